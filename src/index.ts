@@ -18,8 +18,7 @@ export type {
   WirePodCondition,
   WirePodStatus,
 } from './api/json/types.ts';
-export type { Operation } from './api/patch/json-patch.ts';
-export type { PathChange } from './api/patch/path-changes.ts';
+export type { Operation, PathChange } from './api/patch/json-patch.ts';
 export type { PatchType, PodStatusPatch } from './api/patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,

@@ -14,11 +14,11 @@ export type {
   WireNodeRuntimeHandler,
   WireNodeSystemInfo,
   WireTaint,
-} from './api/json/node-types.ts';
-export { decodeStaticPods } from './api/manifest/decode-static-pods.ts';
-export type { ManifestOrigin } from './api/manifest/static-pod.ts';
-export { InvalidManifestError, type ManifestFault } from './api/manifest/text/invalid-manifest.ts';
-export type { ResourceQuantities } from './api/pod/resource-field.ts';
+} from './api/json/types.ts';
+export { InvalidManifestError, type ManifestFault } from './api/manifest/invalid-manifest.ts';
+export type { ManifestOrigin } from './api/manifest/static-pods.ts';
+export { decodeStaticPods } from './api/manifest/static-pods.ts';
+export type { ResourceQuantities } from './api/pod/pod-fields.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './api/pod/runtime-pod.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './client/events/api-event-recorder.ts';
 export type { EventRecorder, EventType } from './client/events/event-recorder.ts';

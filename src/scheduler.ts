@@ -6,7 +6,7 @@
  */
 import './base/node-version.ts';
 
-export type { HostPort } from './api/selectors/host-ports.ts';
+export type { HostPort } from './api/pod/host-ports.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
 export type {

@@ -1,5 +1,4 @@
-import type { WireNode } from '../../src/api/json/node-types.ts';
-import type { WirePod } from '../../src/api/json/types.ts';
+import type { WireNode, WirePod } from '../../src/api/json/types.ts';
 
 type PodSpec = NonNullable<WirePod['spec']>;
 

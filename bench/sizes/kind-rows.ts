@@ -1,4 +1,4 @@
-import { objectBytes } from '../../src/api/json/object-bytes.ts';
+import { objectBytes } from '../../src/api/json/bytes.ts';
 import { BasicPodManager, type WirePod } from '../../src/index.ts';
 import { appArmorSupport } from '../../src/kubelet/admission/apparmor.ts';
 import { nodeKind, schedulerPredicates } from '../../src/kubelet/admission/node-predicates.ts';

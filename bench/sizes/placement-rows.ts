@@ -1,5 +1,5 @@
 import { canonicalQuantity } from '../../src/api/quantity/quantity.ts';
-import { addQuantities } from '../../src/api/quantity/quantity-sum.ts';
+import { addQuantities } from '../../src/api/quantity/quantity-arithmetic.ts';
 import { parseLabelSelector } from '../../src/api/selectors/label-selector.ts';
 import type { WirePod } from '../../src/index.ts';
 import { schedulerPredicates } from '../../src/kubelet/admission/node-predicates.ts';

@@ -1,5 +1,4 @@
-import type { WireNode } from '../api/json/node-types.ts';
-import type { WirePod } from '../api/json/types.ts';
+import type { WireNode, WirePod } from '../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
 import { invalidOption } from '../base/errors.ts';
 import { callGuarded } from '../base/guard.ts';

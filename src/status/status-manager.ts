@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { Pod, PodStatus, WirePodStatus } from '../api/json/types.ts';
-import { requirePod } from '../api/pod/identified-pod.ts';
+import { requirePod } from '../api/pod/pod-identity.ts';
 import { BoundedChannel } from '../base/concurrency/bounded-channel.ts';
 import { Emitter, type Listenable } from '../base/concurrency/emitter.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { WireLease } from '../../src/api/json/node-types.ts';
-import type { Json, JsonObject } from '../../src/api/json/types.ts';
+import type { Json, JsonObject, WireLease } from '../../src/api/json/types.ts';
 import {
   ApiError,
   ApiServerPodSource,

@@ -1,4 +1,4 @@
-import { memberBytes } from './object-bytes.ts';
+import { memberBytes } from './bytes.ts';
 
 /** Where a value stands in a JSON text, and what it would take of memory. */
 export interface JsonPlace {

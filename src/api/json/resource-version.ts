@@ -1,4 +1,4 @@
-import { compareNumbers } from '../quantity/digits.ts';
+import { compareNumbers } from '../quantity/quantity.ts';
 
 const decimal = /^\d+$/;
 

@@ -1,4 +1,18 @@
-import type { V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import type {
+  V1ContainerImage,
+  V1Lease,
+  V1Node,
+  V1NodeAddress,
+  V1NodeCondition,
+  V1NodeDaemonEndpoints,
+  V1NodeFeatures,
+  V1NodeRuntimeHandler,
+  V1NodeSystemInfo,
+  V1Pod,
+  V1PodCondition,
+  V1PodStatus,
+  V1Taint,
+} from '@kubernetes/client-node';
 
 /** A value as it stands in JSON: times are RFC 3339 strings, never `Date`. */
 export type Wire<T> = T extends Date
@@ -38,3 +52,14 @@ export type WireContainerStatus = NonNullable<WirePodStatus['containerStatuses']
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A JSON object. */
 export type JsonObject = { [key: string]: Json };
+
+export interface WireNode extends Wire<V1Node> {}
+export interface WireNodeCondition extends Wire<V1NodeCondition> {}
+export interface WireNodeAddress extends Wire<V1NodeAddress> {}
+export interface WireNodeSystemInfo extends Wire<V1NodeSystemInfo> {}
+export interface WireNodeDaemonEndpoints extends Wire<V1NodeDaemonEndpoints> {}
+export interface WireContainerImage extends Wire<V1ContainerImage> {}
+export interface WireNodeFeatures extends Wire<V1NodeFeatures> {}
+export interface WireNodeRuntimeHandler extends Wire<V1NodeRuntimeHandler> {}
+export interface WireTaint extends Wire<V1Taint> {}
+export interface WireLease extends Wire<V1Lease> {}

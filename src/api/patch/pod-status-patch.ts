@@ -4,7 +4,7 @@ import { isJsonObject, member, toWireObject } from '../json/json.ts';
 import { containerStatusLists } from '../json/status-members.ts';
 import type { JsonObject, PodStatus, WirePodStatus } from '../json/types.ts';
 import { applyJsonPatch, createGuardedJsonPatch, type Operation } from './json-patch.ts';
-import { podStatusSchema } from './pod-patch-schema.ts';
+import { podStatusSchema } from './patch-schemas.ts';
 import { applyPodPatch, createStrategicMergePatch } from './strategic-merge-patch.ts';
 
 /** The media types of the two patch formats. */

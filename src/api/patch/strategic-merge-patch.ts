@@ -2,7 +2,7 @@
 import { invalidArgument } from '../../base/errors.ts';
 import { isJsonObject, member } from '../json/json.ts';
 import type { Json, JsonObject } from '../json/types.ts';
-import { fieldOf, type PatchField, type PatchSchema, podSchema, schemaOfMember } from './pod-patch-schema.ts';
+import { fieldOf, type PatchField, type PatchSchema, podSchema, schemaOfMember } from './patch-schemas.ts';
 import {
   asList,
   checkElementOrder,
@@ -11,7 +11,7 @@ import {
   isListOfObjects,
   keyBy,
   withoutDirective,
-} from './strategic-merge-lists.ts';
+} from './strategic-merge-diff.ts';
 
 export { createStrategicMergePatch } from './strategic-merge-diff.ts';
 

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/types/pod_update.go and pkg/kubelet/container (full names), v1.36.3.
-
 import { invalidArgument } from '../../base/errors.ts';
+import { requirePathSegment, requireText } from '../../base/options.ts';
 import type { Pod } from '../json/types.ts';
 
 /** Says where the agent has a pod from: `file`, `http` or `api`. */
@@ -119,4 +119,30 @@ export function parsePodFullName(fullName: string): PodFullName {
 function annotation(pod: Pod, key: string): string | undefined {
   const annotations = pod.metadata?.annotations;
   return annotations != null && Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+}
+
+export interface IdentifiedPod<P extends Pod = Pod> {
+  readonly pod: P;
+  readonly uid: string;
+  readonly fullName: string;
+}
+
+/** The pod's uid. Throws ERR_INVALID_ARGUMENT for a pod without a uid, or without a name or namespace that fits into a path. */
+export function requirePod(pod: Pod): string {
+  if (typeof pod !== 'object' || pod === null) throw invalidArgument('pod', 'an object', pod);
+  const { uid, name, namespace } = pod.metadata ?? {};
+  requireText('pod.metadata.uid', uid);
+  requirePathSegment('pod.metadata.name', name);
+  requirePathSegment('pod.metadata.namespace', namespace);
+  return uid;
+}
+
+/** What a pod is kept under. Throws as {@link requirePod} does. */
+export function identify<P extends Pod>(pod: P): IdentifiedPod<P> {
+  return { pod, uid: requirePod(pod), fullName: podFullName(pod) };
+}
+
+/** True for `Succeeded` and `Failed`: no container of the pod starts any more. */
+export function isTerminalPhase(phase: string | undefined): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
 }

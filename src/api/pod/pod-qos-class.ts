@@ -1,6 +1,6 @@
 // Behaviour of pkg/apis/core/v1/helper/qos ComputePodQOS, v1.36.3.
 import { isJsonObject } from '../json/json.ts';
-import { compareQuantities, isQuantity, QuantityTotal } from '../quantity/quantity-sum.ts';
+import { compareQuantities, isQuantity, QuantityTotal } from '../quantity/quantity-arithmetic.ts';
 
 export type PodQOSClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 

@@ -1,14 +1,5 @@
 // Behaviour of k8s.io/apimachinery/pkg/apis/meta/v1 LabelSelectorAsSelector, v0.36.3.
 import { invalidArgument } from '../../base/errors.ts';
-import {
-  type GivenRequirement,
-  type Labels,
-  labelOf,
-  labelOperators,
-  meetsRequirement,
-  parseRequirement,
-  type Requirement,
-} from './requirement.ts';
 
 /** A selector that was parsed. */
 export interface LabelSelector {
@@ -50,4 +41,118 @@ export function selectorFromLabels(labels: Labels | null | undefined): LabelSele
 function selectorOf(requirements: readonly Requirement[]): LabelSelector {
   if (requirements.length === 0) return selectsAll;
   return { matchesAll: false, matches: (labels) => requirements.every((requirement) => meetsRequirement(requirement, labels)) };
+}
+
+// Behaviour of k8s.io/apimachinery/pkg/labels Requirement, v0.36.3.
+
+/** What an object says of itself, by key. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** A requirement on one label, as it stands in a selector. */
+export interface GivenRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[] | null | undefined;
+}
+
+/** A requirement that was found to be sound. */
+interface Requirement {
+  readonly key: string;
+  readonly operator: RequirementOperator;
+  readonly values: ReadonlySet<string>;
+  /** What `Gt` and `Lt` compare with. */
+  readonly bound: bigint | undefined;
+}
+
+export type RequirementOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+
+/** The operators of label selectors. Node selectors have `Gt` and `Lt` as well. */
+const labelOperators: readonly RequirementOperator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
+export const nodeOperators: readonly RequirementOperator[] = [...labelOperators, 'Gt', 'Lt'];
+
+/** Throws ERR_INVALID_ARGUMENT for an operator not in `operators`, a wrong number of values, and what is no label or value. */
+export function parseRequirement(
+  path: string,
+  { key, operator, values }: GivenRequirement,
+  operators: readonly RequirementOperator[],
+): Requirement {
+  const known = operators.find((each) => each === operator);
+  if (known === undefined) throw invalidArgument(`${path}.operator`, `one of ${operators.join(', ')}`, operator);
+  const list = values ?? [];
+  const rule = valuesRule(known, list.length);
+  if (rule !== undefined) throw invalidArgument(`${path}.values`, rule, values);
+  if (!isQualifiedName(key)) throw invalidArgument(`${path}.key`, 'the key of a label', key);
+  for (const value of list) {
+    if (!isLabelValue(value)) throw invalidArgument(`${path}.values`, 'values of a label', value);
+  }
+  if (known !== 'Gt' && known !== 'Lt') return { key, operator: known, values: new Set(list), bound: undefined };
+  const bound = int64Of(list[0]);
+  if (bound === undefined) throw invalidArgument(`${path}.values`, `a whole number for ${known}`, list[0]);
+  return { key, operator: known, values: new Set(list), bound };
+}
+
+/** Undefined where there are as many values as the operator needs. */
+function valuesRule(operator: RequirementOperator, count: number): string | undefined {
+  if (operator === 'In' || operator === 'NotIn') return count > 0 ? undefined : `at least one value for ${operator}`;
+  if (operator === 'Gt' || operator === 'Lt') return count === 1 ? undefined : `exactly one value for ${operator}`;
+  return count === 0 ? undefined : `no value for ${operator}`;
+}
+
+/** True where the labels are as the requirement asks. */
+export function meetsRequirement({ key, operator, values, bound }: Requirement, labels: Labels | null | undefined): boolean {
+  const value = labelOf(labels, key);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.has(value);
+    case 'NotIn':
+      return value === undefined || !values.has(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return isBeyond(operator, value, bound);
+  }
+}
+
+/** A label's value; undefined where the object does not have the label itself. */
+export function labelOf(labels: Labels | null | undefined, key: string): string | undefined {
+  return labels != null && Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function isBeyond(operator: 'Gt' | 'Lt', value: string | undefined, bound: bigint | undefined): boolean {
+  const number = int64Of(value);
+  if (number === undefined || bound === undefined) return false;
+  return operator === 'Gt' ? number > bound : number < bound;
+}
+
+const largestInt64 = 2n ** 63n - 1n;
+
+/** Undefined for what is no whole number of 64 bits. */
+function int64Of(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^[+-]?\d{1,64}$/.test(text)) return undefined;
+  const number = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return number > largestInt64 || number < -largestInt64 - 1n ? undefined : number;
+}
+
+// Behaviour of k8s.io/apimachinery/pkg/util/validation IsQualifiedName and IsValidLabelValue, v0.36.3.
+const namePattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const longestName = 63;
+const longestSubdomain = 253;
+
+/** True for `NAME` and `SUBDOMAIN/NAME`, which label keys and extended resources are. */
+export function isQualifiedName(text: unknown): boolean {
+  if (typeof text !== 'string' || text.length > longestSubdomain + 1 + longestName) return false;
+  const parts = text.split('/');
+  const name = parts.pop() ?? '';
+  if (name.length > longestName || !namePattern.test(name)) return false;
+  const [subdomain] = parts;
+  if (subdomain === undefined) return true;
+  return parts.length === 1 && subdomain.length <= longestSubdomain && subdomainPattern.test(subdomain);
+}
+
+/** True for an empty text, too. */
+function isLabelValue(text: unknown): boolean {
+  return typeof text === 'string' && (text === '' || (text.length <= longestName && namePattern.test(text)));
 }

@@ -1,6 +1,5 @@
 // Behaviour of component-helpers/scheduling/corev1 FindMatchingUntoleratedTaint, v0.36.3, with its default feature gates.
-import type { WireTaint } from '../json/node-types.ts';
-import type { Pod } from '../json/types.ts';
+import type { Pod, WireTaint } from '../json/types.ts';
 
 export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { HeldBytes } from '../../api/json/held-bytes.ts';
+import { HeldBytes } from '../../api/json/bytes.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 
 export interface PluginCommand {

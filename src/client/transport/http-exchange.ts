@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici/index.js';
-import { HeldBytes } from '../../api/json/held-bytes.ts';
+import { HeldBytes } from '../../api/json/bytes.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { AnswerTooLongError, ApiError, maxMessageLength } from './api-error.ts';

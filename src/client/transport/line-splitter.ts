@@ -1,4 +1,4 @@
-import { HeldBytes } from '../../api/json/held-bytes.ts';
+import { HeldBytes } from '../../api/json/bytes.ts';
 import { ApiError } from './api-error.ts';
 
 const newline = 0x0a;

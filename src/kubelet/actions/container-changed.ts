@@ -1,4 +1,4 @@
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { runtimeAnnotations } from '../runtime/runtime-labels.ts';
 import type { ContainerEntry } from './container-entries.ts';
 import type { PodActionsInput } from './pod-actions.ts';

@@ -1,4 +1,4 @@
-import { lookupBy } from '../../api/json/lookup.ts';
+import { lookupBy } from '../../api/json/json.ts';
 import type { RuntimeContainerStatus } from '../../api/pod/runtime-pod.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';

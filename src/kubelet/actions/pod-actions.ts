@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ProbeResult, ProbeType } from '../../node/probes/probe-types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
 import type { ContainerEntry } from './container-entries.ts';
 

@@ -1,5 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { Pod } from '../../api/json/types.ts';
+import type { Pod, WireNode } from '../../api/json/types.ts';
 import type { NodePressures } from '../../node/node-object/node-health.ts';
 
 /** Why a pod may not run here: a word for its status, and the same for people. */

@@ -1,9 +1,9 @@
 // Behaviour of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
+import { hasFreePorts } from '../../api/pod/host-ports.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
-import { hasFreePorts } from '../../api/selectors/host-ports.ts';
-import { matchesNodeAffinity } from '../../api/selectors/node-affinity.ts';
+import { matchesNodeAffinity } from '../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../api/selectors/taints.ts';
 import type { AdmissionCheck, AdmissionContext, Refusal } from './check.ts';
 import { isCriticalPod } from './critical-pod.ts';

@@ -1,9 +1,8 @@
 // Behaviour of the scheduler's node resources plugin and of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
 
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { Pod } from '../../api/json/types.ts';
+import type { Pod, WireNode } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { quantityInNano } from '../../api/quantity/quantity-value.ts';
+import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { isExtendedResource } from '../../base/names.ts';
 import { podRequests, type Quantities } from '../../node/pod-status/resource-lists.ts';
 import type { Refusal } from './check.ts';

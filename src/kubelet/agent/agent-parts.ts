@@ -1,7 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
-import { wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { apiserverSource, isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { PodConfig } from '../../node/config/pod-config.ts';
 import { MirrorPodClient } from '../../node/mirror/mirror-pod-client.ts';

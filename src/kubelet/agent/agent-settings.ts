@@ -1,4 +1,4 @@
-import type { WireTaint } from '../../api/json/node-types.ts';
+import type { WireTaint } from '../../api/json/types.ts';
 import type { CredentialVerification } from '../images/image-puller-options.ts';
 import type { ResourceQuantities } from '../machine/node-resources.ts';
 

@@ -1,8 +1,8 @@
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { NetworkProber } from '../../node/probes/network-prober.ts';
 import { ProbeManager } from '../../node/probes/probe-manager.ts';
 import { RestartBackoff } from '../../node/workers/restart-backoff.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { ContainerConfigs } from '../containers/container-configs.ts';

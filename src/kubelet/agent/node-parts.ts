@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { Pod } from '../../api/json/types.ts';
+import type { Pod, WireNode } from '../../api/json/types.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-health.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
 import type { Admission } from '../../node/workers/admission.ts';

@@ -1,9 +1,9 @@
 // Behaviour of pkg/kubelet/cm (pod and QoS container managers), v1.36.3, with the driver cgroupfs.
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
-import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
-import { thousandths, wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';

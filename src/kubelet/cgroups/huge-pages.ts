@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/kuberuntime GetHugepageLimitsFromResources and pkg/apis/core/v1/helper, v1.36.3.
 import { readdir } from 'node:fs/promises';
-import { wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import type { HugepageLimit } from '../runtime/linux-resources.ts';
 
 type Quantities = Readonly<Record<string, string>> | null | undefined;

@@ -1,10 +1,9 @@
 // Behaviour of pkg/kubelet/qos/policy.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import { wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { containerRequests } from '../../node/pod-status/resource-lists.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { isNodeCritical, qosClassOf } from './pod-class.ts';
 
 const guaranteed = -997;

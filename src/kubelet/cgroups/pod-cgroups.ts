@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 

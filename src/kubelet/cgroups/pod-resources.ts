@@ -1,10 +1,9 @@
 // Behaviour of pkg/kubelet/cm/helpers_linux.go ResourceConfigForPod, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import { thousandths, wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { podLimits, podRequests } from '../../node/pod-status/resource-lists.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import { hugepageLimits } from './huge-pages.ts';
 import type { CheckedNodeLimits } from './node-limits.ts';

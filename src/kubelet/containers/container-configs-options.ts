@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
-import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';

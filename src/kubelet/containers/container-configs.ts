@@ -2,10 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { containerResources, sandboxOverhead, sandboxResources } from '../cgroups/container-resources.ts';
 import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';

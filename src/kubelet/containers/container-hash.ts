@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/container HashContainer, v1.36.3.
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 
 const offset = 0x811c9dc5;
 const prime = 0x01000193;

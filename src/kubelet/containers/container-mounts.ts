@@ -2,7 +2,7 @@
 import { isAbsolute, join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { Mount } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { ContainerConfigError } from './config-error.ts';

@@ -1,10 +1,9 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go containerResourceRuntimeValue and kubelet_resources.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { namedContainers } from '../../api/pod/named-containers.ts';
-import { type ResourceField, type ResourceQuantities, resourceField, resourceFieldOf } from '../../api/pod/resource-field.ts';
-import { thousandths } from '../../api/quantity/quantity-number.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import { type Container, namedContainers } from '../../api/pod/pod-containers.ts';
+import { type ResourceField, type ResourceQuantities, resourceField, resourceFieldOf } from '../../api/pod/pod-fields.ts';
+import { thousandths } from '../../api/quantity/quantity-arithmetic.ts';
 
 /** Which resource of which container is meant. */
 export interface ResourceSelector extends ResourceField {

@@ -2,9 +2,8 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
-import { type NamedContainers, namedContainers } from '../../api/pod/named-containers.ts';
-import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import { type Container, type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { containerResourceValue } from './container-resource.ts';
 import { EnvironmentFiles } from './environment-file.ts';
 import { StartSize, textLimit, variableText } from './environment-limits.ts';

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeMounts, v1.36.3.
 import { isAbsolute, join } from 'node:path';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { Mount, MountPropagation } from '../runtime/runtime-containers.ts';
 import type { MountedVolume, PodVolumes } from '../volumes/pod-volumes.ts';
 import { ContainerConfigError } from './config-error.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/security_context_others.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import { ContainerConfigError } from './config-error.ts';
 

@@ -2,7 +2,7 @@
 // ConvertDownwardAPIFieldLabel, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { metadataField, splitFieldPath } from '../../api/pod/metadata-field.ts';
+import { metadataField, splitFieldPath } from '../../api/pod/pod-fields.ts';
 
 /** Which field of the pod is meant. */
 export interface FieldSelector {

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/container MakePortMappings and kuberuntime generatePodSandboxConfig, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { PortMapping } from '../runtime/runtime-sandboxes.ts';
 
 /** The ports of the pod's regular containers, each name or number of a container once. */

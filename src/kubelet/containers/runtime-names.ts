@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/labels.go and helpers.go, v1.36.3.
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { runtimeAnnotations, runtimeLabels } from '../runtime/runtime-labels.ts';
 import { containerHash } from './container-hash.ts';
 

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/security_context.go and pkg/securitycontext, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type {
   ContainerSecurityContext,
   SandboxSecurityContext,

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/helpers.go (seccomp, AppArmor) and pkg/security/apparmor, v1.36.3.
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { SecurityProfile } from '../runtime/security.ts';
 import { ContainerConfigError } from './config-error.ts';
 

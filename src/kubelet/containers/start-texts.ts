@@ -1,5 +1,5 @@
 import { expanded } from '../../api/pod/expansion.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ContainerConfig, KeyValue } from '../runtime/runtime-containers.ts';
 import { type Environment, textOf } from './environment.ts';
 import { StartSize, textLimit, variableBytes, variableText } from './environment-limits.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { isPathSegment } from '../../base/options.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { ContainerConfigError } from './config-error.ts';
 
 /** Throws {@link ContainerConfigError} for a pod that asks for what this agent has not: it would run with other rights than it says. */

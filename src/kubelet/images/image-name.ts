@@ -1,5 +1,5 @@
 // Behaviour of github.com/distribution/reference (ParseNormalizedNamed) and of pkg/util/parsers, v1.36.3.
-import { longestImage, shownImage } from '../../api/pod/shown-image.ts';
+import { longestImage, shownImage } from '../../api/pod/pod-containers.ts';
 
 /** An image name in its parts. */
 export interface ImageName {

@@ -1,4 +1,4 @@
-import { HeldBytes } from '../../api/json/held-bytes.ts';
+import { HeldBytes } from '../../api/json/bytes.ts';
 
 /** A line, or a piece of one that is too long to be held. */
 export interface LinePiece {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Pod } from '../../api/json/types.ts';
-import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { CgroupManager, type CgroupManagerOptions } from '../cgroups/cgroup-manager.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go Images, v1.36.3.
 
-import type { WireContainerImage } from '../../api/json/node-types.ts';
+import type { WireContainerImage } from '../../api/json/types.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 
 /** More names of one image are left out. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireNodeAddress } from '../../api/json/node-types.ts';
+import type { WireNodeAddress } from '../../api/json/types.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';

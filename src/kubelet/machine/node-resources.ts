@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go MachineInfo and pkg/kubelet/cm/node_container_manager_linux.go, v1.36.3.
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { quantityInNano } from '../../api/quantity/quantity-value.ts';
+import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import type { Machine } from './machine.ts';
 
 /** Quantities by resource. */

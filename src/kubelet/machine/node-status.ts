@@ -1,6 +1,6 @@
 // Behaviour of defaultNodeStatusFuncs in pkg/kubelet/kubelet_node_status.go, v1.36.3.
 
-import type { WireContainerImage, WireNodeAddress } from '../../api/json/node-types.ts';
+import type { WireContainerImage, WireNodeAddress } from '../../api/json/types.ts';
 import type { AdvertisedStatus } from '../../node/node-object/advertised-status.ts';
 import type { RuntimeHealth, RuntimeVersion } from '../runtime/runtime-health.ts';
 import type { Machine } from './machine.ts';

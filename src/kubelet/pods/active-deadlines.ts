@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/active_deadline.go, v1.36.3; a timer in place of asking about each pod once a second.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { longestTimerMs } from '../../base/options.ts';

@@ -1,11 +1,11 @@
 // Behaviour of killContainer in pkg/kubelet/kuberuntime, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { type Clock, type SteadyClock, safeClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import { recordContainerEvent } from './container-events.ts';

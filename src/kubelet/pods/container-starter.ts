@@ -1,13 +1,13 @@
 // Behaviour of startContainer in pkg/kubelet/kuberuntime, v1.36.3.
 import path from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { containerEntries, newestEntry } from '../actions/container-entries.ts';
 import type { EphemeralContainer } from '../actions/pod-actions.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';

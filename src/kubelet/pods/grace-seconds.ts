@@ -1,7 +1,7 @@
 // Behaviour of setTerminationGracePeriod in pkg/kubelet/kuberuntime, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { KillReason } from '../actions/pod-actions.ts';
 
 /** The least time that a container is given to end by itself, in seconds. */

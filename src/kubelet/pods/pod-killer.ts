@@ -1,8 +1,7 @@
 // Behaviour of killPodWithSyncResult in pkg/kubelet/kuberuntime, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import type { ContainerKiller } from './container-killer.ts';

@@ -1,10 +1,9 @@
 // Behaviour of SyncPod in pkg/kubelet/kuberuntime, v1.36.3; containers are pulled for and made side by side.
 
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { podConditionType } from '../../status/conditions/pod-conditions.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { computePodActions } from '../actions/compute-pod-actions.ts';
 import { containerEntries } from '../actions/container-entries.ts';
 import { type EphemeralContainer, isNoAction, type PodActions } from '../actions/pod-actions.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_termination_order.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 
 /**
  * Sidecars end after all regular containers, and among themselves in the reverse order of the spec. `runningNames`: the

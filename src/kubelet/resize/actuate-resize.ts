@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_manager.go (doPodResizeAction), v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
-import { compareQuantities } from '../../api/quantity/quantity-sum.ts';
+import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { podRequests } from '../../node/pod-status/resource-lists.ts';
 
 /** A pod that wants other resources than it has. */

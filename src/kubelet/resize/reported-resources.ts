@@ -1,9 +1,9 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go (convertToAPIContainerStatuses) and kuberuntime (toKubeContainerResources), v1.36.3.
 
-import { lookupBy, lookupByName } from '../../api/json/lookup.ts';
+import { lookupBy, lookupByName } from '../../api/json/json.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { compareQuantities } from '../../api/quantity/quantity-sum.ts';
+import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Resources, wireResources } from '../../node/pod-status/resource-lists.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';

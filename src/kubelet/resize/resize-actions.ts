@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_manager.go (computePodResizeAction, IsPodResizeInProgress), v1.36.3.
 
-import { lookupBy } from '../../api/json/lookup.ts';
+import { lookupBy } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import type { PodAllocation } from './pod-allocation.ts';
 import { amountsOf, type ResourceAmounts, type ResourceName, sameAmounts, sameOf } from './resource-amounts.ts';

@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/events/resize.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { wireResources } from '../../node/pod-status/resource-lists.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 
 /** Reasons of events about a resize. */
 export const resizeEvent = {

@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_manager.go (resourceRequirements) and pkg/kubelet/util (GetLimits), v1.36.3.
 
+import type { Container, PodSpec } from '../../api/pod/pod-containers.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { quantityInNano } from '../../api/quantity/quantity-value.ts';
-import type { Container, PodSpec } from '../../status/conditions/restart-policy.ts';
+import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 
 /** What a spec asks for; also what an allocation keeps. */
 export type GivenResources = Container['resources'];

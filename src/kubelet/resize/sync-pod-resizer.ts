@@ -1,5 +1,5 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';

@@ -1,9 +1,8 @@
 // Behaviour of CollectData in pkg/volume/downwardapi, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { metadataField } from '../../api/pod/metadata-field.ts';
-import { type NamedContainers, namedContainers } from '../../api/pod/named-containers.ts';
-import { type ResourceQuantities, resourceField } from '../../api/pod/resource-field.ts';
+import { type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
+import { metadataField, type ResourceQuantities, resourceField } from '../../api/pod/pod-fields.ts';
 import { errorText } from '../../base/errors.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import type { SpecVolume } from './pod-volumes.ts';

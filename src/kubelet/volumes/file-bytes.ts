@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { podLimits } from '../../node/pod-status/resource-lists.ts';
 import type { ProjectedFile, ProjectedFiles } from '../files/projected-files.ts';
 

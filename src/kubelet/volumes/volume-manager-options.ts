@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';

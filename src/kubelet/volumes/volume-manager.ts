@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
+import { requirePod } from '../../api/pod/pod-identity.ts';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { FairSemaphore, OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';

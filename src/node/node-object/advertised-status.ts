@@ -5,7 +5,7 @@ import type {
   WireNodeFeatures,
   WireNodeRuntimeHandler,
   WireNodeSystemInfo,
-} from '../../api/json/node-types.ts';
+} from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { isCountedResource, isLabelKey, labelKeyRule } from '../../base/names.ts';

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_node_status.go initialNode, v1.36.3.
 
-import type { WireNode, WireTaint } from '../../api/json/node-types.ts';
+import type { WireNode, WireTaint } from '../../api/json/types.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { isLabelKey, isLabelValue, labelKeyRule, labelValueRule } from '../../base/names.ts';
 import { requireKnownOptions } from '../../base/options.ts';

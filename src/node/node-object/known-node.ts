@@ -1,5 +1,5 @@
-import type { WireNode } from '../../api/json/node-types.ts';
 import { isOlderThan } from '../../api/json/resource-version.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 
 /** The newest copy of the node: of those that the watch has shown and those that our own requests were answered with. */

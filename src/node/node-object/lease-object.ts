@@ -1,5 +1,5 @@
 // Behaviour of k8s.io/component-helpers/apimachinery/lease newLease and pkg/kubelet/util SetNodeOwnerFunc, v0.36.3.
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 
 export const leaseNamespace = 'kube-node-lease';
 

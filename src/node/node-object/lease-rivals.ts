@@ -1,4 +1,4 @@
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 
 /** Another agent that renews the Lease of this node: two agents run under one name. */
 export interface LeaseRival {

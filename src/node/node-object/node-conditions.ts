@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go, v1.36.3: the four conditions of a node.
 
-import type { WireNodeCondition } from '../../api/json/node-types.ts';
+import type { WireNodeCondition } from '../../api/json/types.ts';
 import type { NodeHealth } from './node-health.ts';
 
 interface PressureWords {

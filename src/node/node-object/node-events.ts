@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go and recordNodeSchedulableEvent in pkg/kubelet/kubelet_node_status.go, v1.36.3: events.
 
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 
 interface ConditionEvents {

@@ -1,6 +1,6 @@
 // Behaviour of k8s.io/component-helpers/apimachinery/lease/controller.go, v0.36.3.
 
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';

@@ -1,4 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';

@@ -1,4 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
 import {

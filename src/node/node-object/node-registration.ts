@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_node_status.go syncNodeStatus, v1.36.3, but that a node which was deleted is created again.
 
-import type { WireNode } from '../../api/json/node-types.ts';
 import { formatTime } from '../../api/json/time.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
 import { ApiError } from '../../client/transport/api-error.ts';

@@ -1,4 +1,4 @@
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { TimeLeft } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';

@@ -1,9 +1,8 @@
 // Behaviour of k8s.io/component-helpers/node/util PatchNodeStatus, v0.36.3.
 
 import { isJsonObject, nullIsAbsent, wireEqual } from '../../api/json/json.ts';
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { Json, JsonObject } from '../../api/json/types.ts';
-import { nodeSchema } from '../../api/patch/node-patch-schema.ts';
+import type { Json, JsonObject, WireNode } from '../../api/json/types.ts';
+import { nodeSchema } from '../../api/patch/patch-schemas.ts';
 import { createStrategicMergePatch } from '../../api/patch/strategic-merge-diff.ts';
 
 /** The strategic merge patch of the status subresource that makes `next` of `old`: of labels and status. It names the uid. */

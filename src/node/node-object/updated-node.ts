@@ -1,7 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_node_status.go updateNode, reconcile* and nodeStatusHasChanged, v1.36.3.
 import { nullIsAbsent, wireEqual } from '../../api/json/json.ts';
-import type { WireNode, WireNodeCondition } from '../../api/json/node-types.ts';
-import type { Json } from '../../api/json/types.ts';
+import type { Json, WireNode, WireNodeCondition } from '../../api/json/types.ts';
 import type { ResolvedStatus } from './advertised-status.ts';
 import { nodeConditions } from './node-conditions.ts';
 import type { NodeHealth } from './node-health.ts';

@@ -1,6 +1,6 @@
 // Behaviour of the object store of pkg/kubelet/util/manager/cache_based_manager.go, v1.36.3.
 
-import { objectBytes } from '../../api/json/object-bytes.ts';
+import { objectBytes } from '../../api/json/bytes.ts';
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { isStatusManagerError, type StatusManagerError } from '../../base/errors.ts';

@@ -1,9 +1,7 @@
 // Behaviour of pkg/kubelet/util/manager/cache_based_manager.go, v1.36.3: the references of registered pods.
 
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
-import { podFullName } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase, podFullName, requirePod } from '../../api/pod/pod-identity.ts';
 import type { StatusManagerError } from '../../base/errors.ts';
 import type { ObjectCounts, PodHoldings } from './object-budget.ts';
 import type { ObjectReader } from './object-reader.ts';

@@ -1,6 +1,6 @@
 // Behaviour of the object cache of pkg/kubelet/util/manager/watch_based_manager.go, v1.36.3.
 
-import { objectBytes } from '../../api/json/object-bytes.ts';
+import { objectBytes } from '../../api/json/bytes.ts';
 import type { CancelTimer } from '../../base/clock.ts';
 import type { StatusManagerError } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';

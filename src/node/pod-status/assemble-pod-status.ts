@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus, v1.36.3: all but the container statuses.
 
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { type GenerateConditionsOptions, generateConditions } from '../../status/conditions/generate-pod-conditions.ts';
 import { getPhase } from './get-phase.ts';

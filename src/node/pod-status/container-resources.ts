@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses (resources), v1.36.3.
 
 import type { WireContainerStatus } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { keptQuantities, type Resources, wireQuantities, wireResources } from './resource-lists.ts';
 
 /**

@@ -1,15 +1,19 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses, v1.36.3.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import type { RuntimeContainerStatus } from '../../api/pod/runtime-pod.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { containerResources } from './container-resources.ts';
 import { statusOfRecord } from './runtime-container-state.ts';
 import { statusWithoutRecord } from './unstarted-container.ts';
-import type { WaitingReason } from './waiting-reasons.ts';
-import { asCompleted, hasAnyRegularContainerCreated, shouldContainerBeRestarted, waitingFor } from './waiting-reasons.ts';
+import {
+  asCompleted,
+  hasAnyRegularContainerCreated,
+  shouldContainerBeRestarted,
+  type WaitingReason,
+  waitingFor,
+} from './waiting-reasons.ts';
 
 /** Why containers could not be started last, by the container's name. A `Map` is one. */
 export interface WaitingReasons {

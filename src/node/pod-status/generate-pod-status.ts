@@ -1,12 +1,12 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus and convertStatusToAPIStatus, v1.36.3.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
+import { hasRestartAllContainersRule } from '../../api/pod/pod-containers.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { requireKnownOptions, requireObject } from '../../base/options.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import { allContainersShouldRestart } from '../../status/conditions/generate-runtime-conditions.ts';
-import { hasRestartAllContainersRule } from '../../status/conditions/restart-policy.ts';
 import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
 import { byName } from './container-order.ts';
 import { containerStatuses, initContainerStatuses, type WaitingReasons } from './container-statuses.ts';

@@ -1,11 +1,9 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go getPhase, v1.36.3, with its default feature gates.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus } from '../../api/json/types.ts';
+import { type Container, containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
-import { containerShouldRestart } from '../../status/conditions/restart-policy.ts';
 import { runtimeReason } from './runtime-reasons.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];

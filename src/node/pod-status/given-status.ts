@@ -1,7 +1,5 @@
 import type { WireContainerStatus } from '../../api/json/types.ts';
-import { shownImage } from '../../api/pod/shown-image.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import { type Container, isRestartableInitContainer, shownImage } from '../../api/pod/pod-containers.ts';
 import { containerResources } from './container-resources.ts';
 import { type GivenContainer, type GivenEnd, givenTime } from './given-container.ts';
 import { unseenEnd, type WireContainerState, type WireTerminated } from './runtime-container-state.ts';

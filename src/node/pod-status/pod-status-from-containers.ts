@@ -1,12 +1,11 @@
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { requireKnownOptions, requireMethods, requireObject } from '../../base/options.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../../status/conditions/pod-conditions.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
 import { byName } from './container-order.ts';
 import { type GivenContainer, requireGivenContainers } from './given-container.ts';

@@ -1,9 +1,8 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go UpdatePodStatus, v1.36.3: which containers the probes are asked of.
 
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 
 /** What the probes say of containers, such as a `ProbeManager`. */
 export interface ContainerProbeStates {

@@ -1,10 +1,9 @@
 // Behaviour of k8s.io/component-helpers/resource (PodRequests, PodLimits), v0.36.3, as the kubelet's status uses them.
 
 import type { WireContainerStatus } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { isRestartableInitContainer, type PodSpec } from '../../api/pod/pod-containers.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { QuantityTotal } from '../../api/quantity/quantity-sum.ts';
-import type { PodSpec } from '../../status/conditions/restart-policy.ts';
+import { QuantityTotal } from '../../api/quantity/quantity-arithmetic.ts';
 
 /** Quantities by the name of the resource. */
 export type Quantities = Record<string, string>;

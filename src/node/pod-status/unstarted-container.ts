@@ -1,8 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses (containers without a record), v1.36.3.
 
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
-import { shownImage } from '../../api/pod/shown-image.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import { type Container, shownImage } from '../../api/pod/pod-containers.ts';
 import { unseenEnd } from './runtime-container-state.ts';
 import { runtimeReason, unseenExitCode } from './runtime-reasons.ts';
 import { volumeMountStatuses } from './volume-mount-statuses.ts';

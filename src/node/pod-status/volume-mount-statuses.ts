@@ -1,5 +1,5 @@
 import type { WireContainerStatus } from '../../api/json/types.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 
 /**
  * What a status says of the volume mounts of a container that is not there yet. Recursive read-only mounts are never said to

@@ -1,11 +1,10 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses (its last step), ShouldContainerBeRestarted of
 // pkg/kubelet/container and HasAnyRegularContainerCreated of pkg/kubelet/kuberuntime, v1.36.3.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
+import { type Container, containerShouldRestart } from '../../api/pod/pod-containers.ts';
 import type { RuntimeContainer } from '../../api/pod/runtime-pod.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
-import { containerShouldRestart } from '../../status/conditions/restart-policy.ts';
 import { runtimeReason } from './runtime-reasons.ts';
 
 /** Why a container could not be started last. */

@@ -1,4 +1,4 @@
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 
 /** Longer than any number of 64 bits, zeros in front of it aside. */
 const tooLong = 20;

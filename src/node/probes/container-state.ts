@@ -1,9 +1,7 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go (UpdatePodStatus), v1.36.3, with its default feature gates.
 
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { namedContainers } from '../../api/pod/named-containers.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import { type Container, isRestartableInitContainer, namedContainers } from '../../api/pod/pod-containers.ts';
 import { ranBeforeAgent } from './agent-start.ts';
 import type { ProbeResults } from './probe-results.ts';
 import type { ProbeType } from './probe-types.ts';

@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go, v1.36.3, and of what kubelet.go does with its results.
 
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
-import { type NamedContainers, namedContainers } from '../../api/pod/named-containers.ts';
+import { type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
+import { requirePod } from '../../api/pod/pod-identity.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';

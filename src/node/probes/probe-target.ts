@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { podFullName } from '../../api/pod/pod-identity.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { containerPort } from './container-port.ts';
 import { type ContainerProbe, probeSettings } from './probe-types.ts';
 import type { ExecProbeTarget, GrpcProbeTarget, HttpProbeTarget, TcpProbeTarget } from './prober.ts';

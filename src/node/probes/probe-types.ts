@@ -1,4 +1,4 @@
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 
 /** The three probes that a container of a spec may have. */
 export type ProbeType = 'liveness' | 'readiness' | 'startup';

@@ -1,8 +1,7 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { callGuarded } from '../../base/guard.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
 import { Namesakes } from './namesakes.ts';
 import { ProbeCalls } from './probe-calls.ts';
 import type { ResolvedProbeManagerOptions } from './probe-manager-options.ts';

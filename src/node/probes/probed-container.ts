@@ -1,13 +1,13 @@
 // Behaviour of pkg/kubelet/prober/worker.go (doProbe), v1.36.3, with its default feature gates.
 
 import type { Pod, PodStatus } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
 import {
   type Container,
   containerShouldRestart,
   findMatchingRestartRule,
   hasRestartAllContainersRule,
-} from '../../status/conditions/restart-policy.ts';
+  isRestartableInitContainer,
+} from '../../api/pod/pod-containers.ts';
 import { type ContainerStatus, ranBeforeAgent, runningSince } from './agent-start.ts';
 import type { ProbeResult, ProbeSettings, ProbeType } from './probe-types.ts';
 

@@ -1,5 +1,5 @@
 import { expanded } from '../../api/pod/expansion.ts';
-import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 
 /** The texts of one probe's command that were made from variables, in bytes: so many as Linux takes for one argument. */
 const mostBytes = 131_072;

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { isInt32 } from '../../base/options.ts';
-import { containerShouldRestart } from '../../status/conditions/restart-policy.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-container.ts';
 import { runtimeReason } from '../pod-status/runtime-reasons.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';

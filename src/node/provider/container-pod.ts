@@ -1,4 +1,4 @@
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { ignoreFailure } from '../../base/guard.ts';

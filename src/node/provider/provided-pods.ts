@@ -1,7 +1,5 @@
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
-import { isStaticPod } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isStaticPod, isTerminalPhase, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';

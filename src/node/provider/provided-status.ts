@@ -1,12 +1,11 @@
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { type Container, containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
 import { generateConditions } from '../../status/conditions/generate-pod-conditions.ts';
 import { getPodCondition, podConditionType } from '../../status/conditions/pod-conditions.ts';
-import { type Container, containerShouldRestart } from '../../status/conditions/restart-policy.ts';
 import { getPhase } from '../pod-status/get-phase.ts';
 import { addressMembers, podIPsInOrder } from '../pod-status/pod-ips.ts';
 import { unseenEnd } from '../pod-status/runtime-container-state.ts';

@@ -1,5 +1,5 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';

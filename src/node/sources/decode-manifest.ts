@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import type { ManifestOrigin } from '../../api/manifest/static-pod.ts';
+import type { ManifestOrigin } from '../../api/manifest/static-pods.ts';
 
 /** The pods of one manifest, defaulted and checked. Throws for a manifest that is none, or that breaks a rule. */
 export type DecodeManifest = (text: string, origin: ManifestOrigin) => readonly Pod[];

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/config/file.go and file_linux.go, v1.36.3.
 
-import { decodeStaticPods } from '../../api/manifest/decode-static-pods.ts';
+import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidOption } from '../../base/errors.ts';

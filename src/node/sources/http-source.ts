@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/config/http.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { decodeStaticPods } from '../../api/manifest/decode-static-pods.ts';
+import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { sleep } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { DocumentClient, labelOf } from '../../client/resources/document-client.ts';

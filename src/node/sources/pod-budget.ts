@@ -1,8 +1,12 @@
+import { memberBytes, objectBytes } from '../../api/json/bytes.ts';
 import { type JsonPlace, jsonPlaces, parseWithout } from '../../api/json/json-places.ts';
-import { memberBytes, objectBytes } from '../../api/json/object-bytes.ts';
 import type { WirePod, WirePodStatus } from '../../api/json/types.ts';
-import { configHashAnnotationKey, configMirrorAnnotationKey, configSourceAnnotationKey } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import {
+  configHashAnnotationKey,
+  configMirrorAnnotationKey,
+  configSourceAnnotationKey,
+  isTerminalPhase,
+} from '../../api/pod/pod-identity.ts';
 import { integerOption, requireKnownOptions } from '../../base/options.ts';
 
 /** How much memory the pods of a node may take: as JSON values, text by its length and a share for each member, in bytes. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { HeldBytes } from '../../api/json/held-bytes.ts';
+import { HeldBytes } from '../../api/json/bytes.ts';
 import { manifestText } from './decode-manifest.ts';
 
 /** Something that is no file: a directory, a pipe, a socket, a device. */

@@ -1,8 +1,7 @@
 // Behaviour of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isStaticPod } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isStaticPod, isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { PodDispatch } from './pod-dispatch.ts';

@@ -2,8 +2,7 @@
 // pkg/kubelet/kubelet.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { podFullName } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase, podFullName } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/need-to-reconcile-pod-readiness.ts';

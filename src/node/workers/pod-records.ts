@@ -1,7 +1,6 @@
 // Behaviour of pkg/kubelet/pod_workers.go, v1.36.3: what may be done for a pod, and what a call that has ended means.
 
-import { buildPodFullName, isStaticPod } from '../../api/pod/pod-identity.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { buildPodFullName, isStaticPod, isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { effectiveGracePeriod, shrinkingGracePeriod } from './grace-period.ts';
 import { type PendingUpdate, PodRecord, type PodWorkerState } from './pod-record.ts';

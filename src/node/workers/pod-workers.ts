@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
+import { requirePod } from '../../api/pod/pod-identity.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';

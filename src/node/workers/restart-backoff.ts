@@ -1,6 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
-import { podFullName } from '../../api/pod/pod-identity.ts';
+import { podFullName, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { KeyedBackoff } from '../../base/concurrency/backoff.ts';

@@ -1,6 +1,6 @@
 // Behaviour of UpdatePod in pkg/kubelet/pod_workers.go, v1.36.3.
 
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { effectiveGracePeriod } from './grace-period.ts';
 import type { PodRecord } from './pod-record.ts';
 import type { UpdatePodOptions } from './update-pod-options.ts';

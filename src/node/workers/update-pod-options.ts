@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/identified-pod.ts';
+import { requirePod } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { requireKnownMembers, requireObject, requireText } from '../../base/options.ts';

@@ -1,4 +1,4 @@
-import { labelOf } from '../../api/selectors/requirement.ts';
+import { labelOf } from '../../api/selectors/label-selector.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { GroupedPods } from '../nodes/pod-index.ts';
 import { NodePart } from './node-part.ts';

@@ -1,4 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import { NodeState } from '../nodes/node-state.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { zoneKeyOf } from '../nodes/zone.ts';

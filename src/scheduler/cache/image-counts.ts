@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/backend/cache addNodeImageStates, v1.36.3.
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import type { ImageState } from '../nodes/node-info.ts';
 
 /**

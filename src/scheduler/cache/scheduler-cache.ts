@@ -1,7 +1,7 @@
 // Behaviour of pkg/scheduler/internal/cache, v1.22.17, and pkg/scheduler/backend/cache, v1.36.3.
 
 import { goQuote } from '../../api/json/go-quote.ts';
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Snapshot } from '../nodes/node-info.ts';
 import type { NodeState } from '../nodes/node-state.ts';

@@ -1,6 +1,5 @@
-import { ManifestFault } from '../../api/manifest/text/invalid-manifest.ts';
-import { type ManifestValue, NumberText } from '../../api/manifest/text/manifest-value.ts';
-import { readManifest } from '../../api/manifest/text/read-manifest.ts';
+import { ManifestFault } from '../../api/manifest/invalid-manifest.ts';
+import { type ManifestValue, NumberText, readManifest } from '../../api/manifest/read-manifest.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 
 /** Reads a policy file's text, JSON or YAML, into plain values. Throws ERR_INVALID_OPTION for a text that is neither. */

@@ -1,5 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { WirePod } from '../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { EventResource } from '../framework/cluster-event.ts';
 import type { ClusterSink } from './cluster-watches.ts';

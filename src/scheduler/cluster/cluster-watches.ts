@@ -1,5 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { WirePod } from '../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';

@@ -1,6 +1,6 @@
 // Behaviour of client-go tools/leaderelection, v0.36.3.
 
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 import { type CancelTimer, sleep } from '../../base/clock.ts';
 import { RunState } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';

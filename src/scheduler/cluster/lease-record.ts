@@ -1,4 +1,4 @@
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 
 export interface LeaseHolder {
   readonly namespace: string;

@@ -1,4 +1,4 @@
-import type { WireLease } from '../../api/json/node-types.ts';
+import type { WireLease } from '../../api/json/types.ts';
 
 /**
  * The Lease as it was last read or written, and since when it has stood so: by what passes here, whatever happens to the wall

@@ -1,8 +1,7 @@
 // Behaviour of kube-scheduler/framework AffinityTerm, v0.36.3.
 
 import type { WirePod } from '../../api/json/types.ts';
-import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import type { Labels } from '../../api/selectors/requirement.ts';
+import { type Labels, parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import type { AffinityTerm, WeightedAffinityTerm } from './pod-info.ts';
 
 type Affinity = NonNullable<NonNullable<WirePod['spec']>['affinity']>;

@@ -1,9 +1,8 @@
 // Behaviour of pkg/scheduler/framework calculateResource, v1.22.17.
 
 import type { WirePod } from '../../api/json/types.ts';
-import { type HostPort, hostPortsOfContainers } from '../../api/selectors/host-ports.ts';
-import type { PodAmounts } from './pod-amounts.ts';
-import { defaultRequests } from './pod-amounts.ts';
+import { type HostPort, hostPortsOfContainers } from '../../api/pod/host-ports.ts';
+import { defaultRequests, type PodAmounts } from './pod-amounts.ts';
 import type { PodReading } from './pod-info-factory.ts';
 import { type Amounts, addAmounts, amountsOf, raiseAmounts, unitsOf } from './quantity-amount.ts';
 import { resourceAmounts } from './resource-amounts.ts';

@@ -1,8 +1,7 @@
 // What the apiserver fills in and refuses (pkg/apis/core/v1/defaults.go, pkg/registry/core/pod/strategy.go, v1.36.3), as far as placement
 // depends on it: a scheduler in memory has no server before it.
 
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { WirePod } from '../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { requireObject, requireObjects, requireText } from '../../base/options.ts';
 import type { GivenAffinityTerm } from './affinity-terms.ts';

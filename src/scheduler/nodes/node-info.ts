@@ -1,5 +1,5 @@
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { HostPort } from '../../api/selectors/host-ports.ts';
+import type { WireNode } from '../../api/json/types.ts';
+import type { HostPort } from '../../api/pod/host-ports.ts';
 import type { GroupedPods } from './pod-index.ts';
 import type { PodInfo } from './pod-info.ts';
 import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './resource.ts';

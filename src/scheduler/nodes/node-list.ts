@@ -1,4 +1,4 @@
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import type { ImageState, NodeInfo, Snapshot } from './node-info.ts';
 import { NodeState } from './node-state.ts';
 import { PodIndex } from './pod-index.ts';

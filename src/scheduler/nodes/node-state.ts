@@ -1,7 +1,7 @@
 // Behaviour of pkg/scheduler/framework NodeInfo, v1.36.3.
 
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { HostPort } from '../../api/selectors/host-ports.ts';
+import type { WireNode } from '../../api/json/types.ts';
+import type { HostPort } from '../../api/pod/host-ports.ts';
 import type { ImageState, TrialNodeInfo } from './node-info.ts';
 import type { PodInfo } from './pod-info.ts';
 import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './resource.ts';

@@ -1,7 +1,7 @@
 // Behaviour of component-helpers/resource PodRequests, v0.36.3, with the options that the scheduler gives it.
 
 import type { WirePod } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import {
   type Amounts,
   addAmounts,

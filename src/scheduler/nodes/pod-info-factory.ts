@@ -1,7 +1,7 @@
 // Behaviour of pkg/scheduler/framework PodInfo, v1.36.3.
 
 import type { WirePod } from '../../api/json/types.ts';
-import { type HostPort, hostPortsOf } from '../../api/selectors/host-ports.ts';
+import { type HostPort, hostPortsOf } from '../../api/pod/host-ports.ts';
 import { parseAffinityTerm, parseWeightedTerm } from './affinity-terms.ts';
 import { type PodAmounts, podAmounts } from './pod-amounts.ts';
 import type { PodInfo } from './pod-info.ts';

@@ -1,5 +1,5 @@
 import type { WirePod } from '../../api/json/types.ts';
-import type { HostPort } from '../../api/selectors/host-ports.ts';
+import type { HostPort } from '../../api/pod/host-ports.ts';
 import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
 /** One term of a pod's affinity to other pods, its selectors parsed. */

@@ -1,5 +1,5 @@
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { quantityInNano } from '../../api/quantity/quantity-value.ts';
+import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 
 /** Quantities by the name of the resource, as they stand in JSON. */
 export type GivenQuantities = { readonly [name: string]: string } | null | undefined;

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework Resource and pkg/scheduler/util IsScalarResourceName, v1.36.3.
-import { isQualifiedName } from '../../api/selectors/label-syntax.ts';
+import { isQualifiedName } from '../../api/selectors/label-selector.ts';
 import { type Amounts, amountsOf, type GivenQuantities, unitsOf } from './quantity-amount.ts';
 import type { AllocatableAmounts, ResourceAmounts } from './resource.ts';
 

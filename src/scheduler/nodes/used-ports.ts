@@ -1,5 +1,5 @@
 // Behaviour of kube-scheduler/framework HostPortInfo, v0.36.3.
-import { everyAddress, type HostPort } from '../../api/selectors/host-ports.ts';
+import { everyAddress, type HostPort } from '../../api/pod/host-ports.ts';
 
 /** The addresses on which a port is taken, by `PROTOCOL PORT`. Never changed: a change makes another one. */
 export type UsedPorts = ReadonlyMap<string, readonly string[]>;

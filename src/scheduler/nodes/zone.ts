@@ -1,7 +1,7 @@
 // Behaviour of component-helpers/node/topology GetZoneKey, v0.36.3.
 
-import type { WireNode } from '../../api/json/node-types.ts';
-import { type Labels, labelOf } from '../../api/selectors/requirement.ts';
+import type { WireNode } from '../../api/json/types.ts';
+import { type Labels, labelOf } from '../../api/selectors/label-selector.ts';
 
 /** A text for the node's region and zone together; empty for a node that names neither. The old labels come first. */
 export function zoneKeyOf({ metadata }: WireNode): string {

@@ -1,7 +1,13 @@
 // Rules of ValidateNodeAffinityArgs, pkg/scheduler/apis/config/validation, v1.36.3.
 
-import { type GivenPreferredTerm, type NodePreference, parseNodePreference } from '../../api/selectors/node-affinity.ts';
-import { type GivenNodeSelectorTerm, type NodeTest, parseNodeSelectorTerm } from '../../api/selectors/node-selector.ts';
+import {
+  type GivenNodeSelectorTerm,
+  type GivenPreferredTerm,
+  type NodePreference,
+  type NodeTest,
+  parseNodePreference,
+  parseNodeSelectorTerm,
+} from '../../api/selectors/node-selector.ts';
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { requireKnownOptions } from '../../base/options.ts';
 

@@ -1,9 +1,12 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodeaffinity, v1.36.3.
 
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { WirePod } from '../../api/json/types.ts';
-import { type NodePreference, parseNodePreference, requiredNodeAffinity } from '../../api/selectors/node-affinity.ts';
-import type { NodeTest } from '../../api/selectors/node-selector.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
+import {
+  type NodePreference,
+  type NodeTest,
+  parseNodePreference,
+  requiredNodeAffinity,
+} from '../../api/selectors/node-selector.ts';
 import type { QueueingHint } from '../framework/cluster-event.ts';
 import { stateKey } from '../framework/cycle-state.ts';
 import type { Plugin, PreFilterAnswer } from '../framework/plugin.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodeports, v1.36.3.
 
 import type { WirePod } from '../../api/json/types.ts';
-import { hostPortsOf, portsConflict } from '../../api/selectors/host-ports.ts';
+import { hostPortsOf, portsConflict } from '../../api/pod/host-ports.ts';
 import type { QueueingHint } from '../framework/cluster-event.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';

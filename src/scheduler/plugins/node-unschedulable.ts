@@ -1,7 +1,6 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodeunschedulable, v1.36.3.
 
-import type { WireNode, WireTaint } from '../../api/json/node-types.ts';
-import type { WirePod } from '../../api/json/types.ts';
+import type { WireNode, WirePod, WireTaint } from '../../api/json/types.ts';
 import { isTolerated } from '../../api/selectors/taints.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';

@@ -1,7 +1,6 @@
 // Behaviour of pkg/scheduler/framework/plugins/tainttoleration, v1.36.3.
 
-import type { WireNode } from '../../api/json/node-types.ts';
-import type { WirePod } from '../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
 import { findUntoleratedTaint, isTolerated, type TaintEffect, type Toleration } from '../../api/selectors/taints.ts';
 import { stateKey } from '../framework/cycle-state.ts';
 import type { Plugin } from '../framework/plugin.ts';

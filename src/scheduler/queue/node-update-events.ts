@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireNode } from '../../api/json/node-types.ts';
+import type { WireNode } from '../../api/json/types.ts';
 import type { EventAction } from '../framework/cluster-event.ts';
 import type { ClusterEvent } from './cluster-event.ts';
 

@@ -1,4 +1,4 @@
-import { longestSearched, lookupByName } from '../../api/json/lookup.ts';
+import { longestSearched, lookupByName } from '../../api/json/json.ts';
 import type { PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { canonicalState, containerStatusOf } from './canonical-container-status.ts';
 import { canonicalCondition, canonicalStatusMember, requireStatusObject } from './canonical-status.ts';

@@ -1,12 +1,11 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from container statuses.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
-import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { requireList } from '../../base/options.ts';
 import { type ConditionVerdict, conditionReason, newPodCondition } from './new-pod-condition.ts';
 import { getPodCondition, podConditionLookup, podConditionType } from './pod-conditions.ts';
-import type { Container } from './restart-policy.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type PodCondition = NonNullable<PodStatus['conditions']>[number];

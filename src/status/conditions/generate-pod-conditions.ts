@@ -3,7 +3,8 @@
 import { containerStatusLists } from '../../api/json/status-members.ts';
 import { canonicalTime } from '../../api/json/time.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { hasRestartAllContainersRule } from '../../api/pod/pod-containers.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
 import { iterableOption, requireKnownOptions, requireObject, requireObjects } from '../../base/options.ts';
 import {
@@ -26,7 +27,6 @@ import {
   putPodConditions,
   replaceOrAppendPodCondition,
 } from './pod-conditions.ts';
-import { hasRestartAllContainersRule } from './restart-policy.ts';
 
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
 

@@ -1,12 +1,12 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from what the container runtime lists.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
+import { type Container, findMatchingRestartRule } from '../../api/pod/pod-containers.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
 import { requireList } from '../../base/options.ts';
 import { conditionReason, newPodCondition } from './new-pod-condition.ts';
 import { getPodCondition, podConditionType } from './pod-conditions.ts';
-import { type Container, findMatchingRestartRule } from './restart-policy.ts';
 
 /**
  * Has the pod the one sandbox it needs, with its network set up? `sandboxes`: the newest first.

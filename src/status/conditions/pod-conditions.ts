@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/types/pod_status.go, pkg/api/v1/pod and pkg/kubelet/status updateLastTransitionTime, v1.36.3.
-import { lookupBy } from '../../api/json/lookup.ts';
+import { lookupBy } from '../../api/json/json.ts';
 import type { WirePodCondition } from '../../api/json/types.ts';
 
 /** The condition types the kubelet knows. */

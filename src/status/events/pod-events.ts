@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { JsonObject, Pod, WirePodStatus } from '../../api/json/types.ts';
-import { changesBetween, type PathChange } from '../../api/patch/path-changes.ts';
+import { changesBetween, type PathChange } from '../../api/patch/json-patch.ts';
 import { frozenCopy } from '../canonical/frozen-copy.ts';
 import type { IllegalTransitionEvent, PodRemovedEvent, PodUpdatedEvent } from './status-manager-events.ts';
 

@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { Pod } from '../../api/json/types.ts';
-import type { PathChange } from '../../api/patch/path-changes.ts';
+import type { PathChange } from '../../api/patch/json-patch.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 
 /** A status was stored. */

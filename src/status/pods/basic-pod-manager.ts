@@ -2,8 +2,14 @@
 
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod } from '../../api/json/types.ts';
-import { type IdentifiedPod, identify } from '../../api/pod/identified-pod.ts';
-import { buildPodFullName, isMirrorPod, isStaticPod, podFullName } from '../../api/pod/pod-identity.ts';
+import {
+  buildPodFullName,
+  type IdentifiedPod,
+  identify,
+  isMirrorPod,
+  isStaticPod,
+  podFullName,
+} from '../../api/pod/pod-identity.ts';
 import { PodListeners } from './pod-listeners.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
 import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';

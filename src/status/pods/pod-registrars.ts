@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';

@@ -1,4 +1,4 @@
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
 import { generateContainersReadyCondition, generatePodReadyCondition } from '../conditions/generate-conditions.ts';

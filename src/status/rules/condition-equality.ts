@@ -1,4 +1,4 @@
-import { longestSearched } from '../../api/json/lookup.ts';
+import { longestSearched } from '../../api/json/json.ts';
 import { podConditionMembers } from '../../api/json/status-members.ts';
 import type { WirePodCondition } from '../../api/json/types.ts';
 import { isOwnedConditionType, isSharedConditionType } from '../conditions/pod-conditions.ts';

@@ -1,9 +1,13 @@
 // Behaviour of pkg/kubelet/status/status_manager.go checkContainerStateTransition, v1.36.3.
 
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { PodStatus } from '../../api/json/types.ts';
-import type { Container, PodSpec } from '../conditions/restart-policy.ts';
-import { containerShouldRestart, hasRestartAllContainersRule } from '../conditions/restart-policy.ts';
+import {
+  type Container,
+  containerShouldRestart,
+  hasRestartAllContainersRule,
+  type PodSpec,
+} from '../../api/pod/pod-containers.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 

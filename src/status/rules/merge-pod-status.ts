@@ -1,5 +1,5 @@
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { generateTerminalConditions } from '../conditions/generate-conditions.ts';
 import {
   getPodCondition,

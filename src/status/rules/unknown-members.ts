@@ -1,4 +1,4 @@
-import { lookupBy, lookupByName } from '../../api/json/lookup.ts';
+import { lookupBy, lookupByName } from '../../api/json/json.ts';
 import {
   containerStatusLists,
   containerStatusMembers,

@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { PodMetadata } from '../../client/resources/pod-client.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';

@@ -1,6 +1,6 @@
-import { lookupByName } from '../../api/json/lookup.ts';
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusChange } from '../cache/status-cache.ts';
 import { ownCopy } from '../canonical/own-copy.ts';

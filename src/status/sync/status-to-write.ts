@@ -1,6 +1,6 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { mergePodStatus } from '../rules/merge-pod-status.ts';

@@ -1,5 +1,5 @@
 import type { WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { getPodCondition } from '../conditions/pod-conditions.ts';
 import type { ApiPod } from './api-copies.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/json/types.ts';
-import { nodeSchema } from '../../api/patch/node-patch-schema.ts';
+import { nodeSchema } from '../../api/patch/patch-schemas.ts';
 import { objectAt, objectsAt, textsAt, without } from '../objects/json-fields.ts';
 import { isEmptyValue } from '../objects/metadata.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';

@@ -1,6 +1,5 @@
 // Facts of the published patch strategies of Kubernetes 1.36, for the kinds beside pods and nodes.
-import { metadataField as metadata } from '../../api/patch/patch-fields.ts';
-import { mergeBy, struct } from '../../api/patch/pod-patch-schema.ts';
+import { mergeBy, metadataField as metadata, struct } from '../../api/patch/patch-schemas.ts';
 
 /** A kind whose own lists are replaced whole. */
 export const plainSchema = struct({ metadata });

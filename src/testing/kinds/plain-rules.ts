@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/json/types.ts';
-import type { PatchSchema } from '../../api/patch/pod-patch-schema.ts';
+import type { PatchSchema } from '../../api/patch/patch-schemas.ts';
 import type { StatusCause } from '../objects/api-status.ts';
 import { decidePlainDeletion } from '../objects/deletion.ts';
 import { equalJson, numberAt, objectAt, ShapeError, without } from '../objects/json-fields.ts';

@@ -1,7 +1,7 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
-import type { PatchSchema } from '../../api/patch/pod-patch-schema.ts';
+import type { PatchSchema } from '../../api/patch/patch-schemas.ts';
 import { applyStrategicMergePatch } from '../../api/patch/strategic-merge-patch.ts';
 import { apiStatus, badRequest, StoreError, unforeseen, unprocessable } from './api-status.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/json/types.ts';
-import type { PatchSchema } from '../../api/patch/pod-patch-schema.ts';
+import type { PatchSchema } from '../../api/patch/patch-schemas.ts';
 import type { StatusCause } from './api-status.ts';
 import type { DeleteRequest, DeletionOutcome } from './deletion.ts';
 import type { SelectableFields } from './selectors.ts';

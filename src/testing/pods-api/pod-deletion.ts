@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { type DeleteRequest, type DeletionOutcome, withDeletionTimes } from '../objects/deletion.ts';
 import { numberAt, objectAt, textAt, textsAt } from '../objects/json-fields.ts';
 

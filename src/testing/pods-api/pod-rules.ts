@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/json/types.ts';
-import { podSchema } from '../../api/patch/pod-patch-schema.ts';
+import { podSchema } from '../../api/patch/patch-schemas.ts';
 import { objectAt, textAt } from '../objects/json-fields.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { fieldsBeside } from '../objects/selectors.ts';

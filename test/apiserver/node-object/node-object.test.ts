@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WireNode } from '../../../src/api/json/types.ts';
 import { resources } from '../../../src/client/resources/api-resource.ts';
 import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';

@@ -1,5 +1,4 @@
-import type { WireNode } from '../../../src/api/json/node-types.ts';
-import type { WirePod } from '../../../src/api/json/types.ts';
+import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
 import type { SelectingObject } from '../../../src/scheduler/framework/handle.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 

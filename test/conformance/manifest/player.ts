@@ -1,5 +1,5 @@
-import { decodeStaticPods } from '../../../src/api/manifest/decode-static-pods.ts';
-import { InvalidManifestError } from '../../../src/api/manifest/text/invalid-manifest.ts';
+import { InvalidManifestError } from '../../../src/api/manifest/invalid-manifest.ts';
+import { decodeStaticPods } from '../../../src/api/manifest/static-pods.ts';
 import type { ManifestCase, ManifestOutcome } from './case.ts';
 
 /** Reads the manifest with our decoder. */

@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../src/api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../../src/api/pod/pod-identity.ts';
 import type { WireContainerStatus, WirePod } from '../../../src/index.ts';
 import type { StoreEvent } from '../parts/simulated-objects.ts';
 import type { AgentFound } from './rules.ts';

@@ -1,4 +1,4 @@
-import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WireNode } from '../../../src/api/json/types.ts';
 import type { WirePod } from '../../../src/index.ts';
 import { ClusterScheduler, Scheduler } from '../../../src/scheduler.ts';
 import { namespace, type SoakPart, type SoakWorld } from '../soak-world.ts';

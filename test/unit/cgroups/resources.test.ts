@@ -1,6 +1,7 @@
 // Numbers after pkg/kubelet/cm/helpers_linux.go, qos/policy.go and kuberuntime_container_linux.go, v1.36.3.
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
+import type { Container } from '../../../src/api/pod/pod-containers.ts';
 import { cgroupPath, podCgroup, podOfFolder } from '../../../src/kubelet/cgroups/cgroup-names.ts';
 import { containerResources, sandboxOverhead, sandboxResources } from '../../../src/kubelet/cgroups/container-resources.ts';
 import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
@@ -16,7 +17,6 @@ import {
   sharesOfWeight,
   weightOf,
 } from '../../../src/kubelet/cgroups/processor-time.ts';
-import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 const GiB = 1024 ** 3;
 const limitsWith = (limits: NodeLimits = {}) => checkedNodeLimits(limits, 4 * GiB);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isRestartableInitContainer } from '../../../src/api/pod/sidecar.ts';
 import {
   type Container,
   containerShouldRestart,
   findMatchingRestartRule,
   hasRestartAllContainersRule,
-} from '../../../src/status/conditions/restart-policy.ts';
+  isRestartableInitContainer,
+} from '../../../src/api/pod/pod-containers.ts';
 
 const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [42] } });
 const container: Container = { name: 'c', restartPolicy: 'Never', restartPolicyRules: [rule('RestartAllContainers')] };

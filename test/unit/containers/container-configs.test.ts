@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
+import type { Container } from '../../../src/api/pod/pod-containers.ts';
 import { StatusManagerError } from '../../../src/base/errors.ts';
 import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
 import { type ContainerConfigRequest, ContainerConfigs } from '../../../src/kubelet/containers/container-configs.ts';
 import type { ContainerConfigsOptions } from '../../../src/kubelet/containers/container-configs-options.ts';
 import type { Service } from '../../../src/kubelet/containers/service-environment.ts';
 import type { MountedVolume } from '../../../src/kubelet/volumes/pod-volumes.ts';
-import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 let folder: string;
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
-import { resourceField } from '../../../src/api/pod/resource-field.ts';
+import { resourceField } from '../../../src/api/pod/pod-fields.ts';
 import { containerResourceValue } from '../../../src/kubelet/containers/container-resource.ts';
 import { podFieldValue } from '../../../src/kubelet/containers/pod-field.ts';
 

@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Container } from '../../../src/api/pod/pod-containers.ts';
 import { makeTerminationLog, writeHostsFile } from '../../../src/kubelet/containers/container-files.ts';
 import { type MountSources, volumeMounts } from '../../../src/kubelet/containers/mounts.ts';
 import { readAtMost } from '../../../src/kubelet/containers/read-at-most.ts';
 import { readVolumeFile } from '../../../src/kubelet/containers/volume-file.ts';
 import type { MountedVolume } from '../../../src/kubelet/volumes/pod-volumes.ts';
-import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 

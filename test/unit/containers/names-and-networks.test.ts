@@ -2,6 +2,7 @@
 // the kubelet's own code gives.
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
+import type { Container } from '../../../src/api/pod/pod-containers.ts';
 import { containerHash } from '../../../src/kubelet/containers/container-hash.ts';
 import { type DNSSettings, podDNS } from '../../../src/kubelet/containers/dns-config.ts';
 import { kernelHostname, podHostname } from '../../../src/kubelet/containers/hostname.ts';
@@ -14,7 +15,6 @@ import {
   podLogDirectory,
   sandboxLabels,
 } from '../../../src/kubelet/containers/runtime-names.ts';
-import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 type Spec = Partial<NonNullable<Pod['spec']>>;
 const podWith = (spec: Spec = {}, metadata: Pod['metadata'] = {}): Pod => ({

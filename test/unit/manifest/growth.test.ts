@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { checkPodAnnotations } from '../../../src/api/manifest/rules/annotation-rules.ts';
-import { checkContainers } from '../../../src/api/manifest/rules/container-rules.ts';
-import { checkTopologySpread } from '../../../src/api/manifest/rules/scheduling-rules.ts';
+import { checkContainers } from '../../../src/api/manifest/container-rules.ts';
+import { checkPodAnnotations } from '../../../src/api/manifest/metadata-rules.ts';
+import { checkTopologySpread } from '../../../src/api/manifest/scheduling-rules.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 
 const size = 2000;

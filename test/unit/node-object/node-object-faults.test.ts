@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WireLease } from '../../../src/api/json/node-types.ts';
+import type { WireLease } from '../../../src/api/json/types.ts';
 import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { capacity, deaf, NodeWorld, namespace, nodeName, refusal, unreachable } from './node-world.ts';

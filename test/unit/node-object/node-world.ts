@@ -1,4 +1,4 @@
-import type { WireLease, WireNode, WireNodeCondition } from '../../../src/api/json/node-types.ts';
+import type { WireLease, WireNode, WireNodeCondition } from '../../../src/api/json/types.ts';
 import type { Logger } from '../../../src/base/logging/logger.ts';
 import { resources } from '../../../src/client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import { createGuardedJsonPatch } from '../../../src/api/patch/json-patch.ts';
-import { podStatusSchema } from '../../../src/api/patch/pod-patch-schema.ts';
-import { keyBy, sortByOrder } from '../../../src/api/patch/strategic-merge-lists.ts';
+import { podStatusSchema } from '../../../src/api/patch/patch-schemas.ts';
+import { keyBy, sortByOrder } from '../../../src/api/patch/strategic-merge-diff.ts';
 import { applyStrategicMergePatch, createStrategicMergePatch } from '../../../src/api/patch/strategic-merge-patch.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAbsentInStatus, type PatchField, podSchema } from '../../../src/api/patch/pod-patch-schema.ts';
+import { isAbsentInStatus, type PatchField, podSchema } from '../../../src/api/patch/patch-schemas.ts';
 
 /** Path of each list that merges, its key, and whether its elements retain named members only; from the published API of 1.36. */
 function mergedLists(fields: Readonly<Record<string, PatchField>>, path = ''): string[] {

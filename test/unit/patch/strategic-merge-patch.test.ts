@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json/types.ts';
-import { podSchema } from '../../../src/api/patch/pod-patch-schema.ts';
+import { podSchema } from '../../../src/api/patch/patch-schemas.ts';
 import {
   applyPodPatch,
   applyStrategicMergePatch,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { type HostPort, hasFreePorts, portsConflict } from '../../../src/api/selectors/host-ports.ts';
+import { type HostPort, hasFreePorts, portsConflict } from '../../../src/api/pod/host-ports.ts';
 import { parseLabelSelector } from '../../../src/api/selectors/label-selector.ts';
 import { findUntoleratedTaint, isTolerated, type Toleration } from '../../../src/api/selectors/taints.ts';
 import { Counter, numbered } from '../../support/counted.ts';

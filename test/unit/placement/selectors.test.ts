@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type GivenLabelSelector, parseLabelSelector, selectorFromLabels } from '../../../src/api/selectors/label-selector.ts';
-import { matchesNodeAffinity, parseNodePreference, requiredNodeAffinity } from '../../../src/api/selectors/node-affinity.ts';
-import { nodeSelectorTest, parseNodeSelectorTerm } from '../../../src/api/selectors/node-selector.ts';
+import {
+  matchesNodeAffinity,
+  nodeSelectorTest,
+  parseNodePreference,
+  parseNodeSelectorTerm,
+  requiredNodeAffinity,
+} from '../../../src/api/selectors/node-selector.ts';
 
 const node = { metadata: { name: 'n1', labels: { disk: 'ssd', size: '3' } } };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasFreePorts, hostPortsOf, portsConflict } from '../../../src/api/selectors/host-ports.ts';
+import { hasFreePorts, hostPortsOf, portsConflict } from '../../../src/api/pod/host-ports.ts';
 import { findUntoleratedTaint, type Toleration, tolerates } from '../../../src/api/selectors/taints.ts';
 
 describe('a toleration', () => {

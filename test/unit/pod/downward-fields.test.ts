@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { goQuote } from '../../../src/api/json/go-quote.ts';
-import { metadataField } from '../../../src/api/pod/metadata-field.ts';
-import { resourceField } from '../../../src/api/pod/resource-field.ts';
+import { metadataField, resourceField } from '../../../src/api/pod/pod-fields.ts';
 
 const pod = {
   metadata: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
-import { metadataField, splitFieldPath } from '../../../src/api/pod/metadata-field.ts';
+import { metadataField, splitFieldPath } from '../../../src/api/pod/pod-fields.ts';
 import { podFieldValue } from '../../../src/kubelet/containers/pod-field.ts';
 
 function podWith(metadata: Pod['metadata']): Pod {

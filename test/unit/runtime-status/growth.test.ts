@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { aggregate } from '../../../src/api/manifest/defaults/resource-defaults.ts';
-import { QuantityTotal } from '../../../src/api/quantity/quantity-sum.ts';
+import { aggregate } from '../../../src/api/manifest/pod-defaults.ts';
+import { QuantityTotal } from '../../../src/api/quantity/quantity-arithmetic.ts';
 import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
 import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
 import { podStatusFromContainers } from '../../../src/node/pod-status/pod-status-from-containers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../../src/api/json/types.ts';
-import { isTerminalPhase } from '../../../src/api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../../src/api/pod/pod-identity.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
 import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
 import type { GivenContainer } from '../../../src/node/pod-status/given-container.ts';

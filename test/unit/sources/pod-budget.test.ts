@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { objectBytes } from '../../../src/api/json/object-bytes.ts';
+import { objectBytes } from '../../../src/api/json/bytes.ts';
 import type { WirePod } from '../../../src/api/json/types.ts';
 import { PodBudget } from '../../../src/node/sources/pod-budget.ts';
 

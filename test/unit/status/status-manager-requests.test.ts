@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesBetween } from '../../../src/api/patch/path-changes.ts';
+import { changesBetween } from '../../../src/api/patch/json-patch.ts';
 import { deleting, Harness, readyStatus, settle, testPod } from './harness.ts';
 
 const uid = '12345678';

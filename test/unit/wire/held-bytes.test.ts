@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { HeldBytes } from '../../../src/api/json/held-bytes.ts';
+import { HeldBytes } from '../../../src/api/json/bytes.ts';
 
 /** The memory behind what is joined at the end: each buffer once, with an object for each piece of it. */
 function memoryOf(fill: (held: HeldBytes) => void): { bytes: Buffer; memory: number } {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { objectBytes } from '../../../src/api/json/bytes.ts';
 import { type JsonPlace, jsonPlaces, parseWithout } from '../../../src/api/json/json-places.ts';
-import { objectBytes } from '../../../src/api/json/object-bytes.ts';
 
 /** Also what a scanner may stumble over: quotes, backslashes, brackets, escapes, wide characters, halves of pairs. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[{}[\]:,"\\ \né€🙂u0]*$/u));

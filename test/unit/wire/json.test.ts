@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nullIsAbsent, toWireJson, toWireObject, wireEqual } from '../../../src/api/json/json.ts';
-import { isAbsentInStatus } from '../../../src/api/patch/pod-patch-schema.ts';
+import { isAbsentInStatus } from '../../../src/api/patch/patch-schemas.ts';
 
 describe('toWireJson', () => {
   it('writes Dates in whole seconds and leaves out members without a value', () => {

@@ -1,6 +1,6 @@
 // After staging/src/k8s.io/apimachinery/pkg/api/resource/quantity_test.go, v1.36.3: TestQuantityAdd, TestQuantityCmp.
 import { describe, expect, it } from 'vitest';
-import { addQuantities, compareQuantities, QuantityTotal } from '../../../src/api/quantity/quantity-sum.ts';
+import { addQuantities, compareQuantities, QuantityTotal } from '../../../src/api/quantity/quantity-arithmetic.ts';
 
 describe('addQuantities', () => {
   it.each([

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareQuantities } from '../../../src/api/quantity/quantity-sum.ts';
-import { quantityInNano, roundedUpToMilli } from '../../../src/api/quantity/quantity-value.ts';
+import { compareQuantities, quantityInNano, roundedUpToMilli } from '../../../src/api/quantity/quantity-arithmetic.ts';
 
 describe('quantities as numbers', () => {
   it.each([

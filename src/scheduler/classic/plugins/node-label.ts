@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodelabel, v1.22.17.
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import type { ClusterEventWithHint } from '../../framework/cluster-event.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodepreferavoidpods, v1.22.17.
-import type { WireNode } from '../../../api/json/node-types.ts';
+import type { WireNode } from '../../../api/json/types.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 

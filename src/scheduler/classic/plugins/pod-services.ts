@@ -1,5 +1,4 @@
-import { selectorFromLabels } from '../../../api/selectors/label-selector.ts';
-import type { Labels } from '../../../api/selectors/requirement.ts';
+import { type Labels, selectorFromLabels } from '../../../api/selectors/label-selector.ts';
 import type { ClusterListers, SelectingObject } from '../../framework/handle.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 

@@ -3,7 +3,6 @@ import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
 import type { PluginHandle } from '../../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';
-
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { zoneKeyOf } from '../../nodes/zone.ts';
 import { countMatching } from '../../plugins/spread/count-matching.ts';

@@ -1,6 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/serviceaffinity, v1.22.17.
-import { selectorFromLabels } from '../../../api/selectors/label-selector.ts';
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import { labelOf, selectorFromLabels } from '../../../api/selectors/label-selector.ts';
 import type { ClusterEventWithHint } from '../../framework/cluster-event.ts';
 import { type CycleState, stateKey } from '../../framework/cycle-state.ts';
 import type { PluginHandle } from '../../framework/handle.ts';

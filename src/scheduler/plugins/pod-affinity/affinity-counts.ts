@@ -1,4 +1,4 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
+import type { WireNode } from '../../../api/json/types.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';

@@ -1,6 +1,5 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
-import type { WirePod } from '../../../api/json/types.ts';
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import type { WireNode, WirePod } from '../../../api/json/types.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import type { ClusterEventWithHint, QueueingHint } from '../../framework/cluster-event.ts';
 import { parseAffinityTerm } from '../../nodes/affinity-terms.ts';
 import type { AffinityTerm } from '../../nodes/pod-info.ts';

@@ -1,5 +1,5 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
-import { type Labels, labelOf } from '../../../api/selectors/requirement.ts';
+import type { WireNode } from '../../../api/json/types.ts';
+import { type Labels, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';

@@ -1,5 +1,5 @@
 import type { WirePod } from '../../../api/json/types.ts';
-import type { Labels } from '../../../api/selectors/requirement.ts';
+import type { Labels } from '../../../api/selectors/label-selector.ts';
 import type { AffinityTerm } from '../../nodes/pod-info.ts';
 
 /** The labels of a namespace; undefined for one that is not known. */

@@ -1,4 +1,4 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
+import type { WireNode } from '../../../api/json/types.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { PodsByNode } from '../../nodes/pod-index.ts';
 

@@ -1,5 +1,5 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import type { WireNode } from '../../../api/json/types.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import { DomainCounts } from '../common/domain-counts.ts';
 
 /** How many pods a domain has, for each of several topology keys. A clone costs what was changed since. */

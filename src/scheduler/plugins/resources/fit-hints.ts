@@ -1,7 +1,6 @@
 // Behaviour of pkg/scheduler/framework/plugins/noderesources, fit.go, v1.36.3.
 
-import type { WireNode } from '../../../api/json/node-types.ts';
-import type { WirePod } from '../../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import type { JsonMembers } from '../../../client/transport/api-answer.ts';
 import type { ClusterEventWithHint, QueueingHint } from '../../framework/cluster-event.ts';
 import { podAmounts } from '../../nodes/pod-amounts.ts';

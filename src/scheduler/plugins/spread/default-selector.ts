@@ -2,10 +2,11 @@ import type { WirePod } from '../../../api/json/types.ts';
 import {
   type GivenLabelSelector,
   type LabelSelector,
+  type Labels,
+  labelOf,
   parseLabelSelector,
   selectorFromLabels,
 } from '../../../api/selectors/label-selector.ts';
-import { type Labels, labelOf } from '../../../api/selectors/requirement.ts';
 import type { ClusterListers, SelectingObject } from '../../framework/handle.ts';
 
 /**

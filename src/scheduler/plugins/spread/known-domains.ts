@@ -1,4 +1,4 @@
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import { DomainCounts } from '../common/domain-counts.ts';
 import { hasTopologyKeys, type SpreadConstraint } from './spread-constraint.ts';

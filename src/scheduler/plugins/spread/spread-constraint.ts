@@ -1,8 +1,6 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
-import type { WirePod } from '../../../api/json/types.ts';
-import { type LabelSelector, parseLabelSelector } from '../../../api/selectors/label-selector.ts';
-import { requiredNodeAffinity } from '../../../api/selectors/node-affinity.ts';
-import { type Labels, labelOf } from '../../../api/selectors/requirement.ts';
+import type { WireNode, WirePod } from '../../../api/json/types.ts';
+import { type LabelSelector, type Labels, labelOf, parseLabelSelector } from '../../../api/selectors/label-selector.ts';
+import { requiredNodeAffinity } from '../../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../../api/selectors/taints.ts';
 
 /** One of a pod's `topologySpreadConstraints`, as it stands in JSON. */

@@ -1,5 +1,5 @@
-import type { WireNode } from '../../../api/json/node-types.ts';
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import type { WireNode } from '../../../api/json/types.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireNode } from '../../../api/json/node-types.ts';
-import type { WirePod } from '../../../api/json/types.ts';
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import type { WireNode, WirePod } from '../../../api/json/types.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import type { ClusterEventWithHint, QueueingHint } from '../../framework/cluster-event.ts';
 import { hasTopologyKeys, type SpreadConstraint } from './spread-constraint.ts';
 

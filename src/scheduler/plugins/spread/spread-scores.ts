@@ -1,4 +1,4 @@
-import { labelOf } from '../../../api/selectors/requirement.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';

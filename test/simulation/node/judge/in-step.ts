@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../../../src/api/pod/pod-identity.ts';
 import { isMirrorPod, type Pod, type WireContainerStatus, type WirePod } from '../../../../src/index.ts';
 import type { ContainerRecord } from '../runtime/records.ts';
 import type { SimulatedRuntime } from '../runtime/simulated-runtime.ts';

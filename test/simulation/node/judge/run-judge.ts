@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../../../src/api/pod/pod-identity.ts';
 import type { Pod } from '../../../../src/index.ts';
 import type { NodeFound } from '../rules.ts';
 import type { ContainerRecord, SandboxRecord } from '../runtime/records.ts';

@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../../../src/api/pod/pod-identity.ts';
 import { isMirrorPod, type WireContainerStatus, type WirePod } from '../../../../src/index.ts';
 import type { StoreEvent } from '../../parts/simulated-objects.ts';
 import type { NodeFound } from '../rules.ts';

@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
+import { isTerminalPhase } from '../../../../src/api/pod/pod-identity.ts';
 import { isMirrorPod, type Pod } from '../../../../src/index.ts';
 
 /** That a pod must end: since when, how soon, and why. By the simulation's clock. */

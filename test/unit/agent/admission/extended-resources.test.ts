@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { WireNode } from '../../../../src/api/json/node-types.ts';
+import type { WireNode } from '../../../../src/api/json/types.ts';
 import { NodeWorld } from '../node-world.ts';
 
 const asksFor = (resource: string, count: string) => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WireNode } from '../../../../src/api/json/node-types.ts';
-import type { Pod } from '../../../../src/api/json/types.ts';
+import type { Pod, WireNode } from '../../../../src/api/json/types.ts';
 import { appArmorSupport } from '../../../../src/kubelet/admission/apparmor.ts';
 import type { AdmissionContext } from '../../../../src/kubelet/admission/check.ts';
 import { nodeKind, schedulerPredicates } from '../../../../src/kubelet/admission/node-predicates.ts';

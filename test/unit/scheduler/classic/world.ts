@@ -1,5 +1,4 @@
-import type { WireNode } from '../../../../src/api/json/node-types.ts';
-import type { WirePod } from '../../../../src/api/json/types.ts';
+import type { WireNode, WirePod } from '../../../../src/api/json/types.ts';
 import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-profile.ts';
 import { SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';

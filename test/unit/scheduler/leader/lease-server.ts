@@ -1,4 +1,4 @@
-import type { WireLease } from '../../../../src/api/json/node-types.ts';
+import type { WireLease } from '../../../../src/api/json/types.ts';
 import { ApiError, type KubeRequest } from '../../../../src/index.ts';
 import type { ResourceTransport } from '../../../../src/reflector.ts';
 

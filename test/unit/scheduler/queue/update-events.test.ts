@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WireNode } from '../../../../src/api/json/node-types.ts';
+import type { WireNode } from '../../../../src/api/json/types.ts';
 import { nodeUpdateEvents } from '../../../../src/scheduler/queue/node-update-events.ts';
 import { podUpdateEvents } from '../../../../src/scheduler/queue/pod-update-events.ts';
 import { pod } from './world.ts';

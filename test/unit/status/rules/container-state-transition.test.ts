@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus } from '../../../../src/api/json/types.ts';
-import type { Container, ContainerRestartRule, PodSpec } from '../../../../src/status/conditions/restart-policy.ts';
+import type { Container, ContainerRestartRule, PodSpec } from '../../../../src/api/pod/pod-containers.ts';
 import { checkContainerStateTransition, illegalTransition } from '../../../../src/status/rules/container-state-transition.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];

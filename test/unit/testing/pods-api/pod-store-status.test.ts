@@ -6,8 +6,7 @@ import {
   buildRunningStatus,
   buildTerminatedState,
 } from '../../../../src/testing/fakes/builders.ts';
-import type { PodPatchType } from '../../../../src/testing/pods-api/pod-store.ts';
-import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
+import { type PodPatchType, PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 import { refusal } from '../objects/refusal.ts';
 
 const strategic = 'application/strategic-merge-patch+json';
