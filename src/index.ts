@@ -71,8 +71,8 @@ export { type GenerateConditionsOptions, generateConditions } from './status/con
 export {
   generateAllContainersRestartingCondition,
   generatePodReadyToStartContainersCondition,
+  needToReconcilePodReadiness,
 } from './status/conditions/generate-runtime-conditions.ts';
-export { needToReconcilePodReadiness } from './status/conditions/need-to-reconcile-pod-readiness.ts';
 export type {
   IllegalTransitionEvent,
   PodRemovedEvent,
@@ -83,24 +83,23 @@ export type {
   SyncedEvent,
 } from './status/events/status-manager-events.ts';
 export { BasicPodManager, type PodAndMirrorPod, type PodsAndMirrorPods } from './status/pods/basic-pod-manager.ts';
+export type { PodDeletionSafety } from './status/pods/pod-deletion-safety.ts';
 export {
   type CgroupsProbe,
   DefaultPodDeletionSafety,
   type DefaultPodDeletionSafetyOptions,
   type RuntimeCacheProbe,
   type VolumesProbe,
-} from './status/pods/default-pod-deletion-safety.ts';
-export type { PodDeletionSafety } from './status/pods/pod-deletion-safety.ts';
+} from './status/pods/pod-deletion-safety.ts';
 export type { PodManager, UIDTranslations } from './status/pods/pod-manager.ts';
 export type { BasicPodManagerOptions, PodRegistrar } from './status/pods/pod-registrars.ts';
-export type { PodResizeInProgress } from './status/resize/pod-resize-conditions.ts';
-export type { PodResizes } from './status/resize/pod-resizes.ts';
-export { carryOverContainerStatuses } from './status/rules/carry-over.ts';
+export type { PodResizeInProgress, PodResizes } from './status/resize/pod-resizes.ts';
+export { carryOverContainerStatuses } from './status/rules/merge-pod-status.ts';
 export { StatusManager } from './status/status-manager.ts';
 export type { StatusManagerOptions } from './status/status-manager-options.ts';
+export type { PodSourceTimes } from './status/sync/api-copies.ts';
 export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
-export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
 export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';

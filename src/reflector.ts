@@ -6,13 +6,12 @@
 import './base/node-version.ts';
 
 export type { ChangeQueue } from './client/reflector/change-queue.ts';
-export type { ChangeListener, ReflectorHandlers } from './client/reflector/handler-calls.ts';
-export type { NetChange, ObjectChange } from './client/reflector/net-change.ts';
+export type { ChangeListener, NetChange, ObjectChange, ReflectorHandlers } from './client/reflector/handler-calls.ts';
+export type { IndexFunction } from './client/reflector/object-store.ts';
 export { ObjectStore, type ObjectStoreOptions } from './client/reflector/object-store.ts';
 export type { Transform } from './client/reflector/received-objects.ts';
 export { Reflector } from './client/reflector/reflector.ts';
 export type { ReflectorOptions } from './client/reflector/reflector-options.ts';
-export type { IndexFunction } from './client/reflector/store-index.ts';
 export {
   type ApiObject,
   type ApiResource,

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { shareEqualParts } from '../../src/client/reflector/equal-parts.ts';
 import { readAnswer } from '../../src/client/transport/api-answer.ts';
-import { HttpExchange } from '../../src/client/transport/http-exchange.ts';
-import { LineSplitter } from '../../src/client/transport/line-splitter.ts';
+import { HttpExchange, LineSplitter } from '../../src/client/transport/http-exchange.ts';
 import type { DebugPodRow } from '../../src/debug.ts';
 import { type KubeStream, systemClock, type WirePod } from '../../src/index.ts';
 import { LinePieces } from '../../src/kubelet/logs/line-pieces.ts';

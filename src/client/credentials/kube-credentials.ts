@@ -1,13 +1,19 @@
+import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { invalidOption } from '../../base/errors.ts';
 import { clientNodeOptions } from './client-node-options.ts';
-import { type CredentialSource, type Credentials, CredentialsFailure, type SourceOptions, type Waiter } from './credentials.ts';
-import { type ExecConfig, readExecConfig } from './exec-config.ts';
-import { ExecPlugin } from './exec-plugin.ts';
+import {
+  type CredentialSource,
+  type Credentials,
+  CredentialsFailure,
+  kindOfError,
+  type SourceOptions,
+  type Waiter,
+} from './credentials.ts';
+import { type ExecConfig, ExecPlugin, readExecConfig } from './exec-plugin.ts';
 import { IdToken } from './id-token.ts';
-import { TokenFile } from './token-file.ts';
 
 /** Who a request is sent as. */
 export interface Authentication {
@@ -126,4 +132,37 @@ function headerValue(name: string, value: string): string {
   const text = value.trim();
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) return text;
   throw new CredentialsFailure('NoCredentials', `The header ${name} of the kubeconfig holds a character that no header may hold`);
+}
+
+/** A bearer token in a file. It is read for every request, so that a new token counts from the next one on. */
+export class TokenFile implements CredentialSource {
+  readonly #path: string;
+  #current: Credentials | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async get(): Promise<Credentials> {
+    const authorization = `Bearer ${this.#read()}`;
+    if (this.#current?.authorization !== authorization) this.#current = { authorization };
+    return this.#current;
+  }
+
+  refuse(): void {}
+
+  async close(): Promise<void> {}
+
+  #read(): string {
+    let text: string;
+    try {
+      text = readFileSync(this.#path, 'utf8');
+    } catch (error) {
+      const message = `The token file ${JSON.stringify(this.#path)} could not be read (${kindOfError(error)})`;
+      throw new CredentialsFailure('NoCredentials', message);
+    }
+    const token = text.trim();
+    if (token !== '') return token;
+    throw new CredentialsFailure('NoCredentials', `The token file ${JSON.stringify(this.#path)} is empty`);
+  }
 }

@@ -11,9 +11,7 @@ import { safeRandom } from '../../base/random.ts';
 import { resources } from '../resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
-import { eventName } from './event-name.ts';
-import type { EventRecorder, EventType } from './event-recorder.ts';
-import { podObjectReference } from './pod-object-reference.ts';
+import { type EventRecorder, type EventType, eventName, podObjectReference } from './event-recorder.ts';
 
 /** Where events go, and who writes them. `transport` and `nodeName` are needed. */
 export interface ApiEventRecorderOptions {

@@ -1,8 +1,7 @@
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
-import type { ChangeListener } from './handler-calls.ts';
-import { firstChange, joinChanges, type NetChange, type ObjectChange } from './net-change.ts';
-import { keyOf } from './object-identity.ts';
+import { type ChangeListener, firstChange, joinChanges, type NetChange, type ObjectChange } from './handler-calls.ts';
+import { keyOf } from './object-store.ts';
 
 type Waiter<T> = (result: IteratorResult<ObjectChange<T>, undefined>) => void;
 

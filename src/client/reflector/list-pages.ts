@@ -3,7 +3,7 @@ import type { ResourceClient } from '../resources/resource-client.ts';
 import type { ListOptions, ObjectPage } from '../resources/resource-requests.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { isExpired } from './failures.ts';
-import { keyOf } from './object-identity.ts';
+import { keyOf } from './object-store.ts';
 
 export interface FullList<T> {
   /** Of a name that came twice the last copy. */

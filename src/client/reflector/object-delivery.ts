@@ -2,11 +2,9 @@ import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import { isEqualJson } from './equal-parts.ts';
 import { StaleListError } from './failures.ts';
-import type { ChangeListener } from './handler-calls.ts';
+import type { ChangeListener, NetChange } from './handler-calls.ts';
 import type { ReadList } from './list-watch.ts';
-import type { NetChange } from './net-change.ts';
-import { isSameObject, keyOf, nameOf, namespaceOf, versionOf } from './object-identity.ts';
-import type { ObjectStore } from './object-store.ts';
+import { isSameObject, keyOf, nameOf, namespaceOf, type ObjectStore, versionOf } from './object-store.ts';
 
 export type DeliveredList<T> = Pick<ReadList<T>, 'objects' | 'failedKeys' | 'isConsistent'>;
 

@@ -1,8 +1,7 @@
 import { invalidArgument } from '../../base/errors.ts';
+import { catchRejection, ignoreFailure } from '../../base/guard.ts';
 import { optionOfType, requireKnownOptions, requireText } from '../../base/options.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
-import { nameOf, namespaceOf } from './object-identity.ts';
-import { type IndexFunction, StoreIndex } from './store-index.ts';
 
 /** The indexes of a store. */
 export interface ObjectStoreOptions<T extends ApiObject> {
@@ -112,4 +111,84 @@ export class ObjectStore<T extends ApiObject = ApiObject> {
     for (const index of this.#indexes.values()) index.clear();
     for (const object of objects) this.set(object);
   }
+}
+
+/** The values under which an object is found; none for an object that the index leaves out. */
+export type IndexFunction<T> = (object: T) => readonly string[];
+
+const noValues: readonly string[] = [];
+
+/** The objects of a store by the values of one function. The values are those of the moment when the object came in. */
+class StoreIndex<T> {
+  readonly #valuesOf: IndexFunction<T>;
+  readonly #objects = new Map<string, Set<T>>();
+  readonly #values = new Map<T, readonly string[]>();
+
+  constructor(valuesOf: IndexFunction<T>) {
+    this.#valuesOf = valuesOf;
+  }
+
+  find(value: string): T[] {
+    return [...(this.#objects.get(value) ?? [])];
+  }
+
+  add(object: T): void {
+    const values = this.#ask(object);
+    if (values.length === 0) return;
+    this.#values.set(object, values);
+    for (const value of values) {
+      const found = this.#objects.get(value);
+      if (found === undefined) this.#objects.set(value, new Set([object]));
+      else found.add(object);
+    }
+  }
+
+  remove(object: T): void {
+    for (const value of this.#values.get(object) ?? noValues) {
+      const found = this.#objects.get(value);
+      found?.delete(object);
+      if (found?.size === 0) this.#objects.delete(value);
+    }
+    this.#values.delete(object);
+  }
+
+  clear(): void {
+    this.#objects.clear();
+    this.#values.clear();
+  }
+
+  /** A function that throws, or answers anything but a list of texts, leaves the object out of this index. */
+  #ask(object: T): readonly string[] {
+    try {
+      const values: unknown = this.#valuesOf(object);
+      catchRejection(values, ignoreFailure);
+      return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : noValues;
+    } catch {
+      return noValues;
+    }
+  }
+}
+
+/** Empty for an object of the cluster. */
+export function namespaceOf(object: ApiObject): string {
+  return object.metadata?.namespace ?? '';
+}
+
+export function nameOf(object: ApiObject): string {
+  return object.metadata?.name ?? '';
+}
+
+export function versionOf(object: ApiObject): string {
+  return object.metadata?.resourceVersion ?? '';
+}
+
+/** `namespace/name`, or the name alone for an object of the cluster. */
+export function keyOf(object: ApiObject): string {
+  const namespace = namespaceOf(object);
+  return namespace === '' ? nameOf(object) : `${namespace}/${nameOf(object)}`;
+}
+
+/** False for an object that was recreated under its name. */
+export function isSameObject(a: ApiObject, b: ApiObject): boolean {
+  return a.metadata?.uid === b.metadata?.uid;
 }

@@ -10,13 +10,11 @@ import {
 import { StatusManagerError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ApiObject, resourcePath } from '../resources/api-resource.ts';
-import { awaitedAnswer } from '../resources/awaited-answer.ts';
-import { ResourceClient } from '../resources/resource-client.ts';
+import { awaitedAnswer, ResourceClient } from '../resources/resource-client.ts';
 import { KubeTransport } from '../transport/kube-transport.ts';
-import { CachedReads } from './cached-reads.ts';
+import { CachedReads, LatestReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
-import { LatestReads } from './latest-reads.ts';
 import { LimitedTransport } from './limited-transport.ts';
 import { ListWatch, type ListWatchHost, type ReadList } from './list-watch.ts';
 import { ObjectDelivery } from './object-delivery.ts';

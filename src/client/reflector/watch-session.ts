@@ -1,8 +1,10 @@
 import { isOlderVersion } from '../../api/json/resource-version.ts';
+import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
+import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import type { WatchEvent } from '../resources/watch-line.ts';
 import { ApiError, maxMessageLength } from '../transport/api-error.ts';
-import { keyOf, nameOf, namespaceOf } from './object-identity.ts';
+import { keyOf, nameOf, namespaceOf } from './object-store.ts';
 import type { ReceivedObjects } from './received-objects.ts';
 
 /** The annotation of the bookmark that follows the last object of a streamed list. */
@@ -143,4 +145,59 @@ export class WatchSession<T extends ApiObject> {
   #broken(what: string): ApiError {
     return new ApiError({ reason: 'BrokenAnswer', message: `GET ${this.#host.path}: ${what}`.slice(0, maxMessageLength) });
   }
+}
+
+/** Ends a streamed list that is silent for too long before its end. */
+export class StreamPatience {
+  readonly #abort: LinkedAbort;
+  readonly #clock: SteadyClock;
+  readonly #limitMs: number;
+  #heardAt: number;
+  #cancelTimer: CancelTimer;
+  #hasExpired = false;
+
+  /** `stop` ends the stream, too. */
+  constructor(clock: SteadyClock, limitMs: number, stop: AbortSignal) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#abort = new LinkedAbort(stop);
+    this.#heardAt = clock.elapsed();
+    this.#cancelTimer = clock.setTimer(this.#onTimer, limitMs);
+  }
+
+  /** The signal of the stream. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** What ended the stream, if this has. */
+  failure(path: string): ApiError | undefined {
+    if (!this.#hasExpired) return undefined;
+    return new ApiError({ reason: 'Timeout', message: `GET ${path}: the streamed list was silent for ${this.#limitMs} ms` });
+  }
+
+  heard(): void {
+    this.#heardAt = this.#clock.elapsed();
+  }
+
+  /** The list is complete: its silence is limited no more. */
+  rest(): void {
+    this.#cancelTimer();
+  }
+
+  /** The stream has ended. */
+  end(): void {
+    this.#cancelTimer();
+    this.#abort.release();
+  }
+
+  readonly #onTimer = (): void => {
+    const leftMs = this.#heardAt + this.#limitMs - this.#clock.elapsed();
+    if (leftMs > 0) {
+      this.#cancelTimer = this.#clock.setTimer(this.#onTimer, leftMs);
+      return;
+    }
+    this.#hasExpired = true;
+    this.#abort.abort();
+  };
 }

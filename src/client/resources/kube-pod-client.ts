@@ -6,8 +6,7 @@ import { requireMethods } from '../../base/options.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../transport/kube-transport.ts';
-import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './pod-client.ts';
-import { podPath } from './pod-path.ts';
+import { type DeletePodOptions, type PodClient, type PodMetadata, podPath, type RequestOptions } from './pod-client.ts';
 
 /** Asks for the metadata alone; a server that cannot gives the whole pod, which serves as well. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';

@@ -1,5 +1,7 @@
 import type { WirePod } from '../../api/json/types.ts';
 import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import { requirePathSegment } from '../../base/options.ts';
+import { resourcePath, resources } from './api-resource.ts';
 
 /** What every request of a {@link PodClient} takes. */
 export interface RequestOptions {
@@ -43,4 +45,12 @@ export interface PodClient {
   patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata>;
   /** DELETE. Resolves to the pod's metadata as the server answered, or undefined when the answer carries none. */
   deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined>;
+}
+
+/** The path of one pod. */
+export function podPath(namespace: string, name: string): string {
+  // a missing name would make this the path of a collection
+  requirePathSegment('namespace', namespace);
+  requirePathSegment('name', name);
+  return resourcePath(resources.pods, { namespace, name });
 }

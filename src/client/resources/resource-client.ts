@@ -1,11 +1,12 @@
 import { isJsonObject } from '../../api/json/json.ts';
+import type { AwaitedStart, LastFailure } from '../../base/concurrency/run-state.ts';
 import { requireMethods, requireObject, requireText } from '../../base/options.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
 import { ApiError } from '../transport/api-error.ts';
+import { LineSplitter } from '../transport/http-exchange.ts';
 import type { KubeRequest, KubeTransport } from '../transport/kube-transport.ts';
-import { LineSplitter } from '../transport/line-splitter.ts';
 import { type ApiObject, type ApiResource, type ResourceTarget, resourcePath } from './api-resource.ts';
-import { queryOf } from './resource-query.ts';
+import { readApiFailure } from './error-class.ts';
 import type {
   CallOptions,
   DeleteOptions,
@@ -225,4 +226,19 @@ interface ObjectRequest extends Pick<KubeRequest, 'query' | 'body' | 'contentTyp
 
 function brokenAnswer(method: string, path: string, what: string): ApiError {
   return new ApiError({ status: 200, reason: 'BrokenAnswer', message: `${method} ${path}: the answer is not ${what}` });
+}
+
+type QueryValue = string | number | boolean | undefined;
+
+/** The query of a request: members that are undefined are left out. Undefined when none is left. */
+function queryOf(members: Readonly<Record<string, QueryValue>>): URLSearchParams | undefined {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(members)) if (value !== undefined) query.set(key, String(value));
+  return query.size === 0 ? undefined : query;
+}
+
+/** What a start waits for: an answer of the apiserver. `what` says what is missing until then. */
+export function awaitedAnswer(what: string, failure: Pick<LastFailure, 'error'> | undefined): AwaitedStart {
+  if (failure === undefined) return { text: `${what}: the server has not answered` };
+  return { text: `${what}: ${readApiFailure(failure.error).message}`, cause: failure.error };
 }

@@ -3,9 +3,8 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { type ConnectLimit, Connector } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { Http2Connections } from './http2-connections.ts';
-import { Http2Stream } from './http2-stream.ts';
+import { Http2Stream, type PooledRequest } from './http2-stream.ts';
 import type { Endpoint } from './kube-cluster.ts';
-import type { PooledRequest } from './pooled-request.ts';
 
 /** The apiserver closes an idle connection after 90 s. The client closes it earlier, so it never writes to one that the apiserver is closing. */
 const keepAliveTimeout = 60_000;

@@ -2,8 +2,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
 // As a namespace: an older Node has no getCACertificates, and a name that is missing would hide what the package says of it.
 import * as tls from 'node:tls';
+import { networkCause } from './api-error.ts';
 import type { TlsMaterial } from './kube-cluster.ts';
-import { networkCause } from './network-cause.ts';
 
 /** Told of each socket as soon as it is there, before it is connected. */
 export type OnSocket = (socket: Socket) => void;

@@ -2,8 +2,7 @@ import { type ClientHttp2Session, connect, type Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
-import { Http2Liveness } from './http2-liveness.ts';
-import type { Http2Stream } from './http2-stream.ts';
+import { Http2Liveness, type Http2Stream } from './http2-stream.ts';
 
 /** How many streams a connection carries at most, however many the server allows. */
 const mostStreams = 250;

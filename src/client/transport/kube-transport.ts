@@ -16,8 +16,8 @@ import { type JsonMembers, readAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
+import type { PooledRequest } from './http2-stream.ts';
 import { currentCluster, type Endpoint, isSameEndpoint } from './kube-cluster.ts';
-import type { PooledRequest } from './pooled-request.ts';
 
 export type HttpMethod = PooledRequest['method'];
 

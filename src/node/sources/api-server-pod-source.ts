@@ -16,7 +16,7 @@ import { nodeNameOption } from '../../base/names.ts';
 import { requireHandlers, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import { awaitedAnswer } from '../../client/resources/awaited-answer.ts';
+import { awaitedAnswer } from '../../client/resources/resource-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';

@@ -5,7 +5,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase, podFullName } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { needToReconcilePodReadiness } from '../../status/conditions/need-to-reconcile-pod-readiness.ts';
+import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
 import type { PodUpdate } from '../config/pod-update.ts';
 import { isAdmission } from './admission.ts';
 import type { ResolvedLoopOptions } from './sync-loop-options.ts';

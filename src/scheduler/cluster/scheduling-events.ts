@@ -1,8 +1,7 @@
 // Behaviour of client-go tools/events, v0.36.3.
 import type { EventsV1Event } from '@kubernetes/client-node';
 import type { Wire } from '../../api/json/types.ts';
-import { eventName } from '../../client/events/event-name.ts';
-import { podObjectReference } from '../../client/events/pod-object-reference.ts';
+import { eventName, podObjectReference } from '../../client/events/event-recorder.ts';
 import { type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
 

@@ -9,14 +9,18 @@ import { callGuarded, catchRejection } from '../../base/guard.ts';
 import { isLevelEnabled, type Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
-import { illegalTransitionEvent, podRemovedEvent, podUpdatedEvent, type StoredStatus } from '../events/pod-events.ts';
-import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import {
+  illegalTransitionEvent,
+  podRemovedEvent,
+  podUpdatedEvent,
+  type StatusManagerEvents,
+  type StoredStatus,
+} from '../events/status-manager-events.ts';
 import type { PodManager } from '../pods/pod-manager.ts';
-import type { PodResizeConditions } from '../resize/pod-resize-conditions.ts';
+import type { PodResizeConditions } from '../resize/pod-resizes.ts';
 import { illegalTransition } from '../rules/container-state-transition.ts';
-import { countTerminations } from './count-terminations.ts';
 import { PodStatuses, type PodStatusReader, type VersionedPodStatus } from './pod-statuses.ts';
-import { type UpdateRequest, updateStatusInternal } from './update-status.ts';
+import { countTerminations, type UpdateRequest, updateStatusInternal } from './update-status.ts';
 
 export interface StatusCacheOptions {
   readonly podManager: PodManager;

@@ -1,6 +1,7 @@
 import { formatTime as formatAnyTime } from '../../api/json/time.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../conditions/pod-conditions.ts';
 import { checkContainerStateTransition } from '../rules/container-state-transition.ts';
 import { isPodStatusByKubeletEqual } from '../rules/pod-status-equality.ts';
@@ -84,4 +85,35 @@ function completeFrom(previous: WirePodStatus, status: WirePodStatus, request: U
   else status.startTime ??= formatTime(now);
   const generation = Math.max(previous.observedGeneration ?? 0, status.observedGeneration ?? 0);
   if (generation > 0) status.observedGeneration = generation;
+}
+
+const containerTypes = {
+  initContainerStatuses: 'init_container',
+  containerStatuses: 'container',
+  ephemeralContainerStatuses: 'ephemeral_container',
+} as const;
+
+/** Counts every container that is terminated now and was not before, under the kubelet's metric name and labels. */
+export function countTerminations(metrics: Metrics, previous: WirePodStatus, status: WirePodStatus): void {
+  for (const list of Object.keys(containerTypes) as (keyof typeof containerTypes)[]) {
+    if (status[list] === previous[list]) continue;
+    let before: ReadonlyMap<string, boolean> | undefined;
+    for (const { name, state } of status[list] ?? []) {
+      const terminated = state?.terminated;
+      if (!terminated) continue;
+      before ??= wasTerminated(previous[list]);
+      if (before.get(name)) continue;
+      const labels = {
+        container_type: containerTypes[list],
+        exit_code: String(terminated.exitCode),
+        reason: terminated.reason ?? '',
+      };
+      metrics.increment('kubelet_terminated_containers_total', labels);
+    }
+  }
+}
+
+/** By name; where a name comes twice, the first one counts. */
+function wasTerminated(statuses: WirePodStatus['containerStatuses'] = []): ReadonlyMap<string, boolean> {
+  return new Map(statuses.map(({ name, state }) => [name, state?.terminated !== undefined] as const).reverse());
 }

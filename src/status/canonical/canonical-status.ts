@@ -1,10 +1,7 @@
-import { podConditionMembers, podStatusMembers } from '../../api/json/status-members.ts';
-import type { Pod, PodStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { containerStatusMembers, podConditionMembers, podStatusMembers } from '../../api/json/status-members.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
-import { canonicalContainerStatus } from './canonical-container-status.ts';
-import { canonicalMember } from './canonical-json.ts';
-import { inSpecOrder, sortedByName } from './container-order.ts';
-import { isObject, mapObjects, type Source } from './source.ts';
+import { canonicalMember, canonicalObject, canonicalText, isObject, mapObjects, type Source } from './canonical-json.ts';
 
 /** The bytes of termination messages a pod may carry; each container gets an equal share (MaxPodTerminationMessageLogLength). */
 const maxTerminationMessageBytes = 1024 * 12;
@@ -76,4 +73,160 @@ export function canonicalCondition(source: Source, index: number): WirePodCondit
     if (member !== undefined) result[key] = member;
   }
   return result;
+}
+
+type ContainerState = NonNullable<WireContainerStatus['state']>;
+
+/** One object serves every empty container state: most statuses have an empty lastState. */
+const emptyState: ContainerState = Object.freeze({});
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * A copy of one container status in canonical form. Members that Go always writes are always there
+ * (`name`, `image`, `imageID`, `ready`, `restartCount`, `state`, `lastState`).
+ */
+function canonicalContainerStatus(source: Source, path: string, maxMessageBytes: number): WireContainerStatus {
+  const state = canonicalState(source.state, `${path}.state`, maxMessageBytes);
+  const lastState = canonicalState(source.lastState, `${path}.lastState`, maxMessageBytes);
+  return containerStatusOf(source, path, state, lastState);
+}
+
+/** {@link canonicalContainerStatus} with states that are canonical already. */
+export function containerStatusOf(
+  source: Source,
+  path: string,
+  state: ContainerState,
+  lastState: ContainerState,
+): WireContainerStatus {
+  const result: Record<string, unknown> & WireContainerStatus = {
+    name: text('name', source.name, path),
+    state,
+    lastState,
+    ready: source.ready === true,
+    restartCount: typeof source.restartCount === 'number' ? source.restartCount : 0,
+    image: text('image', source.image, path),
+    imageID: text('imageID', source.imageID, path),
+  };
+  for (const key of Object.keys(source)) {
+    switch (key) {
+      case 'name':
+      case 'state':
+      case 'lastState':
+      case 'image':
+      case 'imageID':
+      case '__proto__':
+        break;
+      case 'ready':
+        expectType(source.ready, 'boolean', key, path);
+        break;
+      case 'restartCount':
+        expectType(source.restartCount, 'number', key, path);
+        if (!Number.isFinite(result.restartCount))
+          throw invalidArgument(`${path}.${key}`, 'a finite number', source.restartCount);
+        break;
+      default: {
+        const member = canonicalMember(containerStatusMembers, key, source[key], path);
+        if (member !== undefined) result[key] = member;
+      }
+    }
+  }
+  return result;
+}
+
+/** Cuts a termination message to `maxMessageBytes`. */
+export function canonicalState(value: unknown, path: string, maxMessageBytes: number): ContainerState {
+  if (value === undefined || value === null) return emptyState;
+  if (!isObject(value)) throw invalidArgument(path, 'an object', value);
+  const state = canonicalObject(value, path);
+  const { terminated } = state;
+  if (isObject(terminated)) {
+    terminated.exitCode ??= 0;
+    if (typeof terminated.message === 'string') terminated.message = cutToBytes(terminated.message, maxMessageBytes);
+  }
+  for (const _ in state) return state as ContainerState;
+  return emptyState;
+}
+
+/** The longest beginning of `text` that fits into `maxBytes` of UTF-8 without splitting a character. */
+function cutToBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return decoder.decode(bytes.subarray(0, end));
+}
+
+function text(key: string, value: unknown, parent: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw invalidArgument(`${parent}.${key}`, 'a string', value);
+  return canonicalText(value);
+}
+
+function expectType(value: unknown, type: 'boolean' | 'number', key: string, parent: string): void {
+  if (value !== undefined && value !== null && typeof value !== type) {
+    throw invalidArgument(`${parent}.${key}`, `a ${type}`, value);
+  }
+}
+
+type Named = { readonly name: string };
+
+/** By name, in the order of its bytes; the list itself where it is in order already. */
+function sortedByName(statuses: WireContainerStatus[]): WireContainerStatus[] {
+  const inOrder = statuses.every((status, index) => index === 0 || (statuses[index - 1]?.name ?? '') <= status.name);
+  return inOrder ? statuses : statuses.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/**
+ * In the order of the spec; statuses that the spec does not name end up behind, as upstream's swaps leave them. The list
+ * itself where it is in order already. A name that stands twice in the spec counts once.
+ */
+export function inSpecOrder(statuses: WireContainerStatus[], spec: readonly Named[]): WireContainerStatus[] {
+  if (statuses.every(({ name }, index) => name === spec[index]?.name)) return statuses;
+  const ordered = [...statuses];
+  const places = new PlacesByName(statuses);
+  let next = 0;
+  for (const name of new Set(spec.map((container) => container.name))) {
+    const found = places.firstFrom(next, name);
+    const other = ordered[next];
+    const match = ordered[found];
+    if (match === undefined || other === undefined) continue;
+    ordered[next] = match;
+    ordered[found] = other;
+    places.move(other.name, next, found);
+    next++;
+  }
+  return ordered.every((status, index) => status === statuses[index]) ? statuses : ordered;
+}
+
+/** Where the statuses of each name stand, while they change places. Each name is asked for once. */
+class PlacesByName {
+  readonly #places = new Map<string, number[]>();
+  /** By place: which of the places of its name it is. */
+  readonly #slots: number[] = [];
+
+  constructor(statuses: readonly WireContainerStatus[]) {
+    statuses.forEach(({ name }, place) => {
+      const held = this.#places.get(name) ?? [];
+      this.#slots.push(held.push(place) - 1);
+      this.#places.set(name, held);
+    });
+  }
+
+  /** The first place of the name that is not in front of `least`; -1 where there is none. */
+  firstFrom(least: number, name: string): number {
+    let first = -1;
+    for (const place of this.#places.get(name) ?? []) if (place >= least && (first < 0 || place < first)) first = place;
+    return first;
+  }
+
+  /** What stood at `from` has taken the place of what was asked for. */
+  move(name: string, from: number, to: number): void {
+    const slot = this.#slots[from] ?? 0;
+    const held = this.#places.get(name);
+    if (held !== undefined) held[slot] = to;
+    this.#slots[to] = slot;
+  }
 }

@@ -3,8 +3,7 @@
 
 import { containerStatusMembers, podConditionMembers } from '../../api/json/status-members.ts';
 import type { WireContainerStatus, WirePodCondition } from '../../api/json/types.ts';
-import { isLeftOut } from './canonical-json.ts';
-import { isObject, type Source } from './source.ts';
+import { isLeftOut, isObject, type Source } from './canonical-json.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;
 /** True for a member that stands in the canonical form where the source has none. */

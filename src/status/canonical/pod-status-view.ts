@@ -8,7 +8,7 @@ import {
 } from '../../api/json/status-members.ts';
 import type { WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { tellOwnedConditionTypes } from '../conditions/pod-conditions.ts';
-import { isObject, type Source } from './source.ts';
+import { isObject, type Source } from './canonical-json.ts';
 
 type View = { [key: string]: unknown };
 

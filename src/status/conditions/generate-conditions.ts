@@ -4,8 +4,14 @@ import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { requireList } from '../../base/options.ts';
-import { type ConditionVerdict, conditionReason, newPodCondition } from './new-pod-condition.ts';
-import { getPodCondition, podConditionLookup, podConditionType } from './pod-conditions.ts';
+import {
+  type ConditionVerdict,
+  conditionReason,
+  getPodCondition,
+  newPodCondition,
+  podConditionLookup,
+  podConditionType,
+} from './pod-conditions.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type PodCondition = NonNullable<PodStatus['conditions']>[number];

@@ -18,10 +18,10 @@ import {
   generateAllContainersRestartingCondition,
   generatePodReadyToStartContainersCondition,
 } from './generate-runtime-conditions.ts';
-import { newPodCondition } from './new-pod-condition.ts';
 import {
   getPodCondition,
   isOwnedConditionType,
+  newPodCondition,
   ownedConditionTypesOf,
   podConditionType,
   putPodConditions,

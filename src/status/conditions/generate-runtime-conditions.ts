@@ -1,12 +1,11 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from what the container runtime lists.
-
 import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import { type Container, findMatchingRestartRule } from '../../api/pod/pod-containers.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
 import { requireList } from '../../base/options.ts';
-import { conditionReason, newPodCondition } from './new-pod-condition.ts';
-import { getPodCondition, podConditionType } from './pod-conditions.ts';
+import { allContainerStatuses, generatePodReadyCondition } from './generate-conditions.ts';
+import { conditionReason, getPodCondition, newPodCondition, podConditionType } from './pod-conditions.ts';
 
 /**
  * Has the pod the one sandbox it needs, with its network set up? `sandboxes`: the newest first.
@@ -93,4 +92,29 @@ export function allContainersShouldRestart(
 
 function asksForRestartOfAll(container: Container, exitCode: number | undefined): boolean {
   return exitCode !== undefined && findMatchingRestartRule(container, exitCode)?.action === 'RestartAllContainers';
+}
+
+/**
+ * True when a readiness gate's condition was changed and the pod's Ready condition has not followed yet.
+ * Only status and message count, not the reason; a pod without gates or without a Ready condition needs nothing.
+ *
+ * Upstream looks at the regular container statuses alone, so that a pod with a sidecar looks unknown, and is synced
+ * again, for ever. Here the init container statuses count too.
+ *
+ * @example
+ * ```ts
+ * import { needToReconcilePodReadiness } from 'pod-status-manager';
+ *
+ * const conditions = [{ type: 'Ready', status: 'True' }, { type: 'example.com/gate', status: 'False' }];
+ * const spec = { containers: [], readinessGates: [{ conditionType: 'example.com/gate' }] };
+ * console.log(needToReconcilePodReadiness({ spec, status: { phase: 'Running', conditions } })); // true
+ * ```
+ */
+export function needToReconcilePodReadiness(pod: Pod): boolean {
+  if (!pod.spec?.readinessGates?.length) return false;
+  const { status } = pod;
+  const current = getPodCondition(status?.conditions, podConditionType.ready);
+  if (current === undefined) return false;
+  const wanted = generatePodReadyCondition(pod, status, status?.conditions, allContainerStatuses(status), status?.phase);
+  return current.status !== wanted.status || (current.message ?? '') !== (wanted.message ?? '');
 }

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/types/pod_status.go, pkg/api/v1/pod and pkg/kubelet/status updateLastTransitionTime, v1.36.3.
 import { lookupBy } from '../../api/json/json.ts';
-import type { WirePodCondition } from '../../api/json/types.ts';
+import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 
 /** The condition types the kubelet knows. */
 export const podConditionType = {
@@ -125,4 +125,40 @@ export function withLastTransitionTime(
   if (time !== undefined) return { ...condition, lastTransitionTime: time };
   const { lastTransitionTime: _, ...rest } = condition;
   return rest;
+}
+
+/** The reasons the kubelet's generators give. */
+export const conditionReason = {
+  unknownContainerStatuses: 'UnknownContainerStatuses',
+  podCompleted: 'PodCompleted',
+  podFailed: 'PodFailed',
+  containersNotReady: 'ContainersNotReady',
+  containersNotInitialized: 'ContainersNotInitialized',
+  readinessGatesNotReady: 'ReadinessGatesNotReady',
+  restartAllContainersStarted: 'RestartAllContainersStarted',
+} as const;
+
+/** What a generator decides; type and observedGeneration come from {@link newPodCondition}. */
+export interface ConditionVerdict {
+  readonly status: 'True' | 'False';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/**
+ * A condition without times: when it last changed is decided against the old status, later. It carries the pod's
+ * generation, unless there is no old status at all, or the pod has no generation: then there is none to report.
+ */
+export function newPodCondition(
+  pod: Pod,
+  oldStatus: PodStatus | undefined,
+  type: string,
+  { status, reason, message }: ConditionVerdict,
+): WirePodCondition {
+  const generation = oldStatus == null ? undefined : pod.metadata?.generation;
+  const condition: WirePodCondition = { type, status };
+  if (generation) condition.observedGeneration = generation;
+  if (reason) condition.reason = reason;
+  if (message) condition.message = message;
+  return condition;
 }

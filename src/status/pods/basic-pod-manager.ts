@@ -1,5 +1,4 @@
 // Behaviour of pkg/kubelet/pod/pod_manager.go, v1.36.3.
-
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod } from '../../api/json/types.ts';
 import {
@@ -10,11 +9,10 @@ import {
   isStaticPod,
   podFullName,
 } from '../../api/pod/pod-identity.ts';
-import { PodListeners } from './pod-listeners.ts';
+import { invalidArgument } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
-import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
-import { readOnlyMap } from './read-only-map.ts';
-import { SharedNames } from './shared-names.ts';
+import { type BasicPodManagerOptions, PodRegistrars, SharedNames } from './pod-registrars.ts';
 
 /** All pods of a pod manager, the mirror pods apart. */
 export interface PodsAndMirrorPods<P extends Pod = Pod> {
@@ -311,4 +309,50 @@ export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
       mirrorToPod: readOnlyMap(new Map(this.#translationByUID)),
     });
   }
+}
+
+export type PodListener = (podUID: string) => void;
+
+/** The subscriptions to a pod manager. What a listener throws, or what its promise rejects with, is ignored. */
+class PodListeners {
+  readonly #subscriptions = new Set<{ readonly listener: PodListener }>();
+
+  /** True while there is no subscription. */
+  get isEmpty(): boolean {
+    return this.#subscriptions.size === 0;
+  }
+
+  /** Returns a function that ends the subscription. Throws ERR_INVALID_ARGUMENT for a listener that is no function. */
+  subscribe(listener: PodListener): () => void {
+    if (typeof listener !== 'function') throw invalidArgument('listener', 'a function', listener);
+    // an object of its own, so that a function that was subscribed twice is two subscriptions
+    const subscription = { listener };
+    this.#subscriptions.add(subscription);
+    return () => {
+      this.#subscriptions.delete(subscription);
+    };
+  }
+
+  /**
+   * Calls every listener with each uid. A listener that is added meanwhile is not called for this change, and one whose
+   * subscription ends meanwhile is called no more.
+   */
+  tell(podUIDs: Iterable<string>): void {
+    const subscriptions = [...this.#subscriptions];
+    for (const podUID of podUIDs) {
+      for (const subscription of subscriptions) {
+        if (this.#subscriptions.has(subscription)) callGuarded(() => subscription.listener(podUID), ignoreFailure);
+      }
+    }
+  }
+}
+
+function refuse(): never {
+  throw new TypeError('this map is read-only');
+}
+
+/** Makes the map read-only: `set`, `delete` and `clear` throw a TypeError. Returns the map. */
+export function readOnlyMap<K, V>(map: Map<K, V>): ReadonlyMap<K, V> {
+  const value = refuse;
+  return Object.freeze(Object.defineProperties(map, { set: { value }, delete: { value }, clear: { value } }));
 }

@@ -1,5 +1,5 @@
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { ownCopy } from '../canonical/own-copy.ts';
+import { ownCopy } from '../canonical/canonical-json.ts';
 import { generateReadinessConditions } from '../conditions/generate-conditions.ts';
 
 const lists = ['containerStatuses', 'initContainerStatuses'] as const;

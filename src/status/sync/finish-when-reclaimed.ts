@@ -1,21 +1,22 @@
 import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { StatusChange } from '../cache/status-cache.ts';
-import { ownCopy } from '../canonical/own-copy.ts';
+import type { StatusCache, StatusChange } from '../cache/status-cache.ts';
+import { ownCopy } from '../canonical/canonical-json.ts';
 import { terminatedStatus } from '../rules/terminate-status.ts';
 import type { AgentView } from './agent-view.ts';
 import type { SyncRecords } from './sync-records.ts';
 
-export interface FinishContext {
+interface FinishContext {
   readonly agent: AgentView;
   readonly podStatuses: PodStatusReader;
   readonly records: SyncRecords;
 }
 
 /** The change that finishes a deleted pod for an agent that never calls `terminatePod`; undefined while it is not due. */
-export function finishingChange({ agent, podStatuses, records }: FinishContext, podUID: string): StatusChange | undefined {
+function finishingChange({ agent, podStatuses, records }: FinishContext, podUID: string): StatusChange | undefined {
   const entry = podStatuses.get(podUID);
   if (entry === undefined || !isDueToFinish(agent, records, podUID, entry)) return undefined;
   const pod = agent.pod(podUID);
@@ -64,5 +65,36 @@ export function keepPhase(next: WirePodStatus, cached: WirePodStatus): void {
   for (const field of ['phase', 'reason', 'message'] as const) {
     if (cached[field] === undefined) delete next[field];
     else next[field] = cached[field];
+  }
+}
+
+export interface PodFinisherOptions {
+  readonly context: FinishContext;
+  readonly cache: StatusCache;
+  readonly logger: Logger;
+  readonly terminateWhenReclaimed: boolean;
+}
+
+/** Finishes deleted pods of which nothing is left, until the agent calls `terminatePod` for the first time. */
+export class PodFinisher {
+  readonly #options: PodFinisherOptions;
+  #isOn: boolean;
+
+  constructor(options: PodFinisherOptions) {
+    this.#options = options;
+    this.#isOn = options.terminateWhenReclaimed;
+  }
+
+  /** The agent ends its pods itself from now on: two must not finish one pod. */
+  leaveToAgent(): void {
+    if (!this.#isOn) return;
+    this.#isOn = false;
+    this.#options.logger.info({}, 'the agent calls terminatePod: the manager finishes no pod by itself any more');
+  }
+
+  finishIfDue(podUID: string): void {
+    if (!this.#isOn) return;
+    const change = finishingChange(this.#options.context, podUID);
+    if (change !== undefined) this.#options.cache.update(change);
   }
 }

@@ -1,9 +1,16 @@
+import type { WirePodStatus } from '../../api/json/types.ts';
+import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { ApiTarget } from './agent-view.ts';
+import { getPodCondition } from '../conditions/pod-conditions.ts';
+import { differsFromServer } from '../rules/unknown-members.ts';
+import type { AgentView, ApiTarget } from './agent-view.ts';
+import type { ApiPod } from './api-copies.ts';
+import { canBeDeleted } from './delete-pod.ts';
 import { showsRunningContainer } from './finish-when-reclaimed.ts';
-import { type ReasonContext, reasonToSync, type SyncReason } from './reason-to-sync.ts';
-import type { SyncRecords } from './sync-records.ts';
-import { isOvertaken, mayTry } from './wait.ts';
+import { isOvertaken, mayTry } from './sync-context.ts';
+import { type StatusToWriteContext, statusToWrite } from './sync-pod.ts';
+import type { ApiStatusVersionsReader, SyncRecords } from './sync-records.ts';
 
 export interface LookContext extends ReasonContext {
   readonly podStatuses: PodStatusReader;
@@ -62,4 +69,70 @@ function isOver({ agent, records }: LookContext, podUID: string, entry: Versione
   const isWritten = !state?.phaseHeldBack && records.acknowledgedVersion(podUID) >= entry.version;
   const isSettled = isGone || (agent.hasVanished(podUID) && isWritten);
   return isSettled && !agent.podCouldHaveRunningContainers(podUID, entry);
+}
+
+interface ReasonContext extends StatusToWriteContext {
+  readonly patchFormat: 'strategic' | 'json';
+  readonly apiStatusVersions: ApiStatusVersionsReader;
+}
+
+/** Why a look at a pod sends it: a newer version, a DELETE that is due, or an API copy that says something else. */
+export type SyncReason = 'version' | 'delete' | 'reconcile';
+
+/**
+ * What a look finds to do for one pod; undefined when all is well. `phaseHeldBack`: the acknowledged version's terminal phase
+ * is not on the apiserver.
+ *
+ * Behaviour of pkg/kubelet/status syncBatch, needsUpdate and needsReconcile, v1.36.3.
+ */
+function reasonToSync(
+  context: ReasonContext,
+  podUID: string,
+  entry: VersionedPodStatus,
+  target: ApiTarget,
+  phaseHeldBack = false,
+): SyncReason | undefined {
+  const { agent, apiStatusVersions, ownedConditionTypes } = context;
+  if (apiStatusVersions.get(target.apiUID, podUID) < entry.version) return 'version';
+  // a pod that the pod manager does not show is left as it is, but for a terminal phase that may be written by now
+  if (agent.pod(podUID) === undefined) {
+    return phaseHeldBack && !agent.podCouldHaveRunningContainers(podUID, entry) ? 'reconcile' : undefined;
+  }
+  const copy = agent.copyToCompare(target);
+  if (copy === undefined) return undefined;
+  // a repair comes before a DELETE: the sync that repairs also deletes when that is due
+  const differs = differsFromServer(entry.status, copy.normalized, ownedConditionTypes);
+  if (differs && !isWritten(context, podUID, entry, copy)) return 'reconcile';
+  return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
+}
+
+/** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
+function isWritten(context: ReasonContext, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
+  // the two formats differ in whether another order of the conditions is a change
+  const options = { uid: copy.uid, format: context.patchFormat };
+  return createWirePodStatusPatch(copy.status, statusToWrite(context, podUID, entry, copy), options).unchanged;
+}
+
+/** Those of the API pods' uids that belong to no cached pod and to no known mirror pod. */
+export function orphanedUIDs(agent: AgentView, podStatuses: PodStatusReader, apiUIDs: Iterable<string>): string[] {
+  const mirrors = agent.knownMirrorUIDs();
+  const orphaned: string[] = [];
+  for (const uid of apiUIDs) if (podStatuses.get(uid) === undefined && mirrors.get(uid) === undefined) orphaned.push(uid);
+  return orphaned;
+}
+
+/**
+ * True for a change that the cluster waits for: a pod becomes Ready or loses it, ends, or may be deleted. After a restart the agent
+ * finishes every ended pod once more. Where the apiserver has the end already, nobody waits for that: pods that start go first.
+ * `copy` is the apiserver's view; without one, a Ready or ended pod counts.
+ */
+export function isUrgent(entry: VersionedPodStatus, copy: ApiPod | undefined): boolean {
+  if (entry.podIsFinished && (copy === undefined || copy.deleting)) return true;
+  const { status } = entry;
+  if (isTerminalPhase(status.phase) && !isTerminalPhase(copy?.status.phase)) return true;
+  return isReady(status) !== (copy !== undefined && isReady(copy.status));
+}
+
+function isReady(status: WirePodStatus): boolean {
+  return getPodCondition(status.conditions, 'Ready')?.status === 'True';
 }

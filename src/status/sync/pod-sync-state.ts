@@ -1,5 +1,5 @@
 import type { LastError } from '../../client/resources/error-class.ts';
-import type { Wait } from './wait.ts';
+import type { Wait } from './sync-context.ts';
 
 /** What is to happen as soon as the sync in flight has settled: a look at the pod, or a sync whatever the look would say. */
 export type Afterwards = 'nothing' | 'look' | 'sync';

@@ -3,8 +3,12 @@ import type { Emitter } from '../../base/concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { type RequestSubject, type RequestTimes, requestEvent } from '../events/request-event.ts';
-import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import {
+  type RequestSubject,
+  type RequestTimes,
+  requestEvent,
+  type StatusManagerEvents,
+} from '../events/status-manager-events.ts';
 import { RequestFailure } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */

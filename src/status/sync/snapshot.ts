@@ -5,7 +5,7 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
-import { attemptsOf } from './attempts.ts';
+import { attemptsOf } from './explain.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 

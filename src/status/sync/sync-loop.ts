@@ -8,12 +8,11 @@ import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { PodManager } from '../pods/pod-manager.ts';
 import type { AgentView } from './agent-view.ts';
-import type { ApiCopies } from './api-copies.ts';
-import { orphanedUIDs } from './reason-to-sync.ts';
-import type { StaleReads } from './stale-reads.ts';
+import type { ApiCopies, StaleReads } from './api-copies.ts';
+import { orphanedUIDs } from './look.ts';
+import { isWaitOnCopy } from './sync-context.ts';
 import type { SyncRecords } from './sync-records.ts';
 import type { SyncWorker } from './sync-worker.ts';
-import { isWaitOnCopy } from './wait.ts';
 
 /** Pods looked at in one go; then the event loop gets its turn. */
 const sliceSize = 200;

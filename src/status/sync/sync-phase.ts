@@ -5,8 +5,8 @@ import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { RequestGate } from './request-gate.ts';
+import { isOvertaken, type Wait } from './sync-context.ts';
 import type { SyncRecords } from './sync-records.ts';
-import { isOvertaken, type Wait } from './wait.ts';
 
 /** Where a pod's newest status stands. */
 export type PodSyncPhase =

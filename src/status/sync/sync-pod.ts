@@ -1,7 +1,20 @@
-import { deletePod } from './delete-pod.ts';
-import type { SyncAttempt, SyncContext } from './sync-context.ts';
-import type { Acknowledged, SyncOutcome } from './sync-outcome.ts';
-import { writeStatus } from './write-status.ts';
+import { copyJson } from '../../api/json/json.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { Json, WirePodStatus } from '../../api/json/types.ts';
+import { applyPodStatusPatch, type CreatedPodStatusPatch, createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { PodMetadata } from '../../client/resources/pod-client.ts';
+import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import { mergePodStatus } from '../rules/merge-pod-status.ts';
+import { withServerFillIns } from '../rules/unknown-members.ts';
+import type { AgentView, ApiTarget } from './agent-view.ts';
+import { type ApiPod, patchedApiPod } from './api-copies.ts';
+import { deletePod, isOtherPod, isPodGone, readPod } from './delete-pod.ts';
+import { RequestFailure } from './request-failure.ts';
+import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type SyncOutcome } from './sync-context.ts';
 
 /**
  * One sync of one pod: PATCH, and DELETE once that is due. Where the apiserver refuses the first attempt, for a conflict or
@@ -12,7 +25,7 @@ import { writeStatus } from './write-status.ts';
  *
  * Behaviour of pkg/kubelet/status syncPod, v1.36.3; DIVERGENCES.md names the differences.
  */
-export async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
   const outcome = yield* attemptWithCredentials(context, first);
   if (!isRefused(outcome)) return outcome;
   const afterRead = { ...first, fetch: true, waitsOn: undefined };
@@ -46,4 +59,178 @@ function isRefused(outcome: SyncOutcome): outcome is SyncOutcome & { readonly ki
 /** True for a PATCH of a pod that is being deleted, where something has written the pod meanwhile. */
 function hasMetDeletion(outcome: SyncOutcome): boolean {
   return isRefused(outcome) && outcome.copyIsDeleting === true && outcome.failure.errorClass === 'conflict';
+}
+
+type Steps = AsyncGenerator<Acknowledged, SyncOutcome, void>;
+type CountedOutcome = MetricLabels['pod_status_manager_syncs_total']['outcome'];
+
+/** The same as {@link syncPod}, counted by how it ends. */
+export function countedSync(context: SyncContext, attempt: SyncAttempt): Steps {
+  const steps = syncPod(context, attempt);
+  return context.metrics.isUsed ? counted(context.metrics, steps) : steps;
+}
+
+async function* counted(metrics: Metrics, steps: Steps): Steps {
+  let outcome: CountedOutcome = 'failed';
+  let patched = false;
+  try {
+    for (;;) {
+      const step = await steps.next();
+      if (step.done) {
+        outcome = countedOutcome(step.value, patched);
+        return step.value;
+      }
+      patched = step.value.patched;
+      yield step.value;
+    }
+  } finally {
+    metrics.increment('pod_status_manager_syncs_total', { outcome });
+  }
+}
+
+function countedOutcome(outcome: SyncOutcome, patched: boolean): CountedOutcome {
+  switch (outcome.kind) {
+    case 'done':
+      return patched ? 'patched' : 'unchanged';
+    case 'waits-on':
+      return 'waits';
+    case 'invalid':
+      return 'quarantined';
+    case 'failed':
+      return outcome.failure.errorClass === 'aborted' ? 'aborted' : 'failed';
+    default:
+      return outcome.kind;
+  }
+}
+
+/** How far an attempt has come: a failure speaks of this version, against this copy. */
+interface Progress {
+  entry: VersionedPodStatus;
+  base: ApiPod | undefined;
+}
+
+/**
+ * Brings the newest status of one pod to the apiserver: freshest copy -> merge -> PATCH. A GET comes first only when no
+ * copy is known or the attempt asks for one. A failed request is an outcome; only a defect rejects.
+ */
+export async function writeStatus(context: SyncContext, attempt: SyncAttempt): Promise<Acknowledged | SyncOutcome> {
+  const { podUID } = attempt;
+  const target = context.agent.target(podUID);
+  const entry = context.podStatuses.get(podUID);
+  if (entry === undefined) return { kind: 'done' };
+  if (target === undefined) return { kind: 'no-mirror-pod' };
+  const progress: Progress = { entry, base: context.agent.freshest(target) };
+  try {
+    const isKnown = !attempt.fetch && progress.base !== undefined;
+    const written = isKnown ? await patch(context, attempt, target, progress) : undefined;
+    if (written !== undefined && (written.kind !== 'acknowledged' || written.patched || !attempt.inDoubt)) return written;
+    return (await fetchCopy(context, attempt, target, progress)) ?? (await patch(context, attempt, target, progress));
+  } catch (failure) {
+    if (!(failure instanceof RequestFailure)) throw failure;
+    const { version } = progress.entry;
+    const resourceVersion = progress.base?.resourceVersion;
+    if (isPodGone(context.agent, podUID, failure)) return { kind: 'gone', version, resourceVersion };
+    return { kind: 'failed', failure, version, resourceVersion, copyIsDeleting: progress.base?.deleting === true };
+  }
+}
+
+/** Reads the pod. An outcome when that is the end of the attempt; otherwise the patch is computed against what was read. */
+async function fetchCopy(
+  context: SyncContext,
+  { podUID, admission, waitsOn }: SyncAttempt,
+  target: ApiTarget,
+  progress: Progress,
+): Promise<SyncOutcome | undefined> {
+  const { entry } = progress;
+  const read = await readPod(context, podUID, entry, admission);
+  if (isOtherPod(context.agent, podUID, read)) return replaced(podUID, target, progress);
+  // while the answer was on its way the agent may have set another status, or the status may have been dropped
+  const newest = context.podStatuses.get(podUID);
+  if (newest === undefined) return { kind: 'done' };
+  context.copies.record(read);
+  progress.entry = newest;
+  progress.base = read;
+  if (waitsOn === undefined || !isStillSo(waitsOn, read.resourceVersion)) return undefined;
+  // a status that was set meanwhile is sent next, against this copy
+  return { kind: 'waits-on', wait: waitsOn, version: entry.version };
+}
+
+/**
+ * Another pod has this name. That ends an ordinary pod; a static pod lives on, and has lost a mirror pod: its status
+ * waits for the pod manager to show the next one.
+ */
+function replaced(podUID: string, target: ApiTarget, { entry, base }: Progress): SyncOutcome {
+  if (target.apiUID === podUID) return { kind: 'recreated' };
+  return { kind: 'gone', version: entry.version, resourceVersion: base?.resourceVersion };
+}
+
+/** Sends the newest status, and what the merge makes of it: both are looked at when nothing is left to wait for. */
+async function patch(
+  context: SyncContext,
+  { podUID, admission }: SyncAttempt,
+  { apiUID }: ApiTarget,
+  progress: Progress,
+): Promise<Acknowledged | SyncOutcome> {
+  const { gate, podClient, podStatuses, patchFormat: format } = context;
+  await gate.admit(admission);
+  const entry = podStatuses.get(podUID);
+  if (entry === undefined) return { kind: 'done' };
+  progress.entry = entry;
+  const { base } = progress;
+  if (base === undefined) throw new TypeError('there is no copy to compute a patch against');
+  const status = statusToWrite(context, podUID, entry, base);
+  const phaseHeldBack = status.phase !== entry.status.phase;
+  const { resourceVersion } = base;
+  const change = createWirePodStatusPatch(base.status, status, {
+    uid: base.uid || apiUID,
+    format,
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  });
+  if (change.unchanged) return { kind: 'acknowledged', entry, copy: base, phaseHeldBack, patched: false };
+  const subject = { verb: 'patch', podUID, body: change.body as Json } as const;
+  const answer: unknown = await gate.sendAdmitted(subject, admission, (limits) =>
+    podClient.patchPodStatus(entry.podNamespace, entry.podName, handedOut(change), limits),
+  );
+  const metadata = requireMetadata(answer, base);
+  // a strategic merge patch leaves exactly the merged status; a JSON Patch leaves conditions in the server's order
+  const left = format === 'json' ? applyPodStatusPatch(base.status, change) : status;
+  return { kind: 'acknowledged', entry, copy: patchedApiPod(base, left, metadata), phaseHeldBack, patched: true };
+}
+
+/** The patch for the pod client. Its body is a copy: the client may change it, and must not change the cached status. */
+function handedOut(change: CreatedPodStatusPatch): CreatedPodStatusPatch {
+  return { ...change, body: copyJson(change.body as Json) } as CreatedPodStatusPatch;
+}
+
+function requireMetadata(answer: unknown, base: ApiPod): PodMetadata {
+  const { uid, resourceVersion } = (answer ?? {}) as Partial<PodMetadata>;
+  const isOurs = typeof uid === 'string' && (uid === '' || base.uid === '' || uid === base.uid);
+  if (isOurs && typeof resourceVersion === 'string') return answer as PodMetadata;
+  const error = new TypeError('patchPodStatus() must resolve to the metadata of the pod, with its uid and resourceVersion');
+  throw new RequestFailure('patch', 'broken-answer', error);
+}
+
+export interface StatusToWriteContext {
+  readonly agent: AgentView;
+  readonly clock: Clock;
+  readonly ownedConditionTypes: ReadonlySet<string>;
+}
+
+/** The status the apiserver is to have: the entry's, merged into the copy, with what the server fills in by itself. */
+export function statusToWrite(
+  { agent, clock, ownedConditionTypes }: StatusToWriteContext,
+  podUID: string,
+  entry: VersionedPodStatus,
+  copy: ApiPod,
+): WirePodStatus {
+  const merged = mergePodStatus(copy.status, entry.status, {
+    pod: { metadata: copy.generation === undefined ? {} : { generation: copy.generation } },
+    couldHaveRunningContainers:
+      isTerminalPhase(entry.status.phase) &&
+      !isTerminalPhase(copy.status.phase) &&
+      agent.podCouldHaveRunningContainers(podUID, entry),
+    now: formatTime(clock.now()),
+    ownedConditionTypes,
+  });
+  return withServerFillIns(merged, copy.status);
 }

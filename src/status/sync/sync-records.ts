@@ -5,13 +5,17 @@ import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
-import { ApiStatusVersions, type ApiStatusVersionsReader } from './api-status-versions.ts';
 import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
-import type { RequestFailure } from './request-failure.ts';
-import type { SyncAttempt } from './sync-context.ts';
-import type { Acknowledged, SyncEffect, SyncOutcome } from './sync-outcome.ts';
-import { askedMs, backoff, Throttling } from './throttling.ts';
-import { isWaitOnCopy, type Wait, type WaitOnCopy } from './wait.ts';
+import { askedMs, backoff, type RequestFailure, Throttling } from './request-failure.ts';
+import {
+  type Acknowledged,
+  isWaitOnCopy,
+  type SyncAttempt,
+  type SyncEffect,
+  type SyncOutcome,
+  type Wait,
+  type WaitOnCopy,
+} from './sync-context.ts';
 
 /** Failures that say something about the server rather than about the pod. */
 const serverFailures: ReadonlySet<ErrorClass> = new Set(['unavailable', 'timeout', 'broken-answer']);
@@ -295,5 +299,48 @@ export class SyncRecords {
     const { errorClass, cause } = failure;
     state.fail(Object.freeze({ errorClass, message: failure.message, at: this.#options.clock.now() }));
     return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempts: state.failures, retryInMs } };
+  }
+}
+
+/** One pod's version as the apiserver took it. */
+interface TakenVersion {
+  readonly podUID: string;
+  readonly version: number;
+}
+
+export interface ApiStatusVersionsReader {
+  readonly size: number;
+  get(apiUID: string, podUID: string): number;
+  uids(): Iterable<string>;
+}
+
+/**
+ * API pod uid to the last version that the apiserver took. Each pod counts its versions by itself, and a mirror pod may
+ * outlive its static pod: a version counts only for the pod that it is of.
+ */
+class ApiStatusVersions implements ApiStatusVersionsReader {
+  readonly #taken = new Map<string, TakenVersion>();
+
+  get size(): number {
+    return this.#taken.size;
+  }
+
+  /** 0 when the apiserver has taken none of this pod. */
+  get(apiUID: string, podUID: string): number {
+    const taken = this.#taken.get(apiUID);
+    return taken?.podUID === podUID ? taken.version : 0;
+  }
+
+  set(apiUID: string, podUID: string, version: number): void {
+    this.#taken.set(apiUID, { podUID, version });
+  }
+
+  delete(apiUID: string): void {
+    this.#taken.delete(apiUID);
+  }
+
+  /** The API pod uids. */
+  uids(): Iterable<string> {
+    return this.#taken.keys();
   }
 }

@@ -2,20 +2,16 @@ import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
-import { countedSync } from './counted-sync.ts';
+import type { PodFinisher } from './finish-when-reclaimed.ts';
 import type { FlushWaiters } from './flush-waiters.ts';
-import { type LookContext, lookAt } from './look.ts';
-import type { PodFinisher } from './pod-finisher.ts';
+import { isUrgent, type LookContext, lookAt } from './look.ts';
 import { RequestFailure } from './request-failure.ts';
-import type { SendCause } from './send-log.ts';
-import type { SyncContext } from './sync-context.ts';
-import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
+import { isWork, mayTry, type SyncContext, type SyncEffect, type SyncOutcome } from './sync-context.ts';
 import type { HeldPhase } from './sync-phase.ts';
+import { countedSync } from './sync-pod.ts';
 import type { SyncStart } from './sync-records.ts';
-import type { SyncReports } from './sync-reports.ts';
+import type { SendCause, SyncReports } from './sync-reports.ts';
 import { SyncSlots, type Turn } from './sync-slots.ts';
-import { isUrgent } from './urgency.ts';
-import { mayTry } from './wait.ts';
 
 export interface SyncWorkerOptions {
   readonly context: SyncContext & LookContext;

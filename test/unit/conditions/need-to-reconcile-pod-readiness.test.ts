@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
-import { needToReconcilePodReadiness } from '../../../src/status/conditions/need-to-reconcile-pod-readiness.ts';
+import { needToReconcilePodReadiness } from '../../../src/status/conditions/generate-runtime-conditions.ts';
 
 const message = 'corresponding condition of pod readiness gate "gate" does not exist.';
 

@@ -7,7 +7,7 @@ import {
   type DefaultPodDeletionSafetyOptions,
   type RuntimeCacheProbe,
   type VolumesProbe,
-} from '../../../src/status/pods/default-pod-deletion-safety.ts';
+} from '../../../src/status/pods/pod-deletion-safety.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const pod: Pod = { metadata: { name: 'a', namespace: 'd', uid: 'u' } };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
-import { readOnlyMap } from '../../../src/status/pods/read-only-map.ts';
+import { BasicPodManager, readOnlyMap } from '../../../src/status/pods/basic-pod-manager.ts';
 
 describe('readOnlyMap', () => {
   it('can be read as before, and not be changed', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ChangeQueue } from '../../../src/client/reflector/change-queue.ts';
-import type { ObjectChange } from '../../../src/client/reflector/net-change.ts';
+import type { ObjectChange } from '../../../src/client/reflector/handler-calls.ts';
 import { type ConfigMap, configMap, setUp, startedSetUp } from './fake-api.ts';
 
 type Result = IteratorResult<ObjectChange<ConfigMap>, undefined>;

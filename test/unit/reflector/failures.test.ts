@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { mayGoOnAfter } from '../../../src/client/reflector/ended-watch.ts';
 import * as failures from '../../../src/client/reflector/failures.ts';
 import { AnswerTooLongError, ApiError } from '../../../src/client/transport/api-error.ts';
 import { configMap, refusal, refused, startedSetUp, tooLarge } from './fake-api.ts';
 
-const { StaleListError: _, ...predicates } = failures;
+const { StaleListError: _, mayGoOnAfter, ...predicates } = failures;
 
 /** The same error as a transport of another copy of the package, or of the caller's, would have it. */
 function foreign({ name, message, status, reason, retryAfterMs, cause }: ApiError): Error {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logging/logger.ts';
-import type { NetChange } from '../../../src/client/reflector/net-change.ts';
+import type { NetChange } from '../../../src/client/reflector/handler-calls.ts';
 import { ObjectDelivery } from '../../../src/client/reflector/object-delivery.ts';
 import { ObjectStore } from '../../../src/client/reflector/object-store.ts';
 import type { Transform } from '../../../src/client/reflector/received-objects.ts';

@@ -7,8 +7,7 @@ import { PodResizer } from '../../../../src/kubelet/resize/pod-resizer.ts';
 import type { GivenResources } from '../../../../src/kubelet/resize/resource-amounts.ts';
 import type { LinuxContainerResources } from '../../../../src/kubelet/runtime/linux-resources.ts';
 import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
-import { PodResizeConditions } from '../../../../src/status/resize/pod-resize-conditions.ts';
-import { PodResizes } from '../../../../src/status/resize/pod-resizes.ts';
+import { PodResizeConditions, PodResizes } from '../../../../src/status/resize/pod-resizes.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { execInfo, readExecConfig } from '../../../../src/client/credentials/exec-config.ts';
+import { execInfo, readExecConfig } from '../../../../src/client/credentials/exec-plugin.ts';
 import { scratch, v1 } from './shell-plugin.ts';
 
 const secret = 'a-very-secret-token';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readExecCredential } from '../../../../src/client/credentials/exec-credential.ts';
+import { readExecCredential } from '../../../../src/client/credentials/exec-plugin.ts';
 import { selfSigned } from '../transport/self-signed.ts';
 import { v1 } from './shell-plugin.ts';
 

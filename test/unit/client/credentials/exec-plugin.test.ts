@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CredentialsFailure } from '../../../../src/client/credentials/credentials.ts';
-import { readExecConfig } from '../../../../src/client/credentials/exec-config.ts';
-import { ExecPlugin } from '../../../../src/client/credentials/exec-plugin.ts';
+import { ExecPlugin, readExecConfig } from '../../../../src/client/credentials/exec-plugin.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, until } from '../transport/scripted-server.ts';
 import { isRunning, printCredential, type Scratch, scratch, shellPlugin, v1 } from './shell-plugin.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { runPlugin } from '../../../../src/client/credentials/plugin-process.ts';
+import { runPlugin } from '../../../../src/client/credentials/exec-plugin.ts';
 import { failureOf, until } from '../transport/scripted-server.ts';
 import { isRunning, scratch } from './shell-plugin.ts';
 

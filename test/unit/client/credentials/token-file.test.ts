@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TokenFile } from '../../../../src/client/credentials/token-file.ts';
+import { TokenFile } from '../../../../src/client/credentials/kube-credentials.ts';
 import { failureOf } from '../transport/scripted-server.ts';
 import { scratch } from './shell-plugin.ts';
 

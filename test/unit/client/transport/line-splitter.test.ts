@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from '../../../../src/client/transport/line-splitter.ts';
+import { LineSplitter } from '../../../../src/client/transport/http-exchange.ts';
 
 const texts = (lines: readonly Buffer[]): string[] => lines.map(String);
 

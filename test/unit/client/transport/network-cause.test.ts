@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { networkCause } from '../../../../src/client/transport/api-error.ts';
 import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
-import { networkCause } from '../../../../src/client/transport/network-cause.ts';
 import { failureOf, kubeConfigFor } from './scripted-server.ts';
 
 const value = Buffer.from('hunter2-hunter2').toString('base64');

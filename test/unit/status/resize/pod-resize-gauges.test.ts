@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
-import { PodResizeConditions } from '../../../../src/status/resize/pod-resize-conditions.ts';
+import { PodResizeConditions } from '../../../../src/status/resize/pod-resizes.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { numberedPod } from '../harness.ts';
 import { started, uid } from './resize-harness.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReadySet } from '../../../../src/status/sync/ready-set.ts';
+import { ReadySet } from '../../../../src/status/sync/sync-slots.ts';
 
 const keys = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 

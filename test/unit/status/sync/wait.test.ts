@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOvertaken, isStillSo, mayTry, type Wait, type WaitOnCopy } from '../../../../src/status/sync/wait.ts';
+import { isOvertaken, isStillSo, mayTry, type Wait, type WaitOnCopy } from '../../../../src/status/sync/sync-context.ts';
 
 const backoff = { kind: 'backoff', version: 3, retryAt: 1, overloaded: false } as const;
 const quarantined = { kind: 'quarantined', version: 3, resourceVersion: '10' } as const;
