@@ -13,7 +13,10 @@ export {
   type MirrorPodClientOptions,
 } from './node/mirror/mirror-pod-client.ts';
 export { MirrorPodReconciler } from './node/mirror/mirror-pod-reconciler.ts';
-export type { MirrorPodManager } from './node/mirror/mirror-pods.ts';
-export type { MirrorDeletionReason } from './node/mirror/mirror-step.ts';
-export type { GetNode, MirrorNode } from './node/mirror/node-owner.ts';
-export type { MirrorPodFailure, MirrorPodHandlers, MirrorPodReconcilerOptions } from './node/mirror/reconciler-options.ts';
+export type { GetNode, MirrorNode, MirrorPodManager } from './node/mirror/mirror-pods.ts';
+export type {
+  MirrorDeletionReason,
+  MirrorPodFailure,
+  MirrorPodHandlers,
+  MirrorPodReconcilerOptions,
+} from './node/mirror/reconciler-options.ts';

@@ -119,32 +119,28 @@ export { TokenManager, type TokenManagerOptions } from './kubelet/volumes/token-
 export { VolumeError, type VolumeFailure } from './kubelet/volumes/volume-error.ts';
 export { VolumeManager } from './kubelet/volumes/volume-manager.ts';
 export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
-export type { ConfigMode } from './node/config/notifications.ts';
-export type { MetadataOf } from './node/config/pod-changes.ts';
+export type { MetadataOf, PodOperation, PodUpdate } from './node/config/pod-changes.ts';
+export type { ConfigMode, PodConfigOptions, PodSourceReport } from './node/config/pod-config.ts';
 export { PodConfig } from './node/config/pod-config.ts';
-export type { PodConfigOptions } from './node/config/pod-config-options.ts';
-export type { PodSourceReport } from './node/config/pod-source-report.ts';
-export type { PodOperation, PodUpdate } from './node/config/pod-update.ts';
 export type { AdvertisedStatus } from './node/node-object/advertised-status.ts';
 export type { NodeIdentity } from './node/node-object/initial-node.ts';
-export type { LeaseRival } from './node/node-object/lease-rivals.ts';
-export type { NodePressures, NodeReadiness } from './node/node-object/node-health.ts';
+export type { NodePressures, NodeReadiness } from './node/node-object/node-conditions.ts';
+export type { LeaseRival } from './node/node-object/node-lease.ts';
+export type { NodeObjectReport } from './node/node-object/node-object.ts';
 export { NodeObject, type StopNodeOptions } from './node/node-object/node-object.ts';
 export type { NodeObjectOptions } from './node/node-object/node-object-options.ts';
-export type { NodeObjectReport } from './node/node-object/node-object-report.ts';
 export type { NodeObjectStopped, RemovalOutcome } from './node/node-object/node-removal.ts';
 export type { StepFailure } from './node/node-object/steady-loop.ts';
-export type { Eviction } from './node/pod-status/assemble-pod-status.ts';
-export type { WaitingReasons } from './node/pod-status/container-statuses.ts';
+export type { ContainerProbeStates, WaitingReasons } from './node/pod-status/container-statuses.ts';
+export type { Eviction } from './node/pod-status/generate-pod-status.ts';
 export { type GeneratePodStatusOptions, generatePodStatus } from './node/pod-status/generate-pod-status.ts';
+export type { WaitingReason } from './node/pod-status/get-phase.ts';
 export { getPhase, type PodPhase } from './node/pod-status/get-phase.ts';
-export type { GivenContainer, GivenEnd, GivenTime } from './node/pod-status/given-container.ts';
+export type { GivenContainer, GivenEnd, GivenTime } from './node/pod-status/given-status.ts';
 export {
   type PodStatusFromContainersOptions,
   podStatusFromContainers,
 } from './node/pod-status/pod-status-from-containers.ts';
-export type { ContainerProbeStates } from './node/pod-status/probe-states.ts';
-export type { WaitingReason } from './node/pod-status/waiting-reasons.ts';
 export type { ProbedState } from './node/probes/container-state.ts';
 export { NetworkProber, type NetworkProberOptions } from './node/probes/network-prober.ts';
 export { ProbeManager } from './node/probes/probe-manager.ts';
@@ -187,13 +183,11 @@ export { ProviderPodSyncer } from './node/provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './node/provider/provider-pod-syncer-options.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './node/sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './node/sources/file-source.ts';
+export type { HttpSourceOptions } from './node/sources/http-source.ts';
 export { HttpSource } from './node/sources/http-source.ts';
-export type { HttpSourceOptions } from './node/sources/http-source-options.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
-export type { Admission } from './node/workers/admission.ts';
-export { BackoffError } from './node/workers/backoff-error.ts';
-export type { ContainerToStart } from './node/workers/container-key.ts';
+export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
 export type { PodWorkerState, WorkerFailure } from './node/workers/pod-record.ts';
 export type { KnownPod } from './node/workers/pod-records.ts';
 export type {
@@ -208,10 +202,11 @@ export type {
 } from './node/workers/pod-syncer.ts';
 export type { PodWorkerReport, PodWorkersReport } from './node/workers/pod-worker-report.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './node/workers/pod-workers.ts';
-export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './node/workers/restart-backoff.ts';
-export { networkNotReadyMessage } from './node/workers/retry-delay.ts';
+export type { ContainerToStart } from './node/workers/restart-backoff.ts';
+export { BackoffError, type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './node/workers/restart-backoff.ts';
 export { SyncLoop } from './node/workers/sync-loop.ts';
 export type {
+  Admission,
   HousekeepingReport,
   LoopConfig,
   LoopPodManager,
@@ -220,6 +215,11 @@ export type {
   LoopWorkQueue,
   SyncLoopOptions,
 } from './node/workers/sync-loop-options.ts';
-export type { KillNowOptions, KillPodOptions, UpdatePodOptions, UpdateType } from './node/workers/update-pod-options.ts';
 export { type RetryQueue, WorkQueue, type WorkQueueOptions } from './node/workers/work-queue.ts';
-export type { PodWorkersOptions } from './node/workers/workers-options.ts';
+export type {
+  KillNowOptions,
+  KillPodOptions,
+  PodWorkersOptions,
+  UpdatePodOptions,
+  UpdateType,
+} from './node/workers/workers-options.ts';

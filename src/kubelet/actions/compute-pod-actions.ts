@@ -1,7 +1,7 @@
 // Behaviour of computePodActions in pkg/kubelet/kuberuntime, v1.36.3, with its default feature gates.
 
 import { type Container, findMatchingRestartRule } from '../../api/pod/pod-containers.ts';
-import { hasAnyRegularContainerCreated, shouldContainerBeRestarted } from '../../node/pod-status/waiting-reasons.ts';
+import { hasAnyRegularContainerCreated, shouldContainerBeRestarted } from '../../node/pod-status/get-phase.ts';
 import { isContainerChanged } from './container-changed.ts';
 import { type ContainerEntry, containerEntries, type NewestEntries, newestEntries } from './container-entries.ts';
 import { addInitContainerActions } from './init-container-actions.ts';

@@ -1,7 +1,7 @@
 // Behaviour of computeInitContainerActions in pkg/kubelet/kuberuntime, v1.36.3, with its default feature gates.
 
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
-import { shouldContainerBeRestarted } from '../../node/pod-status/waiting-reasons.ts';
+import { shouldContainerBeRestarted } from '../../node/pod-status/get-phase.ts';
 import { isContainerChanged } from './container-changed.ts';
 import type { ContainerEntry, NewestEntries } from './container-entries.ts';
 import type { PodActions, PodActionsInput } from './pod-actions.ts';

@@ -1,5 +1,5 @@
 import type { Pod, WireNode } from '../../api/json/types.ts';
-import type { NodePressures } from '../../node/node-object/node-health.ts';
+import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 
 /** Why a pod may not run here: a word for its status, and the same for people. */
 export interface Refusal {

@@ -1,4 +1,4 @@
-import type { Admission } from '../../node/workers/admission.ts';
+import type { Admission } from '../../node/workers/sync-loop-options.ts';
 import type { AdmissionCheck, AdmissionContext } from './check.ts';
 
 /** Asks the checks in their order; the first that refuses the pod says why. */

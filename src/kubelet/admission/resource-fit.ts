@@ -4,7 +4,7 @@ import type { Pod, WireNode } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { isExtendedResource } from '../../base/names.ts';
-import { podRequests, type Quantities } from '../../node/pod-status/resource-lists.ts';
+import { podRequests, type Quantities } from '../../node/pod-status/pod-resources.ts';
 import type { Refusal } from './check.ts';
 
 const nanoInMilli = 10n ** 6n;

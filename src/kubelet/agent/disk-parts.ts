@@ -2,7 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { NodePressures } from '../../node/node-object/node-health.ts';
+import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import { EvictionManager } from '../eviction/eviction-manager.ts';
 import { ImageCollection } from '../eviction/image-collection.ts';

@@ -1,6 +1,6 @@
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
-import type { PodSourceReport } from '../../node/config/pod-source-report.ts';
-import type { NodeObjectReport } from '../../node/node-object/node-object-report.ts';
+import type { PodSourceReport } from '../../node/config/pod-config.ts';
+import type { NodeObjectReport } from '../../node/node-object/node-object.ts';
 import type { NodeObjectStopped } from '../../node/node-object/node-removal.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../../node/workers/pod-worker-report.ts';
 import type { StoppedWorkers } from '../../node/workers/pod-workers.ts';

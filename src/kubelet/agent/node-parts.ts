@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Pod, WireNode } from '../../api/json/types.ts';
-import type { NodePressures, NodeReadiness } from '../../node/node-object/node-health.ts';
+import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
-import type { Admission } from '../../node/workers/admission.ts';
+import type { Admission } from '../../node/workers/sync-loop-options.ts';
 import { appArmorSupport } from '../admission/apparmor.ts';
 import type { AdmissionCheck } from '../admission/check.ts';
 import { nodeKind, schedulerPredicates } from '../admission/node-predicates.ts';

@@ -8,7 +8,7 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base
 import { invalidOption } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
-import { podRequests } from '../../node/pod-status/resource-lists.ts';
+import { podRequests } from '../../node/pod-status/pod-resources.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';

@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
-import { containerRequests } from '../../node/pod-status/resource-lists.ts';
+import { containerRequests } from '../../node/pod-status/pod-resources.ts';
 import { isNodeCritical, qosClassOf } from './pod-class.ts';
 
 const guaranteed = -997;

@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
-import { podLimits, podRequests } from '../../node/pod-status/resource-lists.ts';
+import { podLimits, podRequests } from '../../node/pod-status/pod-resources.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import { hugepageLimits } from './huge-pages.ts';
 import type { CheckedNodeLimits } from './node-limits.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/eviction/eviction_manager.go (evictPod), v1.36.3.
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
-import type { KillNowOptions } from '../../node/workers/update-pod-options.ts';
+import type { KillNowOptions } from '../../node/workers/workers-options.ts';
 
 /** The reason in the pod's status and of the event. */
 export const evictedReason = 'Evicted';

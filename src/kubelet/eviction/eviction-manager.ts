@@ -5,7 +5,7 @@ import { type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import type { NodePressures } from '../../node/node-object/node-health.ts';
+import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import { isCriticalPod } from '../admission/critical-pod.ts';
 import { evictedReason, evictionKill } from './evict-pod.ts';
 import { lowResourceMessage } from './eviction-messages.ts';

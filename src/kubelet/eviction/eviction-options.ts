@@ -2,7 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { KillNowOptions } from '../../node/workers/update-pod-options.ts';
+import type { KillNowOptions } from '../../node/workers/workers-options.ts';
 import type { Resource } from './signals.ts';
 import type { NodeUsage, PodUsage } from './usage.ts';
 

@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/eviction/helpers.go (nodeConditionsObservedSince), v1.36.3.
-import type { NodePressures } from '../../node/node-object/node-health.ts';
+import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import { type MetThreshold, signalKinds } from './signals.ts';
 
 /** What runs short, and for a while afterwards still counts as running short, so that pods do not come and go. */

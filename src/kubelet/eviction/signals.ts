@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/eviction (api/types.go, helpers.go), v1.36.3.
-import type { NodePressures } from '../../node/node-object/node-health.ts';
+import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import { bytesText, wholeOf } from '../resize/resource-amounts.ts';
 import type { NodeUsage, Supply } from './usage.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { podLimits } from '../../node/pod-status/resource-lists.ts';
+import { podLimits } from '../../node/pod-status/pod-resources.ts';
 import { wholeOf } from '../resize/resource-amounts.ts';
 import { ephemeralStorageOf, type PodUsage } from './usage.ts';
 

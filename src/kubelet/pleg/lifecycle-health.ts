@@ -1,4 +1,4 @@
-import { durationText } from '../../node/workers/duration-text.ts';
+import { durationText } from '../../node/workers/restart-backoff.ts';
 
 /** Whether the runtime is still looked at. */
 export interface LifecycleHealth {

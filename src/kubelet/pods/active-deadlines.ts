@@ -6,7 +6,7 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { Eviction } from '../../node/pod-status/assemble-pod-status.ts';
+import type { Eviction } from '../../node/pod-status/generate-pod-status.ts';
 import type { SyncStatusManager } from './sync-parts.ts';
 
 export interface ActiveDeadlinesOptions {

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import type { EventRecorder, EventType } from '../../client/events/event-recorder.ts';
-import { containerFieldPath } from '../../node/workers/container-key.ts';
+import { containerFieldPath } from '../../node/workers/restart-backoff.ts';
 
 /** What an event about a container says. */
 export interface ContainerEvent {

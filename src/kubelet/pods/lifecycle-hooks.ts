@@ -4,7 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
-import { containerPort } from '../../node/probes/container-port.ts';
+import { containerPort } from '../../node/probes/network-prober.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { podText } from './pod-text.ts';
 import { requestHook } from './request-hook.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { BackoffError } from '../../node/workers/backoff-error.ts';
+import { BackoffError } from '../../node/workers/restart-backoff.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { VolumeError } from '../volumes/volume-error.ts';
 import { awaitClasses } from './class-updates.ts';

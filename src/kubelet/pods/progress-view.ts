@@ -1,5 +1,4 @@
-import { runtimeReason } from '../../node/pod-status/runtime-reasons.ts';
-import type { WaitingReason } from '../../node/pod-status/waiting-reasons.ts';
+import { runtimeReason, type WaitingReason } from '../../node/pod-status/get-phase.ts';
 import { type ContainerEntry, containerEntries } from '../actions/container-entries.ts';
 import type { PodActions } from '../actions/pod-actions.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';

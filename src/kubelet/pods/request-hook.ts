@@ -4,8 +4,7 @@ import { type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { errorCodeOf } from '../../base/errors.ts';
-import { requestPath } from '../../node/probes/http-address.ts';
-import { probeHeaders } from '../../node/probes/http-headers.ts';
+import { probeHeaders, requestPath } from '../../node/probes/http-probe.ts';
 
 /** A GET request of a hook. */
 export interface HookAddress {

@@ -1,6 +1,6 @@
 import { errorText } from '../../base/errors.ts';
-import type { WaitingReason } from '../../node/pod-status/waiting-reasons.ts';
-import { BackoffError } from '../../node/workers/backoff-error.ts';
+import type { WaitingReason } from '../../node/pod-status/get-phase.ts';
+import { BackoffError } from '../../node/workers/restart-backoff.ts';
 
 /** A container could not be started. `reason` and `message` are what its status says while it waits. */
 export class ContainerStartError extends Error {

@@ -1,6 +1,6 @@
 import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
-import type { ContainerProbeStates } from '../../node/pod-status/probe-states.ts';
+import type { ContainerProbeStates } from '../../node/pod-status/container-statuses.ts';
 import type { ProbeResult, ProbeType } from '../../node/probes/probe-types.ts';
 import type { ContainerEntry } from '../actions/container-entries.ts';
 import type { EphemeralContainer } from '../actions/pod-actions.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { Resources } from '../../node/pod-status/resource-lists.ts';
+import type { Resources } from '../../node/pod-status/pod-resources.ts';
 import type { PodAllocation } from './pod-allocation.ts';
 
 /** What is kept of one pod. */

@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
-import { podRequests } from '../../node/pod-status/resource-lists.ts';
+import { podRequests } from '../../node/pod-status/pod-resources.ts';
 
 /** A pod that wants other resources than it has. */
 export interface PendingResize {

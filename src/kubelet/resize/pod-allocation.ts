@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
 import type { PodSpec } from '../../api/pod/pod-containers.ts';
-import { type Resources, wireResources } from '../../node/pod-status/resource-lists.ts';
+import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
 
 /** The resources of a pod's init and regular containers, by name, and of the pod as a whole. */
 export interface PodAllocation {

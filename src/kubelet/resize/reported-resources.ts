@@ -4,7 +4,7 @@ import { lookupBy, lookupByName } from '../../api/json/json.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
-import { type Resources, wireResources } from '../../node/pod-status/resource-lists.ts';
+import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import type { PodAllocation } from './pod-allocation.ts';

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
-import { wireResources } from '../../node/pod-status/resource-lists.ts';
+import { wireResources } from '../../node/pod-status/pod-resources.ts';
 
 /** Reasons of events about a resize. */
 export const resizeEvent = {

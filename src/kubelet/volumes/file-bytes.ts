@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
-import { podLimits } from '../../node/pod-status/resource-lists.ts';
+import { podLimits } from '../../node/pod-status/pod-resources.ts';
 import type { ProjectedFile, ProjectedFiles } from '../files/projected-files.ts';
 
 const pageBytes = 4096;

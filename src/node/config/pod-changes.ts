@@ -1,9 +1,8 @@
 // Behaviour of pkg/kubelet/config/config.go (checkAndUpdatePod), v1.36.3.
-
 import { isJsonObject } from '../../api/json/json.ts';
+import { formatTime, hasFourDigitYear } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { configMirrorAnnotationKey, configSourceAnnotationKey } from '../../api/pod/pod-identity.ts';
-import { sameContent } from './same-content.ts';
 
 /** When the agent first saw the pod; written by the config. */
 export const configSeenAnnotationKey = 'kubernetes.io/config.seen';
@@ -99,4 +98,59 @@ function withoutAbsent<T extends object>(object: T): T {
 function annotationsOf(pod: Pod): Annotations {
   const annotations: unknown = pod.metadata?.annotations;
   return isJsonObject(annotations) ? (annotations as Annotations) : {};
+}
+
+/** Deeper parts count as different: no pod of the API comes near it, and none may exhaust the stack. */
+const deepest = 200;
+
+/**
+ * True when both values say the same in JSON: a member that is null or undefined counts as absent, a `Date` as its whole
+ * second. Parts that are one object cost nothing.
+ */
+export function sameContent(a: unknown, b: unknown, depth = 0): boolean {
+  if (a === b) return true;
+  if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null);
+  if (a instanceof Date || b instanceof Date) return textOfTime(a) === textOfTime(b);
+  if (typeof a !== 'object' || typeof b !== 'object' || depth > deepest) return false;
+  if (Array.isArray(a) || Array.isArray(b)) return sameItems(a, b, depth);
+  return sameMembers(a as Members, b as Members, depth);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function sameItems(a: object, b: object, depth: number): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+  return a.every((item, index) => sameContent(item, b[index], depth + 1));
+}
+
+function sameMembers(a: Members, b: Members, depth: number): boolean {
+  for (const key of Object.keys(a)) {
+    if (!sameContent(a[key], Object.hasOwn(b, key) ? b[key] : undefined, depth + 1)) return false;
+  }
+  for (const key of Object.keys(b)) {
+    if (!Object.hasOwn(a, key) && b[key] !== null && b[key] !== undefined) return false;
+  }
+  return true;
+}
+
+function textOfTime(value: unknown): unknown {
+  if (!(value instanceof Date)) return value;
+  return hasFourDigitYear(value.getTime()) ? formatTime(value.getTime()) : undefined;
+}
+
+/**
+ * What changed. `ADD`: pods not known before. `UPDATE`: their spec, labels or annotations changed. `DELETE`: they carry a
+ * deletionTimestamp, and something of them changed. `REMOVE`: the source has them no more. `RECONCILE`: only their status
+ * changed. `SET`: the pods of all sources, in mode `Snapshot` and, for a list that added or removed, `SnapshotAndUpdates`.
+ */
+export type PodOperation = 'SET' | 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE';
+
+/** Pods to which one operation applies. An ADD without pods says that the source has been heard from. */
+export interface PodUpdate {
+  /** What has happened to all of the pods. */
+  readonly op: PodOperation;
+  /** The source that has sent the list. */
+  readonly source: string;
+  /** Shared with the config: a receiver must not change them. A pod that changes later is another object. */
+  readonly pods: readonly Pod[];
 }

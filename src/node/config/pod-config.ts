@@ -1,17 +1,23 @@
 // Behaviour of pkg/kubelet/config/config.go and mux.go, v1.36.3.
-
 import type { Pod } from '../../api/json/types.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
-import { callGuarded } from '../../base/guard.ts';
-import type { Logger } from '../../base/logging/logger.ts';
-import { requireText } from '../../base/options.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import {
+  integerOption,
+  oneOfOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+  requireText,
+} from '../../base/options.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import { type RetriedError, retriedError } from '../../client/resources/error-class.ts';
 import type { PodSource, SendPods } from '../sources/pod-source.ts';
-import { type ConfigMode, mostUpdatesOfAList, updatesAfter } from './notifications.ts';
-import { checkedPodConfigOptions, type PodConfigOptions } from './pod-config-options.ts';
-import { askSource, type PodSourceReport } from './pod-source-report.ts';
-import { PodStorage } from './pod-storage.ts';
-import type { PodUpdate } from './pod-update.ts';
+import type { MetadataOf, PodOperation, PodUpdate } from './pod-changes.ts';
+import { type Merge, PodStorage } from './pod-storage.ts';
 import { SourceRuns } from './source-runs.ts';
 import { UpdateQueue } from './update-queue.ts';
 
@@ -201,4 +207,114 @@ function guardedObserver(podsObserved: (podUID: string) => void, logger: Logger)
       (error) => logger.error({ podUID, err: error }, 'podsObserved failed'),
     );
   };
+}
+
+/** How changes are told, and to whom. Every option may be left out. */
+export interface PodConfigOptions {
+  /** How changes are told. Default `Incremental`, as the kubelet's. */
+  readonly mode?: ConfigMode;
+  /** The most updates that wait for the consumer, at least 5. Default 50. */
+  readonly capacity?: number;
+  /**
+   * The metadata of a known pod after a change. `latest` (the default): those of the newest list, so that a status manager
+   * behind the config knows the resourceVersion that goes with the status. `firstSeen`: as in the kubelet, the
+   * resourceVersion, owner references and finalizers of the first sight. With both, the name, the namespace and the
+   * annotations `kubernetes.io/config.*` stay.
+   */
+  readonly metadata?: MetadataOf;
+  /** Gets a warning for each pod that is left out because another one of its list has the same name or uid. */
+  readonly eventRecorder?: EventRecorder;
+  /** Gets the uid of each pod of each list of the source `api`: the start-up observer. What it throws is logged. */
+  readonly podsObserved?: (podUID: string) => void;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+export type CheckedPodConfigOptions = Required<Omit<PodConfigOptions, 'podsObserved' | 'logger'>> &
+  Pick<PodConfigOptions, 'podsObserved'> & { readonly logger: Logger };
+
+const knownOptions = ['mode', 'capacity', 'metadata', 'eventRecorder', 'podsObserved', 'clock', 'logger'];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+function checkedPodConfigOptions(options: PodConfigOptions): CheckedPodConfigOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { mode = 'Incremental', capacity = 50, metadata = 'latest', eventRecorder = noEvents, podsObserved } = options;
+  const { clock = systemClock, logger } = options;
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  if (podsObserved !== undefined) optionOfType('podsObserved', podsObserved, 'function');
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  return {
+    mode: oneOfOption('mode', mode, ['Incremental', 'SnapshotAndUpdates', 'Snapshot']),
+    capacity: integerOption('capacity', capacity, mostUpdatesOfAList),
+    metadata: oneOfOption('metadata', metadata, ['firstSeen', 'latest']),
+    eventRecorder: safeEventRecorder(eventRecorder),
+    ...(podsObserved !== undefined && { podsObserved }),
+    clock: safeClock(clock),
+    logger: loggerOption(logger),
+  };
+}
+
+// Behaviour of pkg/kubelet/config/config.go (Merge): v1.36.3 for Incremental, v1.28 for the modes that v1.36 has no more.
+
+/**
+ * `Incremental`: each change as its own operation. `SnapshotAndUpdates`: after a list that added or removed pods, and after
+ * a source's first list, a SET of the pods of all sources; then UPDATE and DELETE for the pods that changed. `Snapshot`: a
+ * SET of the pods of all sources after each list that changed anything but statuses, and after a source's first list. Only
+ * `Incremental` tells of changes of a status alone.
+ */
+export type ConfigMode = 'Incremental' | 'SnapshotAndUpdates' | 'Snapshot';
+
+/** The most updates that one list can lead to. */
+const mostUpdatesOfAList = 5;
+
+/** What to tell after a merge, in order. */
+function updatesAfter(mode: ConfigMode, source: string, merge: Merge, allPods: () => readonly Pod[]): PodUpdate[] {
+  const update = (op: PodOperation, pods: readonly Pod[]): PodUpdate[] => (pods.length > 0 ? [{ op, source, pods }] : []);
+  const { isFirst, removed, added, updated, deleted, reconciled } = merge;
+  const set = (): PodUpdate => ({ op: 'SET', source, pods: allPods() });
+  const cameOrWent = isFirst || removed.length + added.length > 0;
+  switch (mode) {
+    case 'Incremental': {
+      const told = [...update('REMOVE', removed), ...update('ADD', added), ...update('UPDATE', updated)];
+      told.push(...update('DELETE', deleted));
+      // of a first list no pod was known before, so there is no other change
+      if (isFirst && added.length === 0) told.push({ op: 'ADD', source, pods: [] });
+      return [...told, ...update('RECONCILE', reconciled)];
+    }
+    case 'SnapshotAndUpdates':
+      return [...(cameOrWent ? [set()] : []), ...update('UPDATE', updated), ...update('DELETE', deleted)];
+    case 'Snapshot':
+      return cameOrWent || updated.length + deleted.length > 0 ? [set()] : [];
+  }
+}
+
+/** What is known of one source of pods. It can be turned into JSON. */
+export interface PodSourceReport {
+  /** The name under which the source was added, such as `api`. */
+  readonly name: string;
+  /** True once a list of the source was merged. */
+  readonly hasSent: boolean;
+  /** True while a newer list of it waits until the consumer has made room. */
+  readonly isWaiting: boolean;
+  /** How many pods its last merged list has. */
+  readonly pods: number;
+  /** When it last heard from where its pods come from, in milliseconds since the epoch; undefined where it does not say. */
+  readonly lastObservedAt: number | undefined;
+  /** Why its pods could not be read last, while they were not read since; undefined where it does not say. */
+  readonly lastError: RetriedError | undefined;
+}
+
+/** What the source says of itself. A source of somebody else's that throws, or says something else, says nothing. */
+function askSource(source: PodSource | undefined): Pick<PodSourceReport, 'lastObservedAt' | 'lastError'> {
+  const observedAt: unknown = callGuarded(() => source?.lastObservedAt?.(), ignoreFailure);
+  const failure: unknown = callGuarded(() => source?.lastFailure?.(), ignoreFailure);
+  const lastError = isLastFailure(failure) ? retriedError(failure) : undefined;
+  return { lastObservedAt: typeof observedAt === 'number' ? observedAt : undefined, lastError };
+}
+
+function isLastFailure(value: unknown): value is LastFailure {
+  const { at, retryAt } = (callGuarded(() => ({ ...(value as object) }), ignoreFailure) ?? {}) as Partial<LastFailure>;
+  return typeof at === 'number' && typeof retryAt === 'number';
 }

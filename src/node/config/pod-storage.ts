@@ -1,11 +1,9 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
-
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podFullName } from '../../api/pod/pod-identity.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { type ListChanges, listChanges } from './list-changes.ts';
 import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';
 
 /** What a merge tells others of, and how. */
@@ -260,4 +258,56 @@ function identityOf(pod: Pod): string | undefined {
 /** A time as the kubelet writes it into annotations: with nanoseconds, of which the last six digits are 0 here. */
 function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000000Z');
+}
+
+/** What is not the same object in both of two lists. */
+interface ListChanges {
+  /** Entries of the first list, in its order. */
+  readonly gone: readonly Pod[];
+  /** Entries of the second list, in its order: those of a uid that the first one has are in its place, the others come last. */
+  readonly come: readonly Pod[];
+}
+
+/**
+ * Compares two lists of which most entries are the same objects in the same order: of these nothing is read. `known`: the entry
+ * of the first list with a uid. Undefined where an entry has moved, or a new one stands among the others. Throws for an entry
+ * that cannot be read.
+ */
+function listChanges(
+  before: readonly Pod[],
+  after: readonly Pod[],
+  known: (podUID: string) => Pod | undefined,
+): ListChanges | undefined {
+  const gone: Pod[] = [];
+  const come: Pod[] = [];
+  let at = 0;
+  let hasNew = false;
+  for (let next = 0; next < after.length; next += 1) {
+    const start = at;
+    // most lists differ in few entries: this is nearly all that is done
+    while (at < before.length && next < after.length && before[at] === after[next]) {
+      at += 1;
+      next += 1;
+    }
+    // a pod that was known comes after one that is new
+    if (hasNew && at > start) return undefined;
+    if (next === after.length) break;
+    const pod = after[next] as Pod;
+    const uid = pod.metadata?.uid ?? '';
+    const earlier = known(uid);
+    if (earlier === undefined) {
+      hasNew = true;
+      come.push(pod);
+      continue;
+    }
+    if (hasNew) return undefined;
+    while (at < before.length && before[at] !== earlier) gone.push(before[at++] as Pod);
+    if (at === before.length) return undefined;
+    at += 1;
+    if (earlier === pod) continue;
+    gone.push(earlier);
+    come.push(pod);
+  }
+  gone.push(...before.slice(at));
+  return { gone, come };
 }

@@ -1,4 +1,4 @@
-import type { PodUpdate } from './pod-update.ts';
+import type { PodUpdate } from './pod-changes.ts';
 
 type Answer = IteratorResult<PodUpdate, undefined>;
 

@@ -19,7 +19,7 @@ import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { type GetNode, nodeOwner } from './node-owner.ts';
+import { type GetNode, nodeOwner } from './mirror-pods.ts';
 
 /** Which node's mirror pods, and the way to the apiserver. */
 export interface MirrorPodClientOptions {

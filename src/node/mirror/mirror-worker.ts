@@ -6,12 +6,10 @@ import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { classOf, readApiFailure } from '../../client/resources/error-class.ts';
-import { AgentAnswers } from './agent-answers.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 import { MirrorRecord } from './mirror-record.ts';
 import { type MirrorRequest, MirrorRequests, type RequestOutcome } from './mirror-requests.ts';
-import { type MirrorStep, mirrorStep } from './mirror-step.ts';
-import type { ResolvedReconcilerOptions } from './reconciler-options.ts';
+import { type MirrorStep, mirrorStep, type ResolvedReconcilerOptions } from './reconciler-options.ts';
 
 const backoffLimits = { baseMs: 250, capMs: 10_000 };
 /** Whoever fights with the reconciler over one pod gets so many requests at once, and so many a second in the long run. */
@@ -263,5 +261,31 @@ export class MirrorWorker {
       this.#endWait(fullName, record);
       this.#look(fullName);
     }
+  }
+}
+
+/** What the agent's own functions permit. Whatever else they answer, and what they throw, permits nothing. */
+class AgentAnswers {
+  readonly #options: ResolvedReconcilerOptions;
+
+  constructor(options: ResolvedReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** True once the apiserver's pods of this node have been listed. */
+  isListed(): boolean {
+    const listedAt = this.#ask('podSource.lastListedAt', () => this.#options.podSource.lastListedAt());
+    return typeof listedAt === 'number' && Number.isFinite(listedAt);
+  }
+
+  /** True when the static pod of this full name, which the pod manager does not show, is certainly gone. */
+  mayDeleteOrphan(podFullName: string): boolean {
+    const { staticPodsReady, isPodTerminating } = this.#options;
+    if (this.#ask('staticPodsReady', () => staticPodsReady()) !== true) return false;
+    return this.#ask('isPodTerminating', () => isPodTerminating(podFullName)) === false;
+  }
+
+  #ask(name: string, ask: () => unknown): unknown {
+    return callGuarded(ask, (err) => this.#options.logger.error({ err, function: name }, 'a function of the agent failed'));
   }
 }

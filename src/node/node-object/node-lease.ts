@@ -1,11 +1,8 @@
 // Behaviour of k8s.io/component-helpers/apimachinery/lease/controller.go, v0.36.3.
-
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
-import { leaseNamespace, renewedLease } from './lease-object.ts';
-import { type LeaseRival, LeaseRivals, type Moment } from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
 
@@ -127,4 +124,119 @@ export class NodeLease {
 
 function momentOf(clock: SteadyClock): Moment {
   return { now: clock.now(), elapsed: clock.elapsed() };
+}
+
+// Behaviour of k8s.io/component-helpers/apimachinery/lease newLease and pkg/kubelet/util SetNodeOwnerFunc, v0.36.3.
+
+export const leaseNamespace = 'kube-node-lease';
+
+export interface LeaseContents {
+  readonly nodeName: string;
+  readonly nodeUID: string | undefined;
+  readonly holderIdentity: string;
+  readonly leaseDurationSeconds: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The Lease to write: a new one, or `base` renewed. What others put into it stays, owners but the node included. */
+function renewedLease(base: WireLease | undefined, contents: LeaseContents): WireLease {
+  const { nodeName, nodeUID, holderIdentity, leaseDurationSeconds, now } = contents;
+  const { metadata, spec } = base ?? {};
+  return {
+    ...base,
+    metadata: {
+      ...metadata,
+      name: nodeName,
+      namespace: leaseNamespace,
+      ...ownerReferences(metadata?.ownerReferences ?? [], nodeName, nodeUID),
+    },
+    spec: { ...spec, holderIdentity, leaseDurationSeconds, renewTime: microTime(now) },
+  };
+}
+
+/** A node that was created again is another owner: by the old one the garbage collector would remove the Lease. */
+function ownerReferences(
+  owners: NonNullable<WireLease['metadata']>['ownerReferences'] & object,
+  nodeName: string,
+  uid: string | undefined,
+): Pick<NonNullable<WireLease['metadata']>, 'ownerReferences'> {
+  if (uid === undefined) return {};
+  const others = owners.filter(({ kind, name }) => kind !== 'Node' || name !== nodeName);
+  return { ownerReferences: [...others, { apiVersion: 'v1', kind: 'Node', name: nodeName, uid }] };
+}
+
+/** RFC 3339 with six digits of a second, as Leases have it. */
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
+/** Another agent that renews the Lease of this node: two agents run under one name. */
+export interface LeaseRival {
+  /** Who holds the Lease, by its own word. */
+  readonly holderIdentity: string;
+  /** As the Lease says. */
+  readonly renewTime: string;
+  /** When it was noticed, in milliseconds since the epoch. */
+  readonly seenAt: number;
+}
+
+/** The time of day, in milliseconds since the epoch, and the time that has passed. */
+interface Moment {
+  readonly now: number;
+  readonly elapsed: number;
+}
+
+/** Renewals of ours that the server may still tell of: the answer to one may have been lost. */
+const remembered = 8;
+
+/** Tells our renewals from those of another agent. */
+class LeaseRivals {
+  readonly #sent: string[] = [];
+  /** The renewal that was there before our first. */
+  #found: string | undefined;
+  #rival: LeaseRival | undefined;
+  /** When the last was noticed, in time that has passed. */
+  #rivalAt = 0;
+
+  /** The last that was noticed. */
+  get rival(): LeaseRival | undefined {
+    return this.#rival;
+  }
+
+  sent(lease: WireLease): void {
+    this.#sent.push(renewalOf(lease));
+    if (this.#sent.length > remembered) this.#sent.shift();
+  }
+
+  /** A Lease that was read. Returns the rival whose renewal it shows. */
+  read(lease: WireLease, { now, elapsed }: Moment): LeaseRival | undefined {
+    const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
+    if (this.#sent.length === 0) {
+      // that of an agent before us, perhaps of ourselves before a restart
+      this.#found = renewTime;
+      return undefined;
+    }
+    if (renewTime === '' || renewTime === this.#found || this.#sent.includes(renewalOf(lease))) return undefined;
+    this.#rivalAt = elapsed;
+    this.#rival = { holderIdentity, renewTime, seenAt: now };
+    return this.#rival;
+  }
+
+  /**
+   * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
+   * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
+   */
+  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: Moment, durationMs: number): boolean {
+    if (this.#rival !== undefined && elapsed - this.#rivalAt < durationMs) return true;
+    const { renewTime = '' } = lease?.spec ?? {};
+    if (lease === undefined || renewTime === '' || this.#sent.includes(renewalOf(lease))) return false;
+    const isOfBefore = this.#sent.length === 0 || renewTime === this.#found;
+    return !isOfBefore || Math.abs(now - Date.parse(renewTime)) < durationMs;
+  }
+}
+
+/** Tells one renewal from another: by its time, and by its holder where each process has a `holderIdentity` of its own. */
+function renewalOf({ spec }: WireLease): string {
+  return `${spec?.renewTime ?? ''} ${spec?.holderIdentity ?? ''}`;
 }

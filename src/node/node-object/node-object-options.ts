@@ -17,7 +17,7 @@ import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/ev
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { identityMembers, initialNode, type NodeIdentity } from './initial-node.ts';
-import type { NodePressures, NodeReadiness } from './node-health.ts';
+import type { NodePressures, NodeReadiness } from './node-conditions.ts';
 
 /** Which node it is, what it says of itself, and how often. `transport` and `nodeName` are needed. */
 export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {

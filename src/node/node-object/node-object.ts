@@ -11,17 +11,17 @@ import {
 import { StatusManagerError } from '../../base/errors.ts';
 import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
+import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { awaitedAnswer, ResourceClient } from '../../client/resources/resource-client.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
-import { KnownNode } from './known-node.ts';
-import { NodeLease } from './node-lease.ts';
+import { KnownNode } from './initial-node.ts';
+import type { NodeHealth } from './node-conditions.ts';
+import { type LeaseRival, NodeLease } from './node-lease.ts';
 import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } from './node-object-options.ts';
-import type { NodeObjectReport } from './node-object-report.ts';
 import { NodeRegistration } from './node-registration.ts';
 import { type NodeObjectStopped, removeNode } from './node-removal.ts';
 import { NodeRequests } from './node-requests.ts';
-import { watchNode } from './node-watch.ts';
 import { SteadyLoop, type StepFailure } from './steady-loop.ts';
 
 /** So many told changes are looked at at once, and one a second after that. */
@@ -298,4 +298,64 @@ export class NodeObject {
 function statusOf<T extends Partial<AdvertisedStatus>>(given: T): Pick<T, (typeof statusMembers)[number]> {
   const members = statusMembers.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]);
   return Object.fromEntries(members);
+}
+
+export interface NodeWatchHandlers {
+  /** The node has gone. */
+  readonly deleted: () => void;
+  /** The node is known as the server has it. */
+  readonly synced: () => void;
+}
+
+/**
+ * A watch of the one node, as the kubelet's: what others change is known without a request. A user that may not watch nodes costs
+ * a read of the node before each patch, and nothing else.
+ */
+function watchNode(options: ResolvedNodeOptions, known: KnownNode, told: NodeWatchHandlers): Reflector<WireNode> {
+  const { transport, nodeName, random, logger, sink } = options;
+  const { elapsed, setTimer } = options.clock;
+  // what its list was asked for before or after is a question of the time that has passed, and nobody else is told of its times
+  const clock = { now: elapsed, elapsed, setTimer };
+  const reflector: Reflector<WireNode> = new Reflector<WireNode>({
+    transport,
+    resource: resources.nodes,
+    fieldSelector: `metadata.name=${nodeName}`,
+    shareEqualParts: false,
+    handlers: {
+      added: (node) => known.shown(node),
+      updated: (node) => known.shown(node),
+      deleted: (node) => {
+        if (known.shownDeleted(node)) told.deleted();
+      },
+      synced: () => {
+        known.listed(reflector.lastListedAt());
+        told.synced();
+      },
+    },
+    random,
+    clock,
+    logger,
+    ...(sink !== undefined && { metrics: sink }),
+  });
+  return reflector;
+}
+
+/** What a `NodeObject` did last, and what it could not do. */
+export interface NodeObjectReport {
+  /** True while the node is on the apiserver, as far as is known. */
+  readonly registered: boolean;
+  /** What the Ready condition is to say: the last answer of `readiness`; undefined before it was asked. */
+  readonly readiness: NodeHealth['readiness'] | undefined;
+  /** Undefined while the node is not known. */
+  readonly uid: string | undefined;
+  /** When the status was last written, in milliseconds since the epoch. */
+  readonly lastReportAt: number | undefined;
+  /** When the Lease was last renewed, in milliseconds since the epoch. */
+  readonly lastRenewAt: number | undefined;
+  /** The last failure of the node, while no success has followed. */
+  readonly nodeFailure: StepFailure | undefined;
+  /** The same of the Lease. */
+  readonly leaseFailure: StepFailure | undefined;
+  /** The last other agent that was noticed under the name of this node. */
+  readonly rival: LeaseRival | undefined;
 }

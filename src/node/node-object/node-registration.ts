@@ -5,14 +5,12 @@ import type { WireNode } from '../../api/json/types.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import type { KnownNode } from './known-node.ts';
+import { type DesiredNode, type KnownNode, newNode, takenOverNode, type UpdatedNode, updatedNode } from './initial-node.ts';
+import { type NodeHealth, nodeHealth } from './node-conditions.ts';
 import { NodeEvents } from './node-events.ts';
-import { type NodeHealth, nodeHealth } from './node-health.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
-import type { NodeRequests } from './node-requests.ts';
-import { nodeStatusPatch } from './node-status-patch.ts';
-import { ReportTimes } from './report-times.ts';
-import { type DesiredNode, newNode, takenOverNode, type UpdatedNode, updatedNode } from './updated-node.ts';
+import { type NodeRequests, nodeStatusPatch } from './node-requests.ts';
+import { ReportTimes } from './steady-loop.ts';
 
 /** How often one step reads the node and patches it again, when another writer is always first. */
 const patchAttempts = 5;

@@ -6,7 +6,7 @@ import { type ApiObject, resources } from '../../client/resources/api-resource.t
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { CallOptions, ObjectName } from '../../client/resources/resource-requests.ts';
-import { leaseNamespace } from './lease-object.ts';
+import { leaseNamespace } from './node-lease.ts';
 import { NodeRequests } from './node-requests.ts';
 
 /** What became of an object that `stop` was to delete. */

@@ -6,12 +6,9 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { isStatusManagerError, type StatusManagerError } from '../../base/errors.ts';
 import type { ApiObject } from '../../client/resources/api-resource.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
-import { received } from './frozen.ts';
-import { newerOf } from './newer-object.ts';
 import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
-import { notRegistered, readFailure } from './object-errors.ts';
-import { keyOf, type NamespacedName } from './object-name.ts';
-import type { ObjectReader } from './object-reader.ts';
+import { keyOf, type NamespacedName, notRegistered, readFailure } from './object-errors.ts';
+import { newerOf, type ObjectReader, received } from './object-reader.ts';
 
 /** What is known since an object was last invalidated: the object, or that there is none, or that it may not be had, or nothing. */
 interface Knowledge<T> {

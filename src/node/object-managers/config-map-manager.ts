@@ -3,9 +3,8 @@ import type { Pod, Wire } from '../../api/json/types.ts';
 import { podConfigMapNames } from '../../api/pod/pod-references.ts';
 import type { StatusManagerError } from '../../base/errors.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import type { Frozen } from './frozen.ts';
-import { ObjectManager } from './object-manager.ts';
-import type { ObjectManagerOptions } from './object-manager-options.ts';
+import { ObjectManager, type ObjectManagerOptions } from './object-manager.ts';
+import type { Frozen } from './object-reader.ts';
 
 /** A config map as JSON on the wire, read-only: the values of `binaryData` are base64. */
 export type FrozenConfigMap = Frozen<Wire<V1ConfigMap>>;

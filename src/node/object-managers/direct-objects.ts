@@ -1,11 +1,8 @@
 import type { ApiObject } from '../../client/resources/api-resource.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
-import { received } from './frozen.ts';
-import { newerOf } from './newer-object.ts';
 import type { ObjectCounts } from './object-budget.ts';
-import { readFailure } from './object-errors.ts';
-import { keyOf, type NamespacedName } from './object-name.ts';
-import type { ObjectReader } from './object-reader.ts';
+import { keyOf, type NamespacedName, readFailure } from './object-errors.ts';
+import { newerOf, type ObjectReader, received } from './object-reader.ts';
 
 interface ReadsUnderWay<T> {
   count: number;

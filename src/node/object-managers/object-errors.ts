@@ -1,6 +1,6 @@
 import { StatusManagerError } from '../../base/errors.ts';
+import { requirePathSegment } from '../../base/options.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
-import type { NamespacedName } from './object-name.ts';
 
 export function notRegistered(object: NamespacedName): StatusManagerError {
   return new StatusManagerError('ERR_NOT_REGISTERED', `object ${quoted(object)} not registered`);
@@ -29,4 +29,31 @@ export function readFailure(kind: string, object: NamespacedName, error: unknown
 
 function quoted({ namespace, name }: NamespacedName): string {
   return `${JSON.stringify(namespace)}/${JSON.stringify(name)}`;
+}
+
+/** Which object: every secret and config map belongs to a namespace. */
+export interface NamespacedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What an object is kept under. No namespace holds a "/". */
+export function keyOf({ namespace, name }: NamespacedName): string {
+  return `${namespace}/${name}`;
+}
+
+/** Throws ERR_INVALID_ARGUMENT for a name that fits in no path. */
+export function requireObjectName({ namespace, name }: NamespacedName): void {
+  requirePathSegment('namespace', namespace);
+  requirePathSegment('name', name);
+}
+
+/** False for a name that no object can have, though a pod may carry it. */
+export function canExist(object: NamespacedName): boolean {
+  try {
+    requireObjectName(object);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,14 +1,11 @@
 // Behaviour of one item of the object cache of pkg/kubelet/util/manager/watch_based_manager.go, v1.36.3.
-
-import type { SteadyClock } from '../../base/clock.ts';
+import type { Clock, SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { received } from './frozen.ts';
-import { notFound, notRegistered, notSynced } from './object-errors.ts';
-import type { NamespacedName } from './object-name.ts';
-import { SyncWaiters } from './sync-waiters.ts';
+import { type NamespacedName, notFound, notRegistered, notSynced } from './object-errors.ts';
+import { received } from './object-reader.ts';
 
 /** A secret, a config map: an object that may say that it never changes. */
 export interface MaybeImmutable extends ApiObject {
@@ -184,4 +181,51 @@ function bare<T extends ApiObject>({ apiVersion, kind, metadata }: T): T {
 /** A value in a field selector. */
 function escaped(value: string): string {
   return value.replaceAll(/[\\,=]/g, '\\$&');
+}
+
+/** Those who wait for a full list, each with a limit of its own. */
+class SyncWaiters {
+  readonly #clock: Clock;
+  readonly #waiters = new Set<{ readonly succeed: () => void; readonly fail: (reason: Error) => void }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Resolves to true after the next `succeed()`, and to false when that takes longer. Rejects at the next `fail()`. It resolves
+   * a turn after `succeed()`: by then the reflector has opened its watch, as the kubelet's has when a read finds the list.
+   */
+  wait(limitMs: number): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    let cancel = (): void => {};
+    const later = (hasSynced: boolean, delayMs: number): void => {
+      cancel();
+      const settle = (): void => {
+        this.#waiters.delete(waiter);
+        resolve(hasSynced);
+      };
+      cancel = this.#clock.setTimer(settle, delayMs, { keepAlive: true });
+    };
+    const waiter = {
+      succeed: () => later(true, 0),
+      fail: (reason: Error) => {
+        cancel();
+        this.#waiters.delete(waiter);
+        reject(reason);
+      },
+    };
+    this.#waiters.add(waiter);
+    later(false, limitMs);
+    return promise;
+  }
+
+  succeed(): void {
+    for (const waiter of [...this.#waiters]) waiter.succeed();
+  }
+
+  /** The error is made only where somebody waits: it costs much more than the rest of an end. */
+  fail(reason: () => Error): void {
+    for (const waiter of [...this.#waiters]) waiter.fail(reason());
+  }
 }

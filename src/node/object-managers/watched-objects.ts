@@ -8,8 +8,7 @@ import type { Metrics } from '../../base/metrics/metrics.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { CachedObjects } from './cached-objects.ts';
 import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
-import { notFound, stopped } from './object-errors.ts';
-import { canExist, keyOf, type NamespacedName } from './object-name.ts';
+import { canExist, keyOf, type NamespacedName, notFound, stopped } from './object-errors.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type MaybeImmutable, WatchedObject, type WatchedObjectOptions } from './watched-object.ts';
 

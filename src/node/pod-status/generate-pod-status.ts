@@ -1,18 +1,29 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus and convertStatusToAPIStatus, v1.36.3.
-
 import { lookupByName } from '../../api/json/json.ts';
-import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
+import { hasFourDigitYear } from '../../api/json/time.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { hasRestartAllContainersRule } from '../../api/pod/pod-containers.ts';
-import type { RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
-import { requireKnownOptions, requireObject } from '../../base/options.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import type { RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
+import { invalidArgument, type StatusManagerError } from '../../base/errors.ts';
+import { isInt32, requireKnownOptions, requireObject } from '../../base/options.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
+import { type GenerateConditionsOptions, generateConditions } from '../../status/conditions/generate-pod-conditions.ts';
 import { allContainersShouldRestart } from '../../status/conditions/generate-runtime-conditions.ts';
-import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
-import { byName } from './container-order.ts';
-import { containerStatuses, initContainerStatuses, type WaitingReasons } from './container-statuses.ts';
-import { podIPsInOrder } from './pod-ips.ts';
-import { type ContainerProbeStates, withInitProbeStates, withoutProbes, withProbeStates } from './probe-states.ts';
-import { requireRuntimeStatus } from './require-runtime-status.ts';
+import {
+  byName,
+  type ContainerProbeStates,
+  containerStatuses,
+  initContainerStatuses,
+  type WaitingReasons,
+  withInitProbeStates,
+  withoutProbes,
+  withProbeStates,
+} from './container-statuses.ts';
+import { getPhase } from './get-phase.ts';
+import { addressMembers, podIPsInOrder } from './pod-ips.ts';
+import { podResourceMembers } from './pod-resources.ts';
 
 /** What a status is made of. `pod` and `runtimeStatus` are needed. */
 export interface GeneratePodStatusOptions {
@@ -128,4 +139,142 @@ function newestTwo(records: readonly RuntimeContainerStatus[]): (name: string) =
 /** A record without a time is older than any other. */
 function createdAt({ createdAt: ms = Number.MIN_SAFE_INTEGER }: RuntimeContainerStatus): number {
   return ms;
+}
+
+// Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus, v1.36.3: all but the container statuses.
+
+/** Why the pod is evicted: it has failed, whatever its containers do. */
+export interface Eviction {
+  /** One word, such as `Evicted`. */
+  readonly reason: string;
+  /** The same for people. Default: none. */
+  readonly message?: string | undefined;
+}
+
+export interface StatusParts extends GenerateConditionsOptions {
+  /** By name. */
+  readonly containerStatuses: WireContainerStatus[];
+  /** As the spec has them. */
+  readonly initContainerStatuses: WireContainerStatus[];
+  /** By name. */
+  readonly ephemeralContainerStatuses: WireContainerStatus[];
+  /**
+   * The statuses that the phase follows from, where the probes have changed those above: a sidecar counts as started only once
+   * it was reported so. Default: those above.
+   */
+  readonly beforeProbes?: readonly WireContainerStatus[] | undefined;
+  readonly podIsTerminal: boolean;
+  /**
+   * A terminal phase of the status before stays as it is. By the kubelet's rules only the apiserver's does: one that was stored
+   * may still turn into the other one.
+   */
+  readonly endStays?: boolean;
+  /** A regular container was made in the sandbox in use. */
+  readonly podHasInitialized: boolean;
+  readonly podIPs: readonly string[];
+  readonly hostIPs: readonly string[];
+  readonly eviction?: Eviction | undefined;
+}
+
+/** The pod's next status. `old`: the one before, in canonical form. */
+export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusParts): WirePodStatus {
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, podIsTerminal, podHasInitialized } = parts;
+  const { sandboxes, runtimeContainers, resizeConditions, ownedConditionTypes } = parts;
+  const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = parts;
+  const isOver = parts.endStays === true && isTerminalPhase(old.phase);
+  const generated = isOver ? old.phase : getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
+  const status: WirePodStatus = {
+    ...phaseMembers(pod, old, generated, isOver ? undefined : parts.eviction),
+    ...addressMembers(parts.podIPs, parts.hostIPs, pod.spec?.hostNetwork === true),
+    qosClass: pod.status?.qosClass || computePodQOSClass(pod.spec),
+    ...podResourceMembers(pod, old),
+  };
+  if (containerStatuses.length > 0) status.containerStatuses = containerStatuses;
+  if (initContainerStatuses.length > 0) status.initContainerStatuses = initContainerStatuses;
+  if (ephemeralContainerStatuses.length > 0) status.ephemeralContainerStatuses = ephemeralContainerStatuses;
+  status.conditions = generateConditions(pod, old, status, {
+    sandboxes,
+    runtimeContainers,
+    resizeConditions,
+    ownedConditionTypes,
+  });
+  return status;
+}
+
+/**
+ * A terminal phase that was stored or is on the apiserver stays. Reason and message stay with the phase they belong to. An
+ * eviction makes the pod Failed; the apiserver's terminal phase beats that.
+ */
+function phaseMembers(
+  pod: Pod,
+  old: WirePodStatus,
+  generated: string | undefined,
+  eviction: Eviction | undefined,
+): Pick<WirePodStatus, 'phase' | 'reason' | 'message'> {
+  const onServer = pod.status?.phase;
+  let phase = generated;
+  if (!isTerminalPhase(phase)) phase = [old.phase, onServer].find(isTerminalPhase) ?? phase;
+  const keepsPhase = phase === old.phase;
+  const says = eviction ?? {
+    reason: keepsPhase ? old.reason || pod.status?.reason : undefined,
+    message: keepsPhase ? old.message || pod.status?.message : undefined,
+  };
+  if (eviction !== undefined) phase = 'Failed';
+  if (onServer !== undefined && isTerminalPhase(onServer)) phase = onServer;
+  return { ...(phase && { phase }), ...(says.reason && { reason: says.reason }), ...(says.message && { message: says.message }) };
+}
+
+const states: ReadonlySet<unknown> = new Set(['created', 'running', 'exited', 'unknown'] satisfies RuntimeContainerState[]);
+
+type Member = keyof RuntimeContainerStatus;
+
+/**
+ * Throws ERR_INVALID_ARGUMENT for a view of the runtime that is none, and for a record of a container in it that the apiserver
+ * could not store. Every status of every pod asks for this, so a path is written only where something is wrong.
+ */
+function requireRuntimeStatus(runtimeStatus: RuntimePodStatus): void {
+  requireObject('runtimeStatus', runtimeStatus);
+  requireList('ips', runtimeStatus.ips);
+  requireList('containers', runtimeStatus.containers);
+  requireList('sandboxes', runtimeStatus.sandboxes);
+  let index = 0;
+  for (const record of runtimeStatus.containers) requireRecord(record, index++);
+}
+
+function requireList(name: string, value: unknown): void {
+  if (!Array.isArray(value)) throw invalidArgument(`runtimeStatus.${name}`, 'a list', value);
+}
+
+function requireRecord(record: RuntimeContainerStatus, index: number): void {
+  if (typeof record !== 'object' || record === null) throw refusal(index, undefined, 'an object', record);
+  const { name, id, state, exitCode, restartCount } = record;
+  if (typeof name !== 'string' || name === '') throw refusal(index, 'name', 'a non-empty string', name);
+  if (typeof id !== 'string') throw refusal(index, 'id', 'a string', id);
+  if (!states.has(state)) throw refusal(index, 'state', '"created", "running", "exited" or "unknown"', state);
+  if (exitCode !== undefined && !isInt32(exitCode)) throw refusal(index, 'exitCode', 'a whole number', exitCode);
+  if (restartCount !== undefined && !isInt32(restartCount, 0)) {
+    throw refusal(index, 'restartCount', 'a whole number, 0 or more', restartCount);
+  }
+  requireTime(index, 'createdAt', record.createdAt);
+  requireTime(index, 'startedAt', record.startedAt);
+  requireTime(index, 'finishedAt', record.finishedAt);
+  requireOptionalText(index, 'image', record.image);
+  requireOptionalText(index, 'imageRef', record.imageRef);
+  requireOptionalText(index, 'reason', record.reason);
+  requireOptionalText(index, 'message', record.message);
+}
+
+function requireTime(index: number, member: Member, value: unknown): void {
+  if (value === undefined || (typeof value === 'number' && hasFourDigitYear(value))) return;
+  throw refusal(index, member, 'milliseconds since the epoch, of the years 0 to 9999', value);
+}
+
+function requireOptionalText(index: number, member: Member, value: unknown): void {
+  if (value !== undefined && typeof value !== 'string') throw refusal(index, member, 'a string', value);
+}
+
+/** `member`: undefined for the record itself. */
+function refusal(index: number, member: Member | undefined, rule: string, value: unknown): StatusManagerError {
+  const path = `runtimeStatus.containers[${index}]`;
+  return invalidArgument(member === undefined ? path : `${path}.${member}`, rule, value);
 }

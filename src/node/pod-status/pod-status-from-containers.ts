@@ -6,14 +6,11 @@ import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { requireKnownOptions, requireMethods, requireObject } from '../../base/options.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../../status/conditions/pod-conditions.ts';
-import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
-import { byName } from './container-order.ts';
-import { type GivenContainer, requireGivenContainers } from './given-container.ts';
-import { statusOfGiven, unseenEndOf } from './given-status.ts';
+import { byName, statusWithoutRecord, waitingReasonOf, withoutProbes, withProbeStates } from './container-statuses.ts';
+import { assemblePodStatus, type Eviction } from './generate-pod-status.ts';
+import { asCompleted } from './get-phase.ts';
+import { type GivenContainer, requireGivenContainers, statusOfGiven, unseenEndOf } from './given-status.ts';
 import { podIPsInOrder } from './pod-ips.ts';
-import { withoutProbes, withProbeStates } from './probe-states.ts';
-import { statusWithoutRecord, waitingReasonOf } from './unstarted-container.ts';
-import { asCompleted } from './waiting-reasons.ts';
 
 /** What else a status follows from. Every option may be left out. */
 export interface PodStatusFromContainersOptions {

@@ -3,8 +3,7 @@
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer, namedContainers } from '../../api/pod/pod-containers.ts';
 import { ranBeforeAgent } from './agent-start.ts';
-import type { ProbeResults } from './probe-results.ts';
-import type { ProbeType } from './probe-types.ts';
+import type { ProbeResults, ProbeType } from './probe-types.ts';
 
 /** What the probes say of one container. */
 export interface ProbedState {

@@ -3,10 +3,7 @@ import { type IncomingMessage, type RequestOptions, request as requestHttp } fro
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { exchangeFailure, isTimeout, joinHostPort } from './go-words.ts';
-import { addressText, type HttpAddress, redirected, requestPath } from './http-address.ts';
-import { type ProbeHeaders, probeHeaders } from './http-headers.ts';
-import type { HttpProbeTarget, ProbeOutcome } from './prober.ts';
+import { exchangeFailure, type HttpProbeTarget, isTimeout, joinHostPort, type ProbeOutcome } from './prober.ts';
 
 const longestBody = 10 * 1024;
 const longestHeaders = 1024 * 1024;
@@ -115,4 +112,89 @@ async function readSome(response: IncomingMessage): Promise<string> {
     if (length >= longestBody) break;
   }
   return Buffer.concat(chunks).subarray(0, longestBody).toString('utf8');
+}
+
+/** Where one request goes. */
+interface HttpAddress {
+  readonly scheme: string;
+  /** IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** With the query; it begins with a slash. */
+  readonly path: string;
+}
+
+function addressText({ scheme, host, port, path }: HttpAddress): string {
+  return `${scheme}://${joinHostPort(host, port)}${path}`;
+}
+
+/**
+ * The path of a probe's request: a host or a fragment in it does not count, what no request may have is escaped, and a text
+ * that is no path is taken as it is. Behaviour of pkg/probe/http formatURL, v1.36.3.
+ */
+export function requestPath(text: string): string {
+  const wellFormed = text.toWellFormed();
+  const [, rest = ''] = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*)?([^#]*)/is.exec(wellFormed) ?? [];
+  const [path = '', ...query] = rest.split('?');
+  // Go refuses control characters, and the path is then a mere text
+  const hasControls = Array.from(wellFormed).some((character) => character < ' ' || character === '\x7f');
+  const isPath = !/%(?![0-9a-f]{2})/i.test(path) && !hasControls;
+  const own = isPath ? escaped(path) : escaped(wellFormed.replaceAll('%', '%25')).replaceAll('?', '%3F').replaceAll('#', '%23');
+  const rooted = own.startsWith('/') ? own : `/${own}`;
+  return isPath && query.length > 0 ? `${rooted}?${query.join('?').replace(/[^!-~]/gu, encodeURIComponent)}` : rooted;
+}
+
+/** The same text with every character escaped that no path may have; what is escaped already stays so. */
+function escaped(text: string): string {
+  return text
+    .split(/(%[0-9a-f]{2})/i)
+    .map((part, index) => (index % 2 === 1 ? part : encodeURI(part).replaceAll('%5B', '[').replaceAll('%5D', ']')))
+    .join('');
+}
+
+/** Where a redirect leads; `other-host` where that is another host, undefined where it cannot be read. */
+export function redirected(from: HttpAddress, location: string): HttpAddress | 'other-host' | undefined {
+  const base = URL.parse(addressText(from));
+  const to = base === null ? null : URL.parse(location, base.href);
+  if (base === null || to === null) return undefined;
+  if (to.hostname !== base.hostname) return 'other-host';
+  const scheme = to.protocol.slice(0, -1);
+  const port = to.port === '' ? (scheme === 'https' ? 443 : 80) : Number(to.port);
+  return { scheme, host: from.host, port, path: `${to.pathname}${to.search}` };
+}
+
+const userAgent = 'kube-probe/1.36';
+/** What the request says by itself, as Go's client does. */
+const ofTheRequest: readonly string[] = ['connection', 'content-length', 'host', 'trailer', 'transfer-encoding'];
+
+interface ProbeHeaders {
+  /** By name in lower case; several values of one name are several lines. */
+  readonly headers: Record<string, string[]>;
+  /** The host that the spec wants to be named; undefined where it wants the address itself. */
+  readonly host: string | undefined;
+}
+
+/**
+ * The headers of a probe: those of the spec, a user agent, and that any answer is welcome. An empty value in the spec takes
+ * one of the latter away. Behaviour of pkg/probe/http/request.go, v1.36.3.
+ */
+export function probeHeaders(ofSpec: readonly { readonly name: string; readonly value: string }[]): ProbeHeaders {
+  const headers = new Map<string, string[]>();
+  for (const { name, value } of ofSpec) {
+    const key = name.toLowerCase();
+    const values = headers.get(key);
+    if (values === undefined) headers.set(key, [value]);
+    else values.push(value);
+  }
+  const host = headers.get('host')?.[0] || undefined;
+  for (const name of ofTheRequest) headers.delete(name);
+  for (const [name, value] of [
+    ['user-agent', userAgent],
+    ['accept', '*/*'],
+  ] as const) {
+    const given = headers.get(name);
+    if (given === undefined) headers.set(name, [value]);
+    else if (given[0] === '') headers.delete(name);
+  }
+  return { headers: Object.fromEntries(headers), host };
 }

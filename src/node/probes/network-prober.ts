@@ -1,9 +1,25 @@
+import { connect } from 'node:net';
+import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
+import { podFullName } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { onAbort } from '../../base/concurrency/aborts.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { grpcProbe } from './grpc-probe.ts';
 import { httpProbe } from './http-probe.ts';
-import type { ExecProbeTarget, GrpcProbeTarget, HttpProbeTarget, ProbeOutcome, Prober, TcpProbeTarget } from './prober.ts';
-import { tcpProbe } from './tcp-probe.ts';
+import { type ContainerProbe, probeSettings } from './probe-types.ts';
+import {
+  dialFailure,
+  type ExecProbeTarget,
+  type GrpcProbeTarget,
+  type HttpProbeTarget,
+  isTimeout,
+  joinHostPort,
+  type ProbeOutcome,
+  type Prober,
+  type TcpProbeTarget,
+  withStaticVariables,
+} from './prober.ts';
 
 /** What a network prober needs beside the network. Every option may be left out. */
 export interface NetworkProberOptions {
@@ -78,4 +94,132 @@ export class NetworkProber implements Prober {
   async grpc(target: GrpcProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
     return grpcProbe(target, signal, this.#clock);
   }
+}
+
+/** So much a request of a probe has of the spec's texts at most, in bytes. No server takes more. */
+const mostRequestBytes = 131_072;
+
+/** What is probed, and by which method of the prober. */
+export type ProbeTarget =
+  | { readonly method: 'exec'; readonly target: ExecProbeTarget }
+  | { readonly method: 'http'; readonly target: HttpProbeTarget }
+  | { readonly method: 'tcp'; readonly target: TcpProbeTarget }
+  | { readonly method: 'grpc'; readonly target: GrpcProbeTarget };
+
+export interface ProbedPart {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly probe: ContainerProbe;
+  readonly containerID: string;
+  /** The pod's primary address, as its status has it; undefined or empty where it has none. */
+  readonly podIP: string | undefined;
+}
+
+/** What is made of a command is held while it runs. More than this, in bytes, is large: one pod has one such command at a time. */
+const largeCommand = 4096;
+
+/** True for a command that holds much more than the pod itself: its variables have made it long. */
+export function isLargeCommand({ exec }: ContainerProbe, aim: ProbeTarget): boolean {
+  if (aim.method !== 'exec') return false;
+  const made = aim.target.command.filter((part, index) => part !== exec?.command?.[index]);
+  return made.reduce((sum, { length }) => sum + length, 0) > largeCommand;
+}
+
+/**
+ * What the probe is aimed at. Throws an error in upstream's words where the spec says nothing that can be probed, and for a
+ * pod without an address: an empty host would be this node. Behaviour of pkg/kubelet/prober (runProbe), v1.36.3.
+ */
+export function probeTarget({ pod, container, probe, containerID, podIP }: ProbedPart): ProbeTarget {
+  const { uid = '', name = '', namespace = '' } = pod.metadata ?? {};
+  const subject = {
+    podUID: uid,
+    podName: name,
+    namespace,
+    containerName: container.name,
+    containerID,
+    timeoutSeconds: probeSettings(probe).timeoutSeconds,
+  };
+  const { exec, httpGet, tcpSocket, grpc } = probe;
+  if (exec) {
+    return { method: 'exec', target: { ...subject, command: withStaticVariables(exec.command ?? [], container.env) } };
+  }
+  if (httpGet) {
+    const scheme = httpGet.scheme?.toLowerCase() || 'http';
+    const port = containerPort(httpGet.port, container);
+    const host = hostOf(httpGet.host, podIP);
+    const headers = (httpGet.httpHeaders ?? []).map((header) => ({ name: header.name, value: header.value }));
+    const { path = '' } = httpGet;
+    requireShort([path, ...headers.flatMap(({ name, value }) => [name, value])]);
+    return { method: 'http', target: { ...subject, scheme, host, port, path, headers } };
+  }
+  if (tcpSocket) {
+    const port = containerPort(tcpSocket.port, container);
+    return { method: 'tcp', target: { ...subject, host: hostOf(tcpSocket.host, podIP), port } };
+  }
+  if (grpc) {
+    const port = containerPort(grpc.port, container);
+    const service = grpc.service ?? '';
+    requireShort([service]);
+    return { method: 'grpc', target: { ...subject, host: hostOf(undefined, podIP), port, service } };
+  }
+  throw new Error(`missing probe handler for ${podFullName(pod)}(${uid}):${container.name}`);
+}
+
+function requireShort(texts: readonly string[]): void {
+  let bytes = 0;
+  for (const text of texts) bytes += Buffer.byteLength(text);
+  if (bytes > mostRequestBytes) throw new Error(`the request of the probe has more than ${mostRequestBytes} bytes`);
+}
+
+function hostOf(host: string | undefined, podIP: string | undefined): string {
+  const found = host || podIP;
+  if (found) return found;
+  throw new Error('the pod has no IP address');
+}
+
+/** Longer than any number of 64 bits, zeros in front of it aside. */
+const tooLong = 20;
+const smallest = -(2n ** 63n);
+const largest = 2n ** 63n - 1n;
+
+/**
+ * The number of a port that is given by number, or by the name that the container gives to it. Throws an error in
+ * upstream's words for a port that is none. Behaviour of pkg/probe ResolveContainerPort, v1.36.3.
+ */
+export function containerPort(port: unknown, container: Container): number {
+  const number = typeof port === 'number' ? port : portByName(String(port), container);
+  if (Number.isInteger(number) && number > 0 && number < 65_536) return number;
+  throw new Error(`invalid port number: ${number}`);
+}
+
+function portByName(name: string, container: Container): number {
+  const found = container.ports?.find((port) => port.name === name);
+  if (found !== undefined) return found.containerPort;
+  if (!/^[+-]?\d+$/.test(name)) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(name)}: invalid syntax`);
+  const digits = name.replace(/^[+-]?0*/, '');
+  const size = digits.length < tooLong ? BigInt(digits) : largest + 2n;
+  const value = name.startsWith('-') ? -size : size;
+  if (value < smallest || value > largest) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(name)}: value out of range`);
+  return Number(value);
+}
+
+// Behaviour of pkg/probe/tcp, v1.36.3.
+
+/** A success when the port takes a connection, which is closed at once. */
+function tcpProbe({ host, port }: TcpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
+  const address = joinHostPort(host, port);
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    let leave = (): void => {};
+    const end = (outcome: ProbeOutcome): void => {
+      leave();
+      socket.destroy();
+      resolve(outcome);
+    };
+    const abort = (): void =>
+      end({ result: 'failure', output: isTimeout(signal) ? `dial tcp ${address}: i/o timeout` : 'given up' });
+    socket.on('error', (error) => end({ result: 'failure', output: dialFailure(error, host, address) }));
+    socket.once('connect', () => end({ result: 'success' }));
+    leave = onAbort(signal, abort);
+  });
 }

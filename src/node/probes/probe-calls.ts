@@ -1,20 +1,19 @@
 // Behaviour of pkg/kubelet/prober/prober.go, v1.36.3.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Pod } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { type WaitLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import type { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { goSeconds } from './go-words.ts';
-import type { Namesakes } from './namesakes.ts';
-import { probeEvent } from './probe-event.ts';
-import { ProbeMeasures } from './probe-measures.ts';
-import { isLargeCommand, type ProbeTarget, probeTarget } from './probe-target.ts';
-import { probeOf, probeTitles } from './probe-types.ts';
-import type { ProbeDefinition } from './probed-container.ts';
-import type { ProbeOutcome, Prober } from './prober.ts';
-import { type TimedCall, timedCall } from './timed-call.ts';
+import { isLargeCommand, type ProbeTarget, probeTarget } from './network-prober.ts';
+import { type ProbeType, probeOf, probeTitles } from './probe-types.ts';
+import type { Namesakes, ProbeDefinition } from './probed-container.ts';
+import { goSeconds, type ProbeOutcome, type Prober } from './prober.ts';
 
 const attempts = 3;
 /** A prober that counts the time of commands itself may take so much longer, in milliseconds: it also has to start them. */
@@ -179,4 +178,121 @@ function textOf(error: unknown): string {
   } catch {
     return 'an error without a text';
   }
+}
+
+/** How a call has ended. `timeout`: in time it has said nothing. `given-up`: nobody wants to know any more. */
+export type CallEnd =
+  | { readonly kind: 'answer'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'given-up' };
+
+interface TimedCall {
+  /** Never rejects. */
+  readonly end: Promise<CallEnd>;
+  /** Resolves when the call itself has settled, which may be later than `end`, or never. Never rejects. */
+  readonly settled: Promise<void>;
+}
+
+/**
+ * Calls an injected function with a signal that aborts after `timeoutMs`. An answer that the function still gives within a
+ * turn of the event loop counts; what it then throws does not. Throws what a clock throws that sets no timer: the function
+ * is not called without a limit.
+ */
+function timedCall(call: (signal: AbortSignal) => unknown, limits: WaitLimits): TimedCall {
+  const controller = new AbortController();
+  const { promise: end, resolve } = Promise.withResolvers<CallEnd>();
+  if (limits.signal?.aborted) return { end: Promise.resolve({ kind: 'given-up' }), settled: Promise.resolve() };
+  let isLate = false;
+  const unwatch = watchLimits(limits, {
+    onTimeout: () => {
+      isLate = true;
+      controller.abort(new DOMException('The time of the probe is over', 'TimeoutError'));
+      void nextTurn().then(() => resolve({ kind: 'timeout' }));
+    },
+    onAbort: (reason) => {
+      resolve({ kind: 'given-up' });
+      controller.abort(reason);
+    },
+  });
+  const settled = invoke(call, controller.signal)
+    .then(
+      (value) => resolve({ kind: 'answer', value }),
+      (error: unknown) => resolve(isLate ? { kind: 'timeout' } : { kind: 'error', error }),
+    )
+    .then(unwatch);
+  return { end, settled };
+}
+
+async function invoke(call: (signal: AbortSignal) => unknown, signal: AbortSignal): Promise<unknown> {
+  return call(signal);
+}
+
+type Result = MetricLabels['prober_probe_total']['result'];
+
+const results: readonly Result[] = ['successful', 'failed', 'unknown'];
+const types = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const satisfies Record<ProbeType, string>;
+
+/** Measures the probes of one worker. */
+class ProbeMeasures {
+  readonly #metrics: Metrics;
+  readonly #clock: SteadyClock;
+  readonly #labels: MetricLabels['prober_probe_duration_seconds'];
+  readonly #podUID: string;
+  readonly #namesakes: Namesakes;
+  readonly #name: string;
+
+  constructor(
+    { metrics, clock }: { readonly metrics: Metrics; readonly clock: SteadyClock },
+    namesakes: Namesakes,
+    { pod, container, type }: ProbeDefinition,
+  ) {
+    const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
+    this.#metrics = metrics;
+    this.#clock = clock;
+    this.#labels = { probe_type: types[type], container: container.name, pod: name, namespace };
+    this.#podUID = uid;
+    this.#namesakes = namesakes;
+    this.#name = [namespace, name, container.name, type].join('/');
+    namesakes.begin(this.#name);
+  }
+
+  /** By the clock that only grows. */
+  now(): number {
+    return this.#clock.elapsed();
+  }
+
+  count(said: 'Success' | 'Failure' | undefined, startedAt: number): void {
+    const result = said === undefined ? 'unknown' : said === 'Success' ? 'successful' : 'failed';
+    this.#metrics.increment('prober_probe_total', this.#ofResult(result));
+    if (said !== 'Success') return;
+    const seconds = (this.#clock.elapsed() - startedAt) / 1000;
+    this.#metrics.observe('prober_probe_duration_seconds', seconds, this.#labels);
+  }
+
+  /** The container is probed no more in this way. */
+  end(): void {
+    for (const result of results) this.#metrics.remove('prober_probe_total', this.#ofResult(result));
+    // a pod that was created anew has the series of this name, too
+    if (this.#namesakes.end(this.#name)) this.#metrics.remove('prober_probe_duration_seconds', this.#labels);
+  }
+
+  #ofResult(result: Result): MetricLabels['prober_probe_total'] {
+    return { ...this.#labels, pod_uid: this.#podUID, result };
+  }
+}
+
+/** Writes an event about one container. Behaviour of pkg/kubelet/container GenerateContainerRef, v1.36.3. */
+function probeEvent(
+  recorder: EventRecorder,
+  { pod, container }: ProbeDefinition,
+  reason: 'Unhealthy' | 'ProbeWarning',
+  message: string,
+): void {
+  recorder.event(pod, 'Warning', reason, message, fieldPath(pod, container.name));
+}
+
+function fieldPath(pod: Pod, name: string): string {
+  const isRegular = pod.spec?.containers.some((container) => container.name === name);
+  return `spec.${isRegular ? 'containers' : 'initContainers'}{${name}}`;
 }

@@ -14,8 +14,7 @@ import {
   type ResolvedProbeManagerOptions,
   resolveProbeManagerOptions,
 } from './probe-manager-options.ts';
-import { ProbeResults } from './probe-results.ts';
-import { type ProbeResult, type ProbeType, probeTypes } from './probe-types.ts';
+import { type ProbeResult, ProbeResults, type ProbeType, probeTypes } from './probe-types.ts';
 import { ProbeWorkers } from './probe-workers.ts';
 import type { ProbeDefinition } from './probed-container.ts';
 

@@ -2,13 +2,11 @@ import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { Namesakes } from './namesakes.ts';
 import { ProbeCalls } from './probe-calls.ts';
 import type { ResolvedProbeManagerOptions } from './probe-manager-options.ts';
-import type { ProbeResults } from './probe-results.ts';
-import { type ProbeResult, type ProbeType, probeOf, probeSettings, probeTypes } from './probe-types.ts';
+import { type ProbeResult, type ProbeResults, type ProbeType, probeOf, probeSettings, probeTypes } from './probe-types.ts';
 import { ProbeWorker } from './probe-worker.ts';
-import type { ProbeDefinition } from './probed-container.ts';
+import { Namesakes, type ProbeDefinition } from './probed-container.ts';
 
 interface Entry {
   readonly worker: ProbeWorker;

@@ -1,5 +1,4 @@
 // Behaviour of pkg/kubelet/prober/worker.go (doProbe), v1.36.3, with its default feature gates.
-
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import {
   type Container,
@@ -161,4 +160,21 @@ function allContainersRestart(pod: Pod, status: PodStatus): boolean {
     const terminated = byName.get(container.name)?.state?.terminated;
     return terminated && findMatchingRestartRule(container, terminated.exitCode ?? 0)?.action === 'RestartAllContainers';
   });
+}
+
+/** How many workers write to the series of each name, which pods of one name share. */
+export class Namesakes {
+  readonly #counts = new Map<string, number>();
+
+  begin(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  /** True when it was the last one of this name. */
+  end(name: string): boolean {
+    const left = (this.#counts.get(name) ?? 1) - 1;
+    if (left > 0) this.#counts.set(name, left);
+    else this.#counts.delete(name);
+    return left <= 0;
+  }
 }

@@ -1,3 +1,6 @@
+import { expanded } from '../../api/pod/expansion.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
+
 /** What every probe is about. */
 export interface ProbeSubject {
   /** The pod's `metadata.uid`. */
@@ -82,4 +85,92 @@ export interface Prober {
   tcp(target: TcpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
   /** Asks the health service of a gRPC server. */
   grpc(target: GrpcProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
+}
+
+/** The texts of one probe's command that were made from variables, in bytes: so many as Linux takes for one argument. */
+const mostBytes = 131_072;
+
+/**
+ * The command with each `$(NAME)` replaced by the value that the container's spec gives to that variable; `$$` is a dollar
+ * sign, and a reference to another variable stays as it is. A variable whose value comes from elsewhere is empty. Throws an
+ * `Error` where the parts in which something is replaced come to more than 131,072 bytes, before they are made.
+ * Behaviour of pkg/kubelet/container ExpandContainerCommandOnlyStatic, v1.36.3.
+ */
+export function withStaticVariables(command: readonly string[], env: Container['env']): string[] {
+  if (!command.some((part) => part.includes('$'))) return [...command];
+  const values = new Map((env ?? []).map(({ name, value }) => [name, value ?? '']));
+  let left = mostBytes;
+  return command.map((part) => {
+    if (!part.includes('$')) return part;
+    const text = expanded(part, (name) => values.get(name), { mostBytes: left, tooLong });
+    left -= Buffer.byteLength(text);
+    return text;
+  });
+}
+
+function tooLong(): Error {
+  return new Error(`the command of the probe has more than ${mostBytes} bytes once its variables are replaced`);
+}
+
+/** Seconds as Go writes a duration: `1s`, `1m30s`, `1h0m0s`. */
+export function goSeconds(seconds: number): string {
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (hours > 0) return `${hours}h${minutes}m${rest}s`;
+  return minutes > 0 ? `${minutes}m${rest}s` : `${rest}s`;
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export function joinHostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** True when the time of a probe is over; false when nobody wants its result. */
+export function isTimeout(signal: AbortSignal): boolean {
+  return signal.aborted && signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+}
+
+const dialFailures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset by peer',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'connection timed out',
+  EADDRNOTAVAIL: 'cannot assign requested address',
+};
+
+interface SystemError {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly message?: unknown;
+}
+
+/** Why no connection was made, as Go says it. `address`: host and port. */
+export function dialFailure(error: unknown, host: string, address: string): string {
+  const { code, syscall, message } = error as SystemError;
+  if (syscall === 'getaddrinfo') return `dial tcp: lookup ${host}: ${code === 'ENOTFOUND' ? 'no such host' : message}`;
+  const reason = dialFailures[String(code)];
+  return `dial tcp ${address}: ${reason === undefined ? message : `connect: ${reason}`}`;
+}
+
+/** Why an exchange over HTTP has failed, as Go says it. */
+export function exchangeFailure(error: unknown, host: string, address: string): string {
+  const { code, syscall, message } = error as SystemError;
+  if (syscall === 'connect' || syscall === 'getaddrinfo' || error instanceof AggregateError)
+    return dialFailure(error, host, address);
+  if (code === 'ECONNRESET') return message === 'socket hang up' ? 'EOF' : `read tcp ${address}: read: connection reset by peer`;
+  if (String(code).startsWith('HPE_'))
+    return `net/http: HTTP/1.x transport connection broken: ${parseFailure(error as ParseError)}`;
+  return String(message);
+}
+
+interface ParseError extends SystemError {
+  /** What the server has sent. */
+  readonly rawPacket?: unknown;
+}
+
+function parseFailure({ code, message, rawPacket }: ParseError): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'net/http: server response headers exceeded the limit; aborted';
+  if (code !== 'HPE_INVALID_CONSTANT' || !Buffer.isBuffer(rawPacket)) return String(message);
+  const [line = ''] = rawPacket.subarray(0, 256).toString('utf8').split(/\r?\n/);
+  return `malformed HTTP response ${JSON.stringify(line)}`;
 }

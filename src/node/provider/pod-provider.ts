@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
-import type { GivenContainer } from '../pod-status/given-container.ts';
+import type { GivenContainer } from '../pod-status/given-status.ts';
 
 /** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
 export type NodePod = Pod & {

@@ -1,6 +1,5 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import { localAnnotationKeys } from '../config/pod-changes.ts';
-import { sameContent } from '../config/same-content.ts';
+import { localAnnotationKeys, sameContent } from '../config/pod-changes.ts';
 
 /** A call of `createPod` or `updatePod` that has not settled. */
 export interface ProviderChange {

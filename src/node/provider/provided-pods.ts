@@ -1,12 +1,11 @@
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
-import { isStaticPod, isTerminalPhase, requirePod } from '../../api/pod/pod-identity.ts';
+import { isStaticPod, isTerminalPhase, podFullName, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import type { RuntimeStatusCache } from '../workers/pod-syncer.ts';
-import { PodNames } from './pod-names.ts';
 import type { PodProvider } from './pod-provider.ts';
 import { ProvidedPod } from './provided-pod.ts';
 import { hasBeenRun } from './provided-status.ts';
@@ -194,4 +193,36 @@ function runtimeContainer({ name, state, containerID, restartCount }: WireContai
   const exitCode = state?.terminated?.exitCode;
   const is: RuntimeContainerState = state?.running ? 'running' : state?.terminated ? 'exited' : 'created';
   return { id: containerID ?? `provider://${name}`, name, state: is, restartCount, ...(exitCode !== undefined && { exitCode }) };
+}
+
+/** Pods by full name. Static pods have no namesakes and are left out. */
+class PodNames {
+  readonly #names = new Map<string, string>();
+  readonly #uids = new Map<string, Set<string>>();
+
+  /** The pod in the place of what was there of its uid. */
+  set(podUID: string, pod: Pod): void {
+    const name = isStaticPod(pod) ? undefined : podFullName(pod);
+    if (this.#names.get(podUID) === name) return;
+    this.delete(podUID);
+    if (name === undefined) return;
+    this.#names.set(podUID, name);
+    const uids = this.#uids.get(name);
+    if (uids === undefined) this.#uids.set(name, new Set([podUID]));
+    else uids.add(podUID);
+  }
+
+  delete(podUID: string): void {
+    const name = this.#names.get(podUID);
+    if (name === undefined) return;
+    this.#names.delete(podUID);
+    const uids = this.#uids.get(name);
+    uids?.delete(podUID);
+    if (uids?.size === 0) this.#uids.delete(name);
+  }
+
+  /** The uids of all pods of this pod's full name. */
+  uidsOf(pod: Pod): Iterable<string> {
+    return this.#uids.get(podFullName(pod)) ?? [];
+  }
 }

@@ -1,16 +1,21 @@
-import { lookupByName } from '../../api/json/json.ts';
+import { isIP } from 'node:net';
+import { isJsonObject, lookupByName } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
-import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import type { Clock } from '../../base/clock.ts';
+import { invalidArgument } from '../../base/errors.ts';
+import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import { generateConditions } from '../../status/conditions/generate-pod-conditions.ts';
 import { getPodCondition, podConditionType } from '../../status/conditions/pod-conditions.ts';
-import { getPhase } from '../pod-status/get-phase.ts';
+import { requireStatus } from '../../status/rules/validate-status.ts';
+import { unseenEnd } from '../pod-status/container-statuses.ts';
+import { getPhase, runtimeReason, unseenExitCode } from '../pod-status/get-phase.ts';
+import type { GivenContainer } from '../pod-status/given-status.ts';
 import { addressMembers, podIPsInOrder } from '../pod-status/pod-ips.ts';
-import { unseenEnd } from '../pod-status/runtime-container-state.ts';
-import { runtimeReason, unseenExitCode } from '../pod-status/runtime-reasons.ts';
-import { isAddress } from './provider-answer.ts';
+import { podStatusFromContainers } from '../pod-status/pod-status-from-containers.ts';
 
 /** What a status is made from, beside what the provider says. */
 export interface StatusFacts {
@@ -202,4 +207,66 @@ function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatu
     return isReadiness && said?.status === 'False' && condition.status === 'True' ? { ...condition, ...said } : condition;
   });
   return status;
+}
+
+/** What a whole pod has, and no status. */
+const membersOfPod = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
+
+/**
+ * An answer of `getPodStatus`, as it goes over the wire; undefined for "no such pod". Throws ERR_INVALID_ARGUMENT, naming the
+ * member, for what is no status, and for what the server would refuse: with it, it would refuse the pod's end, too.
+ */
+export function readAnswer(answer: unknown): WirePodStatus | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  if (!isJsonObject(answer)) throw invalidArgument('status', 'a pod status, or undefined', answer);
+  for (const member of membersOfPod) {
+    if (Object.hasOwn(answer, member))
+      throw invalidArgument(`status.${member}`, 'absent: it is a member of a pod, not of its status', answer[member]);
+  }
+  const status = canonicalPodStatus(answer as PodStatus);
+  requireStatus(status);
+  if (status.phase === 'Unknown') throw invalidArgument('status.phase', 'known', status.phase);
+  const { phase, containerStatuses, initContainerStatuses } = status;
+  if (!phase && !containerStatuses?.length && !initContainerStatuses?.length)
+    throw invalidArgument('status.phase', 'given where there are no container statuses', answer.phase);
+  requireAddresses(status);
+  for (const member of ['message', 'reason'] as const) {
+    const text: unknown = status[member];
+    if (text !== undefined && typeof text !== 'string') throw invalidArgument(`status.${member}`, 'a string', text);
+  }
+  return status;
+}
+
+/** True for an address that the server takes. */
+function isAddress(text: unknown): text is string {
+  return typeof text === 'string' && isIP(text) !== 0 && !text.includes('%');
+}
+
+function requireAddresses(status: WirePodStatus): void {
+  for (const member of ['podIP', 'hostIP'] as const) {
+    const ip = status[member];
+    if (ip !== undefined && !isAddress(ip)) throw invalidArgument(`status.${member}`, 'an IP address', ip);
+    for (const [index, each] of (status[`${member}s`] ?? []).entries())
+      if (!isAddress(each?.ip)) throw invalidArgument(`status.${member}s[${index}].ip`, 'an IP address', each?.ip);
+  }
+  const { hostIP, hostIPs } = status;
+  if (hostIPs === undefined) return;
+  if (hostIPs[0]?.ip !== hostIP) throw invalidArgument('status.hostIPs', 'a list that begins with hostIP', hostIPs);
+  if (new Set(hostIPs.map(({ ip }) => isIP(ip))).size < hostIPs.length)
+    throw invalidArgument('status.hostIPs', 'a list with one address of each family', hostIPs);
+}
+
+/**
+ * The status that follows from a provider's list of a pod's containers and from the status before. Throws ERR_INVALID_ARGUMENT
+ * for a container that the pod does not have, and for what cannot be.
+ */
+export function statusOfListed(facts: StatusFacts, containers: readonly GivenContainer[], clock: Clock): WirePodStatus {
+  const { previous, hostIPs } = facts;
+  return podStatusFromContainers(withContainers(facts.pod, containers), containers, { previous, hostIPs, clock });
+}
+
+/** A pod of which the agent knows no spec has the containers that the provider lists. */
+function withContainers(pod: Pod, containers: readonly GivenContainer[]): Pod {
+  if (pod.spec !== undefined) return pod;
+  return { ...pod, spec: { containers: containers.map((container) => ({ name: container?.name })) } };
 }

@@ -1,19 +1,18 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
+import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { statusOfListed } from './listed-containers.ts';
+import { BackoffError } from '../workers/restart-backoff.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
-import type { StatusFacts } from './provided-status.ts';
-import { readAnswer } from './provider-answer.ts';
-import type { ProviderMeasures } from './provider-measures.ts';
-import type { ProviderRetries } from './provider-retries.ts';
+import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
+import type { ProviderMeasures } from './provider-node-reports.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -293,5 +292,46 @@ export function messageOf(error: unknown): string {
     return typeof text === 'string' && text !== '' ? text.slice(0, 500) : 'unknown error';
   } catch {
     return 'unknown error';
+  }
+}
+
+export interface ProviderRetriesOptions {
+  /** The longest wait after the first failure; it doubles with each further one, and the wait is drawn from 0 up to it. */
+  readonly backoffBaseMs: number;
+  /** The longest wait of all. */
+  readonly backoffMaxMs: number;
+  readonly random: () => number;
+  readonly clock: SteadyClock;
+}
+
+/** When a call that has failed is made again. */
+export interface RetryTime {
+  /** In milliseconds since the epoch: to be told. */
+  readonly retryAt: number;
+  /** By `clock.elapsed()`: to be waited for. */
+  readonly dueAt: number;
+  /** In milliseconds. */
+  readonly delayMs: number;
+}
+
+/** The waits of a provider's calls that have failed. Each pod waits by itself. */
+export class ProviderRetries {
+  readonly #options: ProviderRetriesOptions;
+
+  constructor(options: ProviderRetriesOptions) {
+    this.#options = options;
+  }
+
+  /** `attempts`: how many calls in a row have failed. `mostMs` bounds the wait, too. */
+  after(attempts: number, mostMs = Number.POSITIVE_INFINITY): RetryTime {
+    const { backoffBaseMs, backoffMaxMs, random, clock } = this.#options;
+    const delayMs = backoffMs(attempts, { baseMs: backoffBaseMs, capMs: Math.min(backoffMaxMs, mostMs), random });
+    return { retryAt: clock.now() + delayMs, dueAt: clock.elapsed() + delayMs, delayMs };
+  }
+
+  /** What a sync rejects with, so that it is repeated then. */
+  backoffError(message: string, dueAt: number, options?: ErrorOptions): BackoffError {
+    const { clock } = this.#options;
+    return new BackoffError(message, Math.ceil(clock.now() + Math.max(0, dueAt - clock.elapsed())), options);
   }
 }

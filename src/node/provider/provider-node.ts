@@ -22,14 +22,12 @@ import { StatusManager } from '../../status/status-manager.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
 import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
-import type { NodeReadiness } from '../node-object/node-health.ts';
+import type { NodeReadiness } from '../node-object/node-conditions.ts';
 import { NodeObject } from '../node-object/node-object.ts';
-import { ApiServerSource } from '../sources/api-server-source.ts';
-import { HandledSource } from '../sources/handled-source.ts';
+import { ApiServerSource, HandledSource } from '../sources/api-server-source.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { SyncLoop } from '../workers/sync-loop.ts';
 import { messageOf } from './provider-calls.ts';
-import { awaitedByNode } from './provider-node-notes.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import type {
   ProviderNodeSnapshot,
@@ -38,7 +36,7 @@ import type {
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider-node-reports.ts';
-import { type NodeParts, nodeSnapshot, podReport } from './provider-node-snapshot.ts';
+import { awaitedByNode, type NodeParts, nodeSnapshot, podReport } from './provider-node-snapshot.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
 /** How long the start waits for the provider's list of pods. */

@@ -12,21 +12,19 @@ import type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from '../workers/pod-syncer.ts';
-import { PodEnding } from './pod-ending.ts';
+import { PodEnding, PodReleases } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
-import { PodReleases } from './pod-releases.ts';
 import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
-import { failureText, ProviderCalls } from './provider-calls.ts';
-import { ProviderMeasures } from './provider-measures.ts';
+import { failureText, ProviderCalls, ProviderRetries } from './provider-calls.ts';
+import { ProviderMeasures } from './provider-node-reports.ts';
 import {
   defaultPollMs,
   type ProviderPodSyncerOptions,
   type ResolvedSyncerOptions,
   resolveSyncerOptions,
 } from './provider-pod-syncer-options.ts';
-import { ProviderRetries } from './provider-retries.ts';
 
 /** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
 const quickMs = 1000;

@@ -19,7 +19,7 @@ import { resources } from '../../client/resources/api-resource.ts';
 import { awaitedAnswer } from '../../client/resources/resource-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
-import { receivedPod } from './received-pod.ts';
+import { receivedPod } from './pod-source.ts';
 
 /** Which pods are read, from where, and into what. */
 export interface ApiServerPodSourceOptions {

@@ -1,5 +1,8 @@
 // Behaviour of pkg/kubelet/config/file.go and file_linux.go, v1.36.3.
 
+import { watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
@@ -7,10 +10,8 @@ import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
-import { longestManifest } from './decode-manifest.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
-import { PathWatch } from './path-watch.ts';
-import type { PodSource, SendPods } from './pod-source.ts';
+import { longestManifest, type PodSource, type SendPods } from './pod-source.ts';
 
 /** Which path is read, and how often. `path` and `nodeName` are needed. */
 export interface FileSourceOptions {
@@ -185,4 +186,99 @@ function pathOption(path: unknown): string {
   let end = path.length;
   while (end > 1 && path[end - 1] === '/') end -= 1;
   return path.slice(0, end);
+}
+
+/** What `fs.watch` gives, as far as it is used here. */
+export interface Watcher {
+  on(event: 'change', listener: (type: string, name: string | Buffer | null) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  close(): void;
+}
+
+export type OpenWatcher = (path: string) => Watcher;
+
+export interface PathWatchOptions {
+  readonly path: string;
+  /** Called with each change, but for those of files whose name begins with a dot. */
+  readonly onChange: () => void;
+  readonly logger: Logger;
+  /** Default `fs.watch`. */
+  readonly open?: OpenWatcher | undefined;
+}
+
+/**
+ * A watch of a file or a directory by the system. It follows what stands at the path: another file there is watched afresh, also
+ * where the system has given it the inode of the one before.
+ */
+export class PathWatch {
+  readonly #options: PathWatchOptions;
+  readonly #open: OpenWatcher;
+  #watched: { readonly id: string; readonly watcher: Watcher; isDue: boolean } | undefined;
+  #problem: string | undefined;
+
+  constructor(options: PathWatchOptions) {
+    this.#options = options;
+    this.#open = options.open ?? ((path) => watch(path));
+  }
+
+  /** Sees to it that what stands at the path now is watched. Where that cannot be, it is logged once. Never rejects. */
+  async renew(): Promise<void> {
+    const id = await this.#idOfPath();
+    if (id !== undefined && id === this.#watched?.id && !this.#watched.isDue) return;
+    this.close();
+    if (id === undefined) return;
+    try {
+      this.#watch(id);
+      this.#problem = undefined;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  close(): void {
+    const { watcher } = this.#watched ?? {};
+    this.#watched = undefined;
+    watcher?.close();
+  }
+
+  #watch(id: string): void {
+    const { path, onChange } = this.#options;
+    const watcher = this.#open(path);
+    const watched = { id, watcher, isDue: false };
+    this.#watched = watched;
+    watcher.on('change', (type, given) => {
+      const name = given?.toString() ?? basename(path);
+      // what stood at the path may have moved or gone, and its watch with it
+      if (type === 'rename' && name === basename(path)) watched.isDue = true;
+      // a watched file gives its own name, which may begin with a dot
+      const isHidden = name.startsWith('.') && name !== basename(path);
+      if (this.#watched === watched && !isHidden) onChange();
+    });
+    watcher.on('error', (error) => {
+      if (this.#watched !== watched) return;
+      this.close();
+      this.#failed(error);
+      onChange();
+    });
+  }
+
+  async #idOfPath(): Promise<string | undefined> {
+    try {
+      const { dev, ino, birthtimeNs } = await stat(this.#options.path, { bigint: true });
+      return `${dev}:${ino}:${birthtimeNs}`;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #failed(error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (problem !== this.#problem) {
+      this.#options.logger.warn(
+        { path: this.#options.path, problem },
+        'the path cannot be watched; it is only read now and then',
+      );
+    }
+    this.#problem = problem;
+  }
 }

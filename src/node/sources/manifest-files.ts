@@ -1,15 +1,14 @@
 // Behaviour of pkg/kubelet/config/file.go (listConfig, extractFromDir, extractFromFile), v1.36.3.
-
 import { createHash } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HeldBytes } from '../../api/json/bytes.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podFullName } from '../../api/pod/pod-identity.ts';
 import { errorCodeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { DecodeManifest } from './decode-manifest.ts';
-import { type FileStamp, fileStamp, isUnchanged } from './file-stamp.ts';
-import { NoFileError, readManifestFile } from './read-manifest-file.ts';
+import { type DecodeManifest, manifestText } from './pod-source.ts';
 
 export interface ManifestFilesOptions {
   /** A directory of manifests, or one manifest. */
@@ -170,4 +169,70 @@ export class ManifestFiles {
     this.#newProblems.add(key);
     return !this.#problems.has(key);
   }
+}
+
+/** Something that is no file: a directory, a pipe, a socket, a device. */
+class NoFileError extends Error {
+  override readonly name = 'NoFileError';
+}
+
+const chunkBytes = 64 * 1024;
+
+/**
+ * The text of a file, links followed. Never waits for a pipe, never opens a device, and reads no more than `maxBytes`. Rejects
+ * with a `NoFileError`, the error of the system, or an error that says what is wrong with the content.
+ */
+export async function readManifestFile(path: string, maxBytes: number): Promise<string> {
+  // looked at before it is opened: opening a device may do something
+  requireFile(path, await stat(path));
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    // something else may stand there now
+    requireFile(path, await file.stat());
+    return manifestText(await readAtMost(path, file, maxBytes));
+  } finally {
+    await file.close();
+  }
+}
+
+function requireFile(path: string, stats: { isFile(): boolean }): void {
+  if (!stats.isFile()) throw new NoFileError(`${path} is no file`);
+}
+
+async function readAtMost(path: string, file: FileHandle, maxBytes: number): Promise<Buffer> {
+  const held = new HeldBytes();
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null);
+    if (bytesRead === 0) return held.take();
+    if (held.length + bytesRead > maxBytes) throw new Error(`${path} is longer than ${maxBytes} bytes`);
+    held.add(buffer.subarray(0, bytesRead));
+  }
+}
+
+/** A file system may tell time this coarsely: two changes within it may leave the same times. */
+const coarsestMs = 2000;
+
+/** What the system says of a file beside its content. A change of the content changes it, but perhaps not at once. */
+interface FileStamp {
+  readonly text: string;
+  /** When it was seen first. */
+  readonly since: number;
+  /** True where the content was read so long after the last change that a further one has another stamp. */
+  readonly isSettled: boolean;
+}
+
+/** The stamp of a file that is read at the time `now`, in milliseconds. */
+function fileStamp(stats: BigIntStats, before: FileStamp | undefined, now: number): FileStamp {
+  const text = textOf(stats);
+  const since = before?.text === text ? before.since : now;
+  return { text, since, isSettled: now - since >= coarsestMs };
+}
+
+/** True for a file that has not changed since its content was read. */
+function isUnchanged(stats: BigIntStats, stamp: FileStamp): boolean {
+  return stamp.isSettled && textOf(stats) === stamp.text;
+}
+
+function textOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }

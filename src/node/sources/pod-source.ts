@@ -1,4 +1,7 @@
-import type { Pod } from '../../api/json/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { Pod, WirePod } from '../../api/json/types.ts';
+import type { ManifestOrigin } from '../../api/manifest/static-pods.ts';
+import { apiserverSource, configSourceAnnotationKey } from '../../api/pod/pod-identity.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 
 /**
@@ -20,4 +23,27 @@ export interface PodSource {
   lastObservedAt?(): number | undefined;
   /** Why the pods could not be read last; undefined once they were read again, and before any failure. */
   lastFailure?(): LastFailure | undefined;
+}
+
+/** The pods of one manifest, defaulted and checked. Throws for a manifest that is none, or that breaks a rule. */
+export type DecodeManifest = (text: string, origin: ManifestOrigin) => readonly Pod[];
+
+/** The longest manifest, in bytes, unless the options say another one. */
+export const longestManifest = 10 * 1024 * 1024;
+
+/** The text of a manifest. Throws for bytes that are no UTF-8. */
+export function manifestText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+}
+
+/**
+ * The same pod, changed in place. Its config source is `api`, as in the kubelet, whatever its annotations say: a tenant
+ * may write them, and a pod with another source counts as static.
+ */
+export function receivedPod(pod: WirePod): WirePod {
+  pod.metadata ??= {};
+  const { metadata } = pod;
+  if (!isJsonObject(metadata.annotations)) metadata.annotations = {};
+  metadata.annotations[configSourceAnnotationKey] = apiserverSource;
+  return pod;
 }

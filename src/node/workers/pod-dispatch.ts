@@ -6,10 +6,9 @@ import { isTerminalPhase, podFullName } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
-import type { PodUpdate } from '../config/pod-update.ts';
-import { isAdmission } from './admission.ts';
-import type { ResolvedLoopOptions } from './sync-loop-options.ts';
-import type { KillPodOptions, UpdatePodOptions } from './update-pod-options.ts';
+import type { PodUpdate } from '../config/pod-changes.ts';
+import { isAdmission, type ResolvedLoopOptions } from './sync-loop-options.ts';
+import type { KillPodOptions, UpdatePodOptions } from './workers-options.ts';
 
 /**
  * Hands each change of a pod to the pod manager, then to the workers. No method waits. What fails for one pod is logged, and

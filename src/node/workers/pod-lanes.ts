@@ -1,15 +1,14 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
-import { errorText } from '../../base/errors.ts';
-import { callGuarded } from '../../base/guard.ts';
+import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
+import { errorText, StatusManagerError } from '../../base/errors.ts';
+import { callGuarded, isThenable } from '../../base/guard.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
-import type { PodStatusFn } from './pod-syncer.ts';
+import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType } from './pod-syncer.ts';
 import type { CallUnderWay } from './pod-worker-report.ts';
-import { failureDelayMs, resyncDelayMs, startDelayMs } from './retry-delay.ts';
-import { newerRuntimeStatus } from './runtime-status.ts';
-import { callSyncer, type Outcome } from './sync-call.ts';
+import { earliestBackoffEnd } from './restart-backoff.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';
 
 /** A call under way. */
@@ -206,4 +205,79 @@ export class PodLanes {
     const operation = state === 'terminated' ? state : update.updateType;
     this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
   }
+}
+
+/** How a call has ended. */
+type Outcome = { readonly failed: false; readonly isTerminal: boolean } | { readonly failed: true; readonly error: unknown };
+
+/**
+ * Calls the method of the syncer that the work is for. Resolves once the call has settled, to a failure for whatever the syncer
+ * throws or rejects with, and for an answer that is no promise. `runtimeStatus` is undefined only for a pod that the agent has
+ * no object of.
+ */
+async function callSyncer(
+  syncer: PodSyncer,
+  { state, update }: Work,
+  record: PodRecord,
+  runtimeStatus: RuntimePodStatus | undefined,
+  signal: AbortSignal,
+  podStatusFn: PodStatusFn | undefined,
+): Promise<Outcome> {
+  try {
+    const { pod, mirrorPod, runningPod, gracePeriodSeconds } = update;
+    let answer: unknown;
+    if (pod === undefined || runtimeStatus === undefined) {
+      const { uid, name, namespace } = record;
+      answer = syncer.syncTerminatingRuntimePod(runningPod ?? { uid, name, namespace }, signal);
+    } else if (state === 'terminated') {
+      answer = syncer.syncTerminatedPod({ pod, runtimeStatus, podStatusFn }, signal);
+    } else if (state === 'terminating') {
+      answer = syncer.syncTerminatingPod({ pod, runtimeStatus, gracePeriodSeconds, podStatusFn }, signal);
+    } else {
+      answer = syncer.syncPod({ updateType: update.updateType as SyncPodType, pod, mirrorPod, runtimeStatus }, signal);
+    }
+    // what gave no promise may still be under way: it is not known to have succeeded
+    if (!isThenable(answer)) throw new StatusManagerError('ERR_INVALID_ARGUMENT', 'the pod syncer returned no promise');
+    const result = (await answer) as { readonly isTerminal?: unknown } | null | undefined;
+    return { failed: false, isTerminal: state === 'sync' && result?.isTerminal === true };
+  } catch (error) {
+    return { failed: true, error };
+  }
+}
+
+// Behaviour of completeWork in pkg/kubelet/pod_workers.go, v1.36.3.
+
+/**
+ * In the message of an error that soon passes: a call that rejects with it is repeated after 1 s, and up to half a second. The
+ * text is the kubelet's, and what counts is that the message contains it.
+ */
+export const networkNotReadyMessage = 'network is not ready';
+const networkRetryMs = 1000;
+/** Up to this share of a delay is added to it, by chance, so that pods spread. */
+const jitter = 0.5;
+
+export interface RetryOptions {
+  readonly resyncIntervalMs: number;
+  readonly backOffPeriodMs: number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** How long after a call that succeeded the pod is synced again, in milliseconds. */
+function resyncDelayMs({ resyncIntervalMs, random }: RetryOptions): number {
+  return resyncIntervalMs * (1 + random() * jitter);
+}
+
+/** How long a pod waits for others of its full name before it is looked at again, in milliseconds. */
+function startDelayMs({ backOffPeriodMs, random }: RetryOptions): number {
+  return backOffPeriodMs * (1 + random() * jitter);
+}
+
+/** How long after a call that failed the call is repeated, in milliseconds. */
+function failureDelayMs(error: unknown, now: number, { resyncIntervalMs, backOffPeriodMs, random }: RetryOptions): number {
+  const spread = 1 + random() * jitter;
+  if (errorText(error).includes(networkNotReadyMessage)) return networkRetryMs * spread;
+  const until = earliestBackoffEnd(error);
+  const delayMs = until === undefined ? backOffPeriodMs : Math.max(0, Math.min(until - now, resyncIntervalMs));
+  return delayMs * spread;
 }

@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
-import type { UpdateType } from './update-pod-options.ts';
+import type { UpdateType } from './workers-options.ts';
 
 /** What a worker does for a pod at one time. */
 export type PodWorkerState = 'sync' | 'terminating' | 'terminated';

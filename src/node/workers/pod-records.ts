@@ -2,11 +2,10 @@
 
 import { buildPodFullName, isStaticPod, isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
-import { effectiveGracePeriod, shrinkingGracePeriod } from './grace-period.ts';
 import { type PendingUpdate, PodRecord, type PodWorkerState } from './pod-record.ts';
 import { StaticPodOrder } from './static-pod-order.ts';
-import { type TakenUpdate, takeUpdate } from './take-update.ts';
-import type { UpdatePodOptions } from './update-pod-options.ts';
+import { effectiveGracePeriod, shrinkingGracePeriod, type TakenUpdate, takeUpdate } from './take-update.ts';
+import type { UpdatePodOptions } from './workers-options.ts';
 
 /** One call that is due. */
 export interface Work {

@@ -1,5 +1,8 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { RunningPod, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
 
 /** Why a pod is synced. `sync`: again, without a change of the pod. */
 export type SyncPodType = 'create' | 'update' | 'sync';
@@ -78,4 +81,32 @@ export interface RuntimeStatusCache {
   get(podUID: string): RuntimePodStatus;
   /** Resolves once what is known is newer than `time` (milliseconds since the epoch), which is never ahead of the workers' clock. */
   getNewerThan(podUID: string, time: number, signal: AbortSignal): Promise<RuntimePodStatus>;
+}
+
+/** What the cache knows now; undefined for what it does not know, and for anything that is no status. */
+export function knownRuntimeStatus(cache: RuntimeStatusCache, podUID: string): RuntimePodStatus | undefined {
+  const status: unknown = callGuarded(() => cache.get(podUID), ignoreFailure);
+  return isRuntimePodStatus(status) ? status : undefined;
+}
+
+/**
+ * What the cache knows that is newer than `time`. Rejects as the cache does, with an error for anything that is no status, and
+ * once `signal` aborts, with its reason, whatever the cache does.
+ */
+export async function newerRuntimeStatus(
+  cache: RuntimeStatusCache,
+  podUID: string,
+  time: number,
+  signal: AbortSignal,
+): Promise<RuntimePodStatus> {
+  const answer: unknown = cache.getNewerThan(podUID, time, signal);
+  const status: unknown = isThenable(answer) ? await untilAborted(answer, signal) : answer;
+  if (isRuntimePodStatus(status)) return status;
+  throw new StatusManagerError('ERR_INVALID_ARGUMENT', 'the runtime status cache answered with no status');
+}
+
+function isRuntimePodStatus(value: unknown): value is RuntimePodStatus {
+  if (typeof value !== 'object' || value === null) return false;
+  const { containers, sandboxes } = value as Partial<RuntimePodStatus>;
+  return Array.isArray(containers) && Array.isArray(sandboxes);
 }

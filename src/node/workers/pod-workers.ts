@@ -1,20 +1,28 @@
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/pod-identity.ts';
+import { podFullName, requirePod } from '../../api/pod/pod-identity.ts';
+import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { invalidArgument } from '../../base/errors.ts';
+import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
+import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions, requireText } from '../../base/options.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodDeletionSafety } from '../../status/pods/pod-deletion-safety.ts';
-import { WaitingKills } from './kill-pod-now.ts';
 import { PodLanes } from './pod-lanes.ts';
-import { answer } from './pod-questions.ts';
+import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import { type KnownPod, PodRecords } from './pod-records.ts';
+import { knownRuntimeStatus } from './pod-syncer.ts';
 import { type PodWorkerReport, type PodWorkersReport, workerReport, workersReport } from './pod-worker-report.ts';
-import { knownRuntimeStatus } from './runtime-status.ts';
-import { type KillNowOptions, requireKillNowOptions, requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
-import type { RetryQueue, WorkQueue } from './work-queue.ts';
-import { measureWorkers } from './worker-gauges.ts';
-import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
+import { type RetryQueue, WorkQueue } from './work-queue.ts';
+import {
+  type KillNowOptions,
+  type PodWorkersOptions,
+  type ResolvedWorkersOptions,
+  requireKillNowOptions,
+  requireUpdate,
+  resolveWorkersOptions,
+  type UpdatePodOptions,
+} from './workers-options.ts';
 
 /** How long a stop may take. */
 export interface StopWorkersOptions {
@@ -242,4 +250,107 @@ function uidOf(pod: Pod): string {
   const uid = pod?.metadata?.uid;
   requireText('pod.metadata.uid', uid);
   return uid;
+}
+
+// Behaviour of killPodNow in pkg/kubelet/pod_workers.go, v1.36.3.
+
+/** The shortest time that a pod gets to end, in seconds. */
+const shortestWaitSeconds = 10;
+
+/** Kills that somebody waits for. */
+class WaitingKills {
+  readonly #clock: Clock;
+  readonly #eventRecorder: EventRecorder;
+  readonly #giveUps = new Set<() => void>();
+
+  constructor({ clock, eventRecorder }: { readonly clock: Clock; readonly eventRecorder: EventRecorder }) {
+    this.#clock = clock;
+    this.#eventRecorder = eventRecorder;
+  }
+
+  /** Hands the kill to `updatePod`, which may throw. Resolves when no container runs; rejects with ERR_KILL_TIMEOUT or ERR_STOPPED. */
+  async kill(pod: Pod, options: KillNowOptions, updatePod: (options: UpdatePodOptions) => void): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    updatePod({ updateType: 'kill', pod, killPodOptions: { ...options, completed: resolve } });
+    const gracePeriod = options.gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 0;
+    const waitSeconds = Math.max(shortestWaitSeconds, gracePeriod + Math.floor(gracePeriod / 2));
+    const fullName = podFullName(pod);
+    const cancelTimer = this.#clock.setTimer(
+      () => {
+        const message = 'Container runtime did not kill the pod within specified grace period.';
+        this.#eventRecorder.event(pod, 'Warning', 'ExceededGracePeriod', message);
+        reject(new StatusManagerError('ERR_KILL_TIMEOUT', `The containers of pod ${fullName} still ran after ${waitSeconds} s`));
+      },
+      Math.min(waitSeconds * 1000, longestTimerMs),
+      { keepAlive: true },
+    );
+    const giveUp = (): void => {
+      reject(new StatusManagerError('ERR_STOPPED', `The pod workers were stopped before pod ${fullName} had ended`));
+    };
+    this.#giveUps.add(giveUp);
+    try {
+      await promise;
+    } finally {
+      cancelTimer();
+      this.#giveUps.delete(giveUp);
+    }
+  }
+
+  stop(): void {
+    for (const giveUp of this.#giveUps) giveUp();
+  }
+}
+
+// Behaviour of the questions of PodWorkers in pkg/kubelet/pod_workers.go, v1.36.3.
+
+/** The questions about one pod, by the pod's record; of a pod without one, the answer depends on `syncKnownPods` alone. */
+export const podQuestions = {
+  isPodKnownTerminated: { ofRecord: ({ isTerminated }: PodRecord) => isTerminated, ofUnknown: () => false },
+  couldHaveRunningContainers: {
+    ofRecord: ({ isTerminated }: PodRecord) => !isTerminated,
+    ofUnknown: (isSynced: boolean) => !isSynced,
+  },
+  shouldPodBeFinished: { ofRecord: ({ isFinished }: PodRecord) => isFinished, ofUnknown: (isSynced: boolean) => isSynced },
+  isPodTerminationRequested: {
+    ofRecord: ({ isTerminationRequested }: PodRecord) => isTerminationRequested,
+    ofUnknown: () => false,
+  },
+  shouldPodContainersBeTerminating: {
+    ofRecord: ({ isTerminationStarted }: PodRecord) => isTerminationStarted,
+    ofUnknown: (isSynced: boolean) => isSynced,
+  },
+  shouldPodRuntimeBeRemoved: {
+    ofRecord: ({ isTerminated }: PodRecord) => isTerminated,
+    ofUnknown: (isSynced: boolean) => isSynced,
+  },
+  shouldPodContentBeRemoved: {
+    ofRecord: ({ isEvicted, isDeleted, isTerminated }: PodRecord) => isEvicted || (isDeleted && isTerminated),
+    ofUnknown: (isSynced: boolean) => isSynced,
+  },
+} as const;
+
+/** Answers one of {@link podQuestions}. */
+function answer(records: PodRecords, question: keyof typeof podQuestions, podUID: string): boolean {
+  const { ofRecord, ofUnknown } = podQuestions[question];
+  const record = records.get(podUID);
+  return record === undefined ? ofUnknown(records.isSynced) : ofRecord(record);
+}
+
+const states: readonly PodWorkerState[] = ['sync', 'terminating', 'terminated'];
+
+/**
+ * Measures how many calls of the syncer are under way, and how far the work queue lags; that of a work queue of another kind is
+ * not known. Returns a function that ends it.
+ */
+function measureWorkers(
+  { metrics, clock, workQueue }: ResolvedWorkersOptions,
+  countCalls: (state: PodWorkerState) => number,
+): () => void {
+  beginAtZero(metrics, ['pod_status_manager_worker_retries_total']);
+  return sampleGauges(metrics, clock, () => {
+    for (const state of states) metrics.set('pod_status_manager_worker_calls_in_flight', countCalls(state), { state });
+    if (!(workQueue instanceof WorkQueue)) return;
+    metrics.set('pod_status_manager_worker_queue_depth', workQueue.size);
+    metrics.set('pod_status_manager_worker_queue_lateness_seconds', workQueue.latenessMs / 1000);
+  });
 }

@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/json/types.ts';
 import { podFullName, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { KeyedBackoff } from '../../base/concurrency/backoff.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { type ContainerToStart, containerFieldPath, containerKey } from './container-key.ts';
-import { durationText } from './duration-text.ts';
 
 /** How long restarts wait, and who is told. */
 export interface RestartBackoffOptions {
@@ -107,4 +108,101 @@ export class RestartBackoff {
   gc(): void {
     this.#counter.gc();
   }
+}
+
+// Behaviour of BackoffError and MinBackoffExpiration in pkg/kubelet/container/sync_result.go, v1.36.3.
+
+/** How deep an error is looked into: one that holds itself is not followed for ever. */
+const deepest = 16;
+
+/**
+ * What is to be done waits until a time. Pod workers repeat a call that rejects with this error at that time.
+ *
+ * @example
+ * ```ts
+ * import { BackoffError } from 'pod-status-manager/node';
+ *
+ * // a pod syncer rejects with it
+ * const error = new BackoffError('the image is pulled again at noon', Date.UTC(2026, 0, 1, 12));
+ * console.log(error.code, new Date(error.until).toISOString()); // ERR_BACKOFF 2026-01-01T12:00:00.000Z
+ * ```
+ */
+export class BackoffError extends StatusManagerError {
+  /** When the wait ends, in milliseconds since the epoch. */
+  readonly until: number;
+
+  constructor(message: string, until: number, options?: ErrorOptions) {
+    super('ERR_BACKOFF', message, options);
+    this.name = 'BackoffError';
+    this.until = until;
+  }
+}
+
+/**
+ * When the earliest wait that the error tells of ends, in milliseconds since the epoch; undefined where it tells of none. It
+ * is looked for in the error, in its `cause`, and in the `errors` of an AggregateError. Never throws.
+ */
+export function earliestBackoffEnd(error: unknown): number | undefined {
+  return callGuarded(() => earliest(error, 0), ignoreFailure);
+}
+
+function earliest(error: unknown, depth: number): number | undefined {
+  if (typeof error !== 'object' || error === null || depth > deepest) return undefined;
+  if ('code' in error && error.code === 'ERR_BACKOFF' && 'until' in error && Number.isFinite(error.until)) {
+    return error.until as number;
+  }
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : 'cause' in error ? [error.cause] : [];
+  let found: number | undefined;
+  for (const part of parts) {
+    const until = earliest(part, depth + 1);
+    if (until !== undefined && (found === undefined || until < found)) found = until;
+  }
+  return found;
+}
+
+// Behaviour of GetBackoffKey in pkg/kubelet/kuberuntime and of fieldPath in pkg/kubelet/container, v1.36.3.
+
+/** What tells one container of a pod from another, and from itself after a change that makes its restarts count anew. */
+export interface ContainerToStart {
+  /** The container's name in the pod's spec. */
+  readonly name: string;
+  /** The image of the spec. Another image begins a new count of restarts. */
+  readonly image?: string | undefined;
+  /** The resources of the spec. Other resources begin a new count of restarts. */
+  readonly resources?: object | null | undefined;
+}
+
+/** A short text that is the same as long as the pod, the container, its image and its resources are. */
+export function containerKey({ metadata }: Pod, { name, image, resources }: ContainerToStart): string {
+  const { uid, namespace, name: podName } = metadata ?? {};
+  // a hash, as it is kept for long, and image and resources are as long as the pod's author likes
+  const hash = createHash('sha256').update(JSON.stringify([name, image ?? '', sorted(resources ?? {})]));
+  return JSON.stringify([uid, namespace, podName, hash.digest('hex')]);
+}
+
+/** Where the container stands in its pod, as events name it. */
+export function containerFieldPath({ spec }: Pod, containerName: string): string {
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+    if (spec?.[list]?.some(({ name }) => name === containerName)) return `spec.${list}{${containerName}}`;
+  }
+  return `implicitly required container ${containerName}`;
+}
+
+/** The same value with the members of its objects in the order of their names. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.filter(([, member]) => member != null).map(([key, member]) => [key, sorted(member)]);
+}
+
+/** A duration as Go writes it, such as `10s`, `2m40s`, `500ms`: for messages that equal upstream's. Not negative. */
+export function durationText(ms: number): string {
+  if (ms === 0) return '0s';
+  if (ms < 1000) return `${ms}ms`;
+  const seconds = ms / 1000;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = `${Number((seconds % 60).toFixed(3))}s`;
+  if (hours > 0) return `${hours}h${minutes}m${rest}`;
+  return minutes > 0 ? `${minutes}m${rest}` : rest;
 }

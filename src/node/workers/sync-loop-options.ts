@@ -1,16 +1,17 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { callWithin, type WaitLimits } from '../../base/concurrency/aborts.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import { ApiError } from '../../client/transport/api-error.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
-import type { PodUpdate } from '../config/pod-update.ts';
-import type { Admission } from './admission.ts';
+import type { PodUpdate } from '../config/pod-changes.ts';
 import type { KnownPod } from './pod-records.ts';
-import type { UpdatePodOptions } from './update-pod-options.ts';
+import type { UpdatePodOptions } from './workers-options.ts';
 
 /** Where the loop hears of pods; a `PodConfig` is one. */
 export interface LoopConfig {
@@ -168,4 +169,31 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
     logger: loggerOption(logger),
     metrics: metricsOption(options.metrics),
   };
+}
+
+/** The answer to the question whether a pod that is new on this node may run here. A pod that is refused is Failed, for good. */
+export type Admission = { readonly admit: true } | { readonly admit: false; readonly reason: string; readonly message: string };
+
+/** True for what an embedder's function may answer. */
+export function isAdmission(value: unknown): value is Admission {
+  if (typeof value !== 'object' || value === null || !('admit' in value)) return false;
+  if (value.admit === true) return true;
+  if (value.admit !== false || !('reason' in value) || !('message' in value)) return false;
+  return typeof value.reason === 'string' && value.reason !== '' && typeof value.message === 'string';
+}
+
+/** What the runtime lists. Rejects where it does, when it takes too long, and for an answer that is no list of pods. */
+export async function listRunningPods(runtime: LoopRuntime, limits: WaitLimits): Promise<readonly RunningPod[]> {
+  const message = `getPods() gave no answer within ${limits.timeoutMs} ms`;
+  const late = (): ApiError => new ApiError({ reason: 'Timeout', message });
+  const answer: unknown = await callWithin((signal) => runtime.getPods(signal), { ...limits, late });
+  if (!Array.isArray(answer)) throw new TypeError('getPods() of the runtime must answer with a list');
+  // one entry that cannot be read hides no other
+  return answer.filter(isRunningPod);
+}
+
+function isRunningPod(value: unknown): value is RunningPod {
+  if (typeof value !== 'object' || value === null) return false;
+  const { uid, name, namespace } = value as Partial<Record<keyof RunningPod, unknown>>;
+  return [uid, name, namespace].every((text) => typeof text === 'string' && text !== '');
 }

@@ -7,11 +7,10 @@ import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { beginAtZero } from '../../base/metrics/metrics.ts';
 import { requireText } from '../../base/options.ts';
-import type { PodUpdate } from '../config/pod-update.ts';
+import type { PodUpdate } from '../config/pod-changes.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PodDispatch } from './pod-dispatch.ts';
-import { listRunningPods } from './runtime-list.ts';
-import { type ResolvedLoopOptions, resolveLoopOptions, type SyncLoopOptions } from './sync-loop-options.ts';
+import { listRunningPods, type ResolvedLoopOptions, resolveLoopOptions, type SyncLoopOptions } from './sync-loop-options.ts';
 
 /** What the loop wakes up for. */
 type Hint = 'update' | 'due' | 'changed' | 'housekeeping' | 'listed';

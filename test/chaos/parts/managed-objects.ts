@@ -4,7 +4,7 @@ import type { Logger } from '../../../src/base/logging/logger.ts';
 import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { ConfigMapManager } from '../../../src/node/object-managers/config-map-manager.ts';
-import type { ObjectStrategy } from '../../../src/node/object-managers/object-manager-options.ts';
+import type { ObjectStrategy } from '../../../src/node/object-managers/object-manager.ts';
 import { SecretManager } from '../../../src/node/object-managers/secret-manager.ts';
 import type { ObjectKind } from './object-truth.ts';
 

@@ -1,9 +1,9 @@
 import type { WirePodStatus } from '../../../src/api/json/types.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
+import type { ContainerProbeStates } from '../../../src/node/pod-status/container-statuses.ts';
 import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
-import type { ContainerProbeStates } from '../../../src/node/pod-status/probe-states.ts';
 import { stateOfContainer } from '../../../src/node/probes/container-state.ts';
-import { ProbeResults } from '../../../src/node/probes/probe-results.ts';
+import { ProbeResults } from '../../../src/node/probes/probe-types.ts';
 import type { RecordedContainer, RecordedRuntime, StatusesCase } from './case.ts';
 
 const agentStartedAt = Date.parse('2000-01-01T00:00:00Z');

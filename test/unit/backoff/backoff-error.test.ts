@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isStatusManagerError } from '../../../src/base/errors.ts';
-import { BackoffError, earliestBackoffEnd } from '../../../src/node/workers/backoff-error.ts';
-import { durationText } from '../../../src/node/workers/duration-text.ts';
+import { BackoffError, durationText, earliestBackoffEnd } from '../../../src/node/workers/restart-backoff.ts';
 
 describe('a backoff error', () => {
   it('has a code, a time and a cause', () => {

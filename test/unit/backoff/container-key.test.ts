@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { containerKey } from '../../../src/node/workers/container-key.ts';
+import { containerKey } from '../../../src/node/workers/restart-backoff.ts';
 
 const pod = { metadata: { uid: '1', name: 'web', namespace: 'shop' } };
 const app = { name: 'app', image: 'app:1', resources: { limits: { cpu: '1', memory: '1Gi' } } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sameContent } from '../../../src/node/config/same-content.ts';
+import { sameContent } from '../../../src/node/config/pod-changes.ts';
 
 function nested(depth: number, leaf: unknown): unknown {
   return depth === 0 ? leaf : { inner: nested(depth - 1, leaf) };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KnownNode } from '../../../src/node/node-object/known-node.ts';
+import { KnownNode } from '../../../src/node/node-object/initial-node.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 const node = (resourceVersion: string, uid = 'one') => ({ metadata: { name: 'node-1', uid, resourceVersion } });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { healthRequest, servingStatus } from '../../../src/node/probes/grpc-health.ts';
+import { healthRequest, servingStatus } from '../../../src/node/probes/grpc-probe.ts';
 import { NetworkProber } from '../../../src/node/probes/network-prober.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { until } from '../client/transport/scripted-server.ts';

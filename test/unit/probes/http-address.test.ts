@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redirected, requestPath } from '../../../src/node/probes/http-address.ts';
-import { probeHeaders } from '../../../src/node/probes/http-headers.ts';
+import { probeHeaders, redirected, requestPath } from '../../../src/node/probes/http-probe.ts';
 
 describe('requestPath', () => {
   it.each([

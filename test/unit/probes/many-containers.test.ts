@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../src/api/json/types.ts';
 import { withProbedStates } from '../../../src/node/probes/container-state.ts';
 import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
-import { ProbeResults } from '../../../src/node/probes/probe-results.ts';
-import { probeSettings } from '../../../src/node/probes/probe-types.ts';
+import { ProbeResults, probeSettings } from '../../../src/node/probes/probe-types.ts';
 import { ProbedContainer } from '../../../src/node/probes/probed-container.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { containerPort } from '../../../src/node/probes/container-port.ts';
-import { goSeconds } from '../../../src/node/probes/go-words.ts';
-import { probeTarget } from '../../../src/node/probes/probe-target.ts';
+import { containerPort, probeTarget } from '../../../src/node/probes/network-prober.ts';
 import type { ContainerProbe } from '../../../src/node/probes/probe-types.ts';
-import { withStaticVariables } from '../../../src/node/probes/static-variables.ts';
+import { goSeconds, withStaticVariables } from '../../../src/node/probes/prober.ts';
 import { podOf } from './probe-world.ts';
 
 const container = { name: 'a', ports: [{ name: 'web', containerPort: 8080 }], env: [{ name: 'FILE', value: '/ok' }] };

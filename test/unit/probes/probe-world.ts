@@ -1,7 +1,7 @@
 import type { WirePod, WirePodStatus } from '../../../src/index.ts';
+import type { ProbeTarget } from '../../../src/node/probes/network-prober.ts';
 import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
 import type { ProbeManagerOptions } from '../../../src/node/probes/probe-manager-options.ts';
-import type { ProbeTarget } from '../../../src/node/probes/probe-target.ts';
 import type { ContainerProbe, ProbeResultUpdate } from '../../../src/node/probes/probe-types.ts';
 import type { ProbeOutcome, Prober } from '../../../src/node/probes/prober.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';

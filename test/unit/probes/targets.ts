@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { GrpcProbeTarget, HttpProbeTarget, ProbeSubject, TcpProbeTarget } from '../../../src/node/probes/prober.ts';
 import { until } from '../client/transport/scripted-server.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { UpdateType } from '../../../src/node/workers/update-pod-options.ts';
+import type { UpdateType } from '../../../src/node/workers/workers-options.ts';
 
 /** What a call of the syncer does: when it ends, whether it heeds its signal, and how it ends. */
 export interface Plan {

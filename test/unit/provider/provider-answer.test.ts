@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePodStatus } from '../../../src/api/json/types.ts';
-import { endedStatus } from '../../../src/node/provider/provided-status.ts';
-import { readAnswer } from '../../../src/node/provider/provider-answer.ts';
+import { endedStatus, readAnswer } from '../../../src/node/provider/provided-status.ts';
 import { ProviderWorld } from './provider-world.ts';
 
 const container = { name: 'app', image: '', imageID: '', ready: true, restartCount: 0, state: { running: {} } };

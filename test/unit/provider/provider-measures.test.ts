@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { metricsOption } from '../../../src/base/metrics/metrics.ts';
-import { ProviderMeasures } from '../../../src/node/provider/provider-measures.ts';
+import { ProviderMeasures } from '../../../src/node/provider/provider-node-reports.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../support/metrics-recorder.ts';
 

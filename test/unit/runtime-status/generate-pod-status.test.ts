@@ -3,8 +3,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { WirePodStatus } from '../../../src/api/json/types.ts';
 import { isStatusManagerError } from '../../../src/base/errors.ts';
+import type { ContainerProbeStates } from '../../../src/node/pod-status/container-statuses.ts';
 import { type GeneratePodStatusOptions, generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
-import type { ContainerProbeStates } from '../../../src/node/pod-status/probe-states.ts';
 import type { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
 import { beganAt, containerOf, exited, podOf, running, runtimeOf, statusOf } from './pods.ts';
 

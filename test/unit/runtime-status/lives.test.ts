@@ -3,7 +3,7 @@ import type { Pod, WireContainerStatus, WirePodStatus } from '../../../src/api/j
 import { isTerminalPhase } from '../../../src/api/pod/pod-identity.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
 import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
-import type { GivenContainer } from '../../../src/node/pod-status/given-container.ts';
+import type { GivenContainer } from '../../../src/node/pod-status/given-status.ts';
 import { podStatusFromContainers } from '../../../src/node/pod-status/pod-status-from-containers.ts';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
 import { requireStatus } from '../../../src/status/rules/validate-status.ts';

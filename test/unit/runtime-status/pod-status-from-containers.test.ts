@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus, WirePodStatus } from '../../../src/api/json/types.ts';
-import type { GivenContainer } from '../../../src/node/pod-status/given-container.ts';
+import type { GivenContainer } from '../../../src/node/pod-status/given-status.ts';
 import {
   type PodStatusFromContainersOptions,
   podStatusFromContainers,

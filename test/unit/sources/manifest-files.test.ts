@@ -3,9 +3,8 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DecodeManifest } from '../../../src/node/sources/decode-manifest.ts';
-import { type FilesToRead, ManifestFiles } from '../../../src/node/sources/manifest-files.ts';
-import { readManifestFile } from '../../../src/node/sources/read-manifest-file.ts';
+import { type FilesToRead, ManifestFiles, readManifestFile } from '../../../src/node/sources/manifest-files.ts';
+import type { DecodeManifest } from '../../../src/node/sources/pod-source.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { namesOf, recordedLog } from './sent-lists.ts';
 

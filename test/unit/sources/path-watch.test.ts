@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type OpenWatcher, PathWatch } from '../../../src/node/sources/path-watch.ts';
+import { type OpenWatcher, PathWatch } from '../../../src/node/sources/file-source.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { recordedLog } from './sent-lists.ts';
 

@@ -1,11 +1,11 @@
 import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
 import type { RunningPod } from '../../../src/api/pod/runtime-pod.ts';
-import type { PodUpdate } from '../../../src/node/config/pod-update.ts';
+import type { PodUpdate } from '../../../src/node/config/pod-changes.ts';
 import type { KnownPod } from '../../../src/node/workers/pod-records.ts';
 import { SyncLoop } from '../../../src/node/workers/sync-loop.ts';
 import type { SyncLoopOptions } from '../../../src/node/workers/sync-loop-options.ts';
-import type { UpdatePodOptions } from '../../../src/node/workers/update-pod-options.ts';
 import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
+import type { UpdatePodOptions } from '../../../src/node/workers/workers-options.ts';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 

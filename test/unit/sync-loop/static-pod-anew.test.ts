@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SyncLoop } from '../../../src/node/workers/sync-loop.ts';
-import type { UpdatePodOptions } from '../../../src/node/workers/update-pod-options.ts';
+import type { UpdatePodOptions } from '../../../src/node/workers/workers-options.ts';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import {

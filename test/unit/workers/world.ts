@@ -2,9 +2,13 @@ import type { Pod } from '../../../src/api/json/types.ts';
 import type { RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
 import type { PodSyncer } from '../../../src/node/workers/pod-syncer.ts';
 import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
-import type { KillPodOptions, UpdatePodOptions, UpdateType } from '../../../src/node/workers/update-pod-options.ts';
 import { type RetryQueue, WorkQueue } from '../../../src/node/workers/work-queue.ts';
-import type { PodWorkersOptions } from '../../../src/node/workers/workers-options.ts';
+import type {
+  KillPodOptions,
+  PodWorkersOptions,
+  UpdatePodOptions,
+  UpdateType,
+} from '../../../src/node/workers/workers-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 /** One call of the syncer that has not settled. */

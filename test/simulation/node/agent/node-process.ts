@@ -10,7 +10,7 @@ import {
 import { MirrorPodClient, MirrorPodReconciler } from '../../../../src/mirror.ts';
 import { ProbeManager } from '../../../../src/node/probes/probe-manager.ts';
 import type { Prober } from '../../../../src/node/probes/prober.ts';
-import { HandledSource } from '../../../../src/node/sources/handled-source.ts';
+import { HandledSource } from '../../../../src/node/sources/api-server-source.ts';
 import type { SyncLoopOptions } from '../../../../src/node/workers/sync-loop-options.ts';
 import {
   ApiServerSource,
