@@ -32,28 +32,33 @@ export type {
   StopNodeAgentOptions,
   StoppedNodeAgent,
 } from './kubelet/agent/node-agent-reports.ts';
-export { CgroupError } from './kubelet/cgroups/cgroup-error.ts';
 export type { CgroupFiles } from './kubelet/cgroups/cgroup-files.ts';
+export { CgroupError } from './kubelet/cgroups/cgroup-files.ts';
+export type { PodCgroups } from './kubelet/cgroups/cgroup-manager.ts';
 export { CgroupManager, type CgroupManagerOptions } from './kubelet/cgroups/cgroup-manager.ts';
 export type { CgroupDriver } from './kubelet/cgroups/cgroup-names.ts';
-export type { NodeLimits } from './kubelet/cgroups/node-limits.ts';
-export type { PodCgroups } from './kubelet/cgroups/pod-cgroups.ts';
-export { LinuxMounter } from './kubelet/files/linux-mounter.ts';
+export type { NodeLimits } from './kubelet/cgroups/cgroup-resources.ts';
 export type { BindOptions, Mounter, Ownership, TmpfsSettings } from './kubelet/files/mounter.ts';
+export { LinuxMounter } from './kubelet/files/mounter.ts';
 export type { CredentialVerification } from './kubelet/images/image-puller-options.ts';
 export { LogRotation, type LogRotationOptions } from './kubelet/logs/log-rotation.ts';
 export type { Machine } from './kubelet/machine/machine.ts';
-export type { DefaultRoute, InterfaceAddress, NodeNetwork } from './kubelet/machine/node-network.ts';
+export type { DefaultRoute, InterfaceAddress, NodeNetwork } from './kubelet/machine/node-addresses.ts';
 export type {
   ContainerFilter,
   ContainerRuntime,
   ExecSyncResult,
   PullImageOptions,
   RuntimeCall,
+  RuntimeCondition,
+  RuntimeEvent,
+  RuntimeHandler,
+  RuntimeHealth,
+  RuntimeVersion,
   SandboxFilter,
   StreamRequest,
 } from './kubelet/runtime/container-runtime.ts';
-export type { HugepageLimit, LinuxContainerResources } from './kubelet/runtime/linux-resources.ts';
+export { isRuntimeError, RuntimeError, type RuntimeErrorKind } from './kubelet/runtime/container-runtime.ts';
 export type {
   ContainerConfig,
   ContainerDetails,
@@ -61,20 +66,17 @@ export type {
   ContainerMetadata,
   ContainerRecord,
   ContainerState,
+  ContainerStats,
   ContainerUser,
   Device,
+  HugepageLimit,
   KeyValue,
+  LinuxContainerResources,
   Mount,
   MountPropagation,
+  PodSandboxStats,
+  ResourceUsage,
 } from './kubelet/runtime/runtime-containers.ts';
-export { isRuntimeError, RuntimeError, type RuntimeErrorKind } from './kubelet/runtime/runtime-error.ts';
-export type {
-  RuntimeCondition,
-  RuntimeEvent,
-  RuntimeHandler,
-  RuntimeHealth,
-  RuntimeVersion,
-} from './kubelet/runtime/runtime-health.ts';
 export type { FilesystemUsage, ImageAuth, RuntimeImage } from './kubelet/runtime/runtime-images.ts';
 export type {
   DNSConfig,
@@ -85,7 +87,6 @@ export type {
   PortMapping,
   SandboxLinuxConfig,
 } from './kubelet/runtime/runtime-sandboxes.ts';
-export type { ContainerStats, PodSandboxStats, ResourceUsage } from './kubelet/runtime/runtime-stats.ts';
 export type {
   Capabilities,
   ContainerSecurityContext,
@@ -96,11 +97,10 @@ export type {
   SecurityProfile,
   SupplementalGroupsPolicy,
 } from './kubelet/runtime/security.ts';
-export type { KubeletApiOptions } from './kubelet/server/api-options.ts';
-export { KubeletApiRefusal } from './kubelet/server/api-refusal.ts';
+export type { HealthCheck, KubeletApiHost, KubeletApiOptions } from './kubelet/server/api-options.ts';
+export { KubeletApiRefusal } from './kubelet/server/exchange.ts';
 export { KubeletApi } from './kubelet/server/kubelet-api.ts';
-export type { HealthCheck, KubeletApiHost } from './kubelet/server/kubelet-api-host.ts';
-export type { ServingFiles } from './kubelet/server/serving-files.ts';
+export type { ServingFiles, TLSMinVersion } from './kubelet/server/serving-files.ts';
 export type {
   ContainerStatsEntry,
   CPUStats,
@@ -112,12 +112,10 @@ export type {
   SwapStats,
   VolumeStats,
 } from './kubelet/server/stats-types.ts';
-export type { TLSMinVersion } from './kubelet/server/tls-settings.ts';
-export type { MountedVolume, PodVolumes, SpecVolume } from './kubelet/volumes/pod-volumes.ts';
-export type { ServiceAccountToken, TokenRequest } from './kubelet/volumes/service-account-token.ts';
+export type { MountedVolume, PodVolumes, SpecVolume } from './kubelet/volumes/pod-folder.ts';
+export type { ServiceAccountToken, TokenRequest } from './kubelet/volumes/token-manager.ts';
 export { TokenManager, type TokenManagerOptions } from './kubelet/volumes/token-manager.ts';
-export { VolumeError, type VolumeFailure } from './kubelet/volumes/volume-error.ts';
-export { VolumeManager } from './kubelet/volumes/volume-manager.ts';
+export { VolumeError, type VolumeFailure, VolumeManager } from './kubelet/volumes/volume-manager.ts';
 export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
 export type { MetadataOf, PodOperation, PodUpdate } from './node/config/pod-changes.ts';
 export type { ConfigMode, PodConfigOptions, PodSourceReport } from './node/config/pod-config.ts';

@@ -1,8 +1,6 @@
 import { objectBytes } from '../../src/api/json/bytes.ts';
 import { BasicPodManager, type WirePod } from '../../src/index.ts';
-import { appArmorSupport } from '../../src/kubelet/admission/apparmor.ts';
-import { nodeKind, schedulerPredicates } from '../../src/kubelet/admission/node-predicates.ts';
-import { admitPod } from '../../src/kubelet/admission/pod-admission.ts';
+import { admitPod, appArmorSupport, nodeKind, schedulerPredicates } from '../../src/kubelet/admission/pod-admission.ts';
 import { allowedSysctls } from '../../src/kubelet/admission/sysctls.ts';
 import { newPod } from '../../src/node/config/pod-changes.ts';
 import { generatePodStatus, type WireNode } from '../../src/node.ts';

@@ -2,7 +2,7 @@ import { canonicalQuantity } from '../../src/api/quantity/quantity.ts';
 import { addQuantities } from '../../src/api/quantity/quantity-arithmetic.ts';
 import { parseLabelSelector } from '../../src/api/selectors/label-selector.ts';
 import type { WirePod } from '../../src/index.ts';
-import { schedulerPredicates } from '../../src/kubelet/admission/node-predicates.ts';
+import { schedulerPredicates } from '../../src/kubelet/admission/pod-admission.ts';
 import { allowedSysctls } from '../../src/kubelet/admission/sysctls.ts';
 import type { WireNode } from '../../src/node.ts';
 import { Scheduler } from '../../src/scheduler.ts';

@@ -1,10 +1,10 @@
 import type { WirePod } from '../../src/index.ts';
+import { startTexts } from '../../src/kubelet/containers/container-configs.ts';
+import { managedHosts } from '../../src/kubelet/containers/dns-config.ts';
 import { containerEnvironment } from '../../src/kubelet/containers/environment.ts';
-import { managedHosts } from '../../src/kubelet/containers/hosts-file.ts';
-import { portMappings } from '../../src/kubelet/containers/port-mappings.ts';
-import { startTexts } from '../../src/kubelet/containers/start-texts.ts';
+import { portMappings } from '../../src/kubelet/containers/runtime-names.ts';
 import { credentialsFor } from '../../src/kubelet/images/keyring.ts';
-import { downwardFiles, ShownFields } from '../../src/kubelet/volumes/downward-api.ts';
+import { downwardFiles, ShownFields } from '../../src/kubelet/volumes/volume-request.ts';
 import { ConfigMapManager, objectBudget, SecretManager } from '../../src/object-managers.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';
 import type { Sized, SizedInput } from './measure.ts';

@@ -1,8 +1,8 @@
 import { createDebugHandler } from '../../src/debug.ts';
 import { BasicPodManager, StatusManager, type WirePod, type WirePodStatus } from '../../src/index.ts';
 import { computePodActions } from '../../src/kubelet/actions/compute-pod-actions.ts';
-import { containerHash } from '../../src/kubelet/containers/container-hash.ts';
-import type { AgentPodStatus } from '../../src/kubelet/pleg/agent-pod-status.ts';
+import { containerHash } from '../../src/kubelet/containers/runtime-names.ts';
+import type { AgentPodStatus } from '../../src/kubelet/pleg/agent-status.ts';
 import { endedStatus, statusOfAnswer } from '../../src/node/provider/provided-status.ts';
 import { generatePodStatus, ProbeManager, podStatusFromContainers } from '../../src/node.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';

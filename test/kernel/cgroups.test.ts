@@ -6,9 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Pod } from '../../src/api/json/types.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { kernelCgroupFiles } from '../../src/kubelet/cgroups/cgroup-files.ts';
+import { kernelCgroupFiles, removeGroup } from '../../src/kubelet/cgroups/cgroup-files.ts';
 import { CgroupManager } from '../../src/kubelet/cgroups/cgroup-manager.ts';
-import { removeGroup } from '../../src/kubelet/cgroups/remove-group.ts';
 
 const cgroupRoot = `/psm-test-${process.pid}`;
 const pod: Pod = {

@@ -74,7 +74,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '    this.#staticPods',
   },
   {
-    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet/server/review-cache.ts' },
+    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet/server/reviews.ts' },
     from: 'this.#answers = new BoundedMap(options.most);',
     to: 'this.#answers = new BoundedMap(Number.MAX_SAFE_INTEGER);',
   },

@@ -1,6 +1,5 @@
 import type { ContainerConfig } from '../../src/kubelet/runtime/runtime-containers.ts';
-import { runtimeAnnotations, runtimeLabels } from '../../src/kubelet/runtime/runtime-labels.ts';
-import type { PodSandboxConfig } from '../../src/kubelet/runtime/runtime-sandboxes.ts';
+import { type PodSandboxConfig, runtimeAnnotations, runtimeLabels } from '../../src/kubelet/runtime/runtime-sandboxes.ts';
 
 /** The sandbox of a pod, as an agent asks for it. */
 export function sandboxConfigOf(uid: string, attempt = 0, more: Partial<PodSandboxConfig> = {}): PodSandboxConfig {

@@ -1,6 +1,6 @@
 // Facts of pkg/kubelet/sysctl and component-helpers/node/util/sysctl, v1.36.3.
 import { invalidOption } from '../../base/errors.ts';
-import type { AdmissionCheck } from './check.ts';
+import type { AdmissionCheck } from './pod-admission.ts';
 
 type SysctlNamespace = 'IPC' | 'Net';
 

@@ -3,7 +3,7 @@
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { HousekeepingReport } from '../../node/workers/sync-loop-options.ts';
-import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { ContainerCollector } from '../pods/container-collector.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { settledAtOnce } from '../../base/concurrency/aborts.ts';
+import { settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';
@@ -7,8 +7,10 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { ConfigMapManager } from '../../node/object-managers/config-map-manager.ts';
 import { SecretManager } from '../../node/object-managers/secret-manager.ts';
+import type { ApiServerSource } from '../../node/sources/api-server-source.ts';
+import type { PodSource, SendPods } from '../../node/sources/pod-source.ts';
 import { ClusterServices } from '../machine/cluster-services.ts';
-import { RuntimeClasses } from '../machine/runtime-classes.ts';
+import { RuntimeClasses } from '../machine/node-reporter.ts';
 import { TokenManager } from '../volumes/token-manager.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { RequestLanes } from './request-lanes.ts';
@@ -118,5 +120,38 @@ export class ClusterParts {
     await this.#ownEvents?.stop();
     this.#requests.close();
     await this.#ownTransport?.close();
+  }
+}
+
+// Behaviour of NewSourceApiserver in pkg/kubelet/config/apiserver.go, v1.36.3.
+
+/** A source of pods that asks for nothing before `ready` has resolved. Where that rejects, it never asks. */
+export class LateSource implements PodSource {
+  readonly #source: Pick<ApiServerSource, 'start' | 'stop' | 'lastObservedAt' | 'lastFailure'>;
+  readonly #ready: () => Promise<void>;
+  readonly #stopping = new AbortController();
+  #start: Promise<void> = Promise.resolve();
+
+  constructor(source: Pick<ApiServerSource, 'start' | 'stop' | 'lastObservedAt' | 'lastFailure'>, ready: () => Promise<void>) {
+    this.#source = source;
+    this.#ready = ready;
+  }
+
+  start(send: SendPods): void {
+    this.#start = untilAborted(this.#ready(), this.#stopping.signal).then(() => this.#source.start(send), ignoreFailure);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#start;
+    await this.#source.stop();
+  }
+
+  lastObservedAt(): ReturnType<ApiServerSource['lastObservedAt']> {
+    return this.#source.lastObservedAt();
+  }
+
+  lastFailure(): ReturnType<ApiServerSource['lastFailure']> {
+    return this.#source.lastFailure();
   }
 }

@@ -5,16 +5,14 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import { EvictionManager } from '../eviction/eviction-manager.ts';
+import { signalKinds, thresholdsOf } from '../eviction/eviction-options.ts';
 import { ImageCollection } from '../eviction/image-collection.ts';
-import { PodFileCounter } from '../eviction/pod-file-counter.ts';
-import { podTreeSize, podTrees } from '../eviction/pod-trees.ts';
-import { readNodeUsage, readPodUsages, type UsagePaths } from '../eviction/read-usage.ts';
-import { signalKinds, thresholdsOf } from '../eviction/signals.ts';
-import { hasStorageLimit } from '../eviction/storage-limits.ts';
+import { PodFileCounter, podTreeSize, podTrees } from '../eviction/pod-file-counter.ts';
+import { hasStorageLimit, readNodeUsage, readPodUsages, type UsagePaths } from '../eviction/read-usage.ts';
 import type { Supply } from '../eviction/usage.ts';
 import { ImageCollector } from '../images/image-collector.ts';
 import { ContainerCollector } from '../pods/container-collector.ts';
-import type { CountedFiles } from '../server/pod-storage-stats.ts';
+import type { CountedFiles } from '../server/node-stats.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 export interface DiskPartsOptions {

@@ -12,15 +12,15 @@ import type { NodeObject } from '../../node/node-object/node-object.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
-import { noPodCgroups } from '../machine/machine-cgroups.ts';
+import { noPodCgroups } from '../machine/machine.ts';
 import { AgentParts } from './agent-parts.ts';
-import { agentSnapshot } from './agent-snapshot.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
-import type {
-  NodeAgentSnapshot,
-  NodeAgentSnapshotOptions,
-  StopNodeAgentOptions,
-  StoppedNodeAgent,
+import {
+  agentSnapshot,
+  type NodeAgentSnapshot,
+  type NodeAgentSnapshotOptions,
+  type StopNodeAgentOptions,
+  type StoppedNodeAgent,
 } from './node-agent-reports.ts';
 /**
  * A node whose pods a container runtime runs, in the kubelet's place: its object and its Lease, the pods of the apiserver and of

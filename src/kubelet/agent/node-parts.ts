@@ -3,16 +3,18 @@ import type { Pod, WireNode } from '../../api/json/types.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
 import type { Admission } from '../../node/workers/sync-loop-options.ts';
-import { appArmorSupport } from '../admission/apparmor.ts';
-import type { AdmissionCheck } from '../admission/check.ts';
-import { nodeKind, schedulerPredicates } from '../admission/node-predicates.ts';
-import { nodePressure } from '../admission/node-pressure.ts';
-import { admitPod } from '../admission/pod-admission.ts';
-import { podSize } from '../admission/pod-size.ts';
+import {
+  type AdmissionCheck,
+  admitPod,
+  appArmorSupport,
+  nodeKind,
+  nodePressure,
+  podSize,
+  schedulerPredicates,
+} from '../admission/pod-admission.ts';
 import { allowedSysctls } from '../admission/sysctls.ts';
 import { filesystemBytes, hasAppArmor } from '../machine/machine.ts';
-import { NodeAddresses } from '../machine/node-addresses.ts';
-import { machineNetwork } from '../machine/node-network.ts';
+import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
 import { type NodeResources, nodeResources, type ResourceQuantities, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';

@@ -6,10 +6,14 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Admission, LoopPodWorkers } from '../../node/workers/sync-loop-options.ts';
 import type { UpdatePodOptions } from '../../node/workers/workers-options.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
-import { containerResources } from '../cgroups/container-resources.ts';
-import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/node-limits.ts';
-import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import { podCgroupResources } from '../cgroups/pod-resources.ts';
+import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import {
+  type CheckedNodeLimits,
+  checkedNodeLimits,
+  containerResources,
+  type NodeLimits,
+  podCgroupResources,
+} from '../cgroups/cgroup-resources.ts';
 import { PodAllocations } from '../resize/pod-allocations.ts';
 import { PodResizer } from '../resize/pod-resizer.ts';
 import { SyncPodResizer } from '../resize/sync-pod-resizer.ts';

@@ -1,4 +1,6 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorCodeOf, ifCode } from '../../base/errors.ts';
 
 /** The file system of the kernel's cgroups. What is said of a path holds for each path. */
@@ -45,5 +47,108 @@ async function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
     // a group can go while it is read
     if (code === 'ENOENT' || code === 'ENODEV' || code === 'ENOTDIR') return undefined;
     throw error;
+  }
+}
+
+const waits = { firstMs: 5, longestMs: 50 };
+/** With the waits between them about two seconds. */
+const mostTries = 44;
+
+/**
+ * Kills what is left in a group and in the groups below it, and removes them, the deepest first. `folders` are those of the group
+ * in each hierarchy. The kernel needs a moment to let go of killed processes, so it is tried again for about two seconds; then it
+ * rejects with a {@link CgroupError}.
+ */
+export async function removeGroup(folders: readonly string[], files: CgroupFiles, clock: Clock): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    let refused: unknown;
+    for (const folder of folders) refused = (await removeTree(folder, files)) ?? refused;
+    if (refused === undefined) return;
+    if (tries >= mostTries) {
+      throw new CgroupError(`cannot remove the cgroup ${folders[0] ?? ''}: it has processes that do not end`, { cause: refused });
+    }
+    await sleep(clock, nthDelayMs(tries, waits), new AbortController().signal);
+  }
+}
+
+/** Resolves with what the kernel said where a folder stays. */
+async function removeTree(folder: string, files: CgroupFiles): Promise<unknown> {
+  const names = await files.foldersIn(folder);
+  if (names === undefined) return undefined;
+  let refused: unknown;
+  for (const name of names) refused = (await removeTree(`${folder}/${name}`, files)) ?? refused;
+  if (refused !== undefined) return refused;
+  await killProcesses(folder, files);
+  try {
+    await files.removeFolder(folder);
+    return undefined;
+  } catch (error) {
+    if (errorCodeOf(error) === 'EBUSY' || errorCodeOf(error) === 'ENOTEMPTY') return error;
+    throw new CgroupError(`cannot remove ${folder}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+async function killProcesses(folder: string, files: CgroupFiles): Promise<void> {
+  for (const line of ((await files.read(`${folder}/cgroup.procs`)) ?? '').split('\n')) {
+    const pid = Number(line);
+    // 0: a process that this namespace does not see; to the kernel it would mean the agent's own group
+    if (Number.isSafeInteger(pid) && pid > 1 && pid !== process.pid) files.kill(pid);
+  }
+}
+
+// Behaviour of pkg/kubelet/cm/helpers_linux.go and cgroup_v2_manager_linux.go, v1.36.3. The kernel's smallest and largest
+// numbers stand in its kernel/sched.
+
+/** The fewest shares of processor time. */
+export const minShares = 2;
+const maxShares = 262_144;
+const sharesOfOneProcessor = 1024;
+const minQuotaUs = 1000;
+
+/** The relative weight of so many thousandths of a processor, as cgroup v1 counts it. */
+export function sharesOf(milliCPU: number): number {
+  return Math.min(maxShares, Math.max(minShares, Math.trunc((milliCPU * sharesOfOneProcessor) / 1000)));
+}
+
+/** Microseconds of processor time in a period, for so many thousandths of a processor. 0, for no limit, stays 0. */
+export function quotaOf(milliCPU: number, periodUs: number): number {
+  return milliCPU === 0 ? 0 : Math.max(minQuotaUs, Math.trunc((milliCPU * periodUs) / 1000));
+}
+
+/** Thousandths of a processor behind so many shares, rounded up; 0 for fewer than the kernel takes. */
+export function milliCPUOfShares(shares: number): number {
+  return shares < minShares ? 0 : Math.ceil((shares * 1000) / sharesOfOneProcessor);
+}
+
+/** Thousandths of a processor behind a quota; 0 for no limit. */
+export function milliCPUOfQuota(quotaUs: number, periodUs: number): number {
+  return quotaUs < 0 || periodUs <= 0 ? 0 : Math.trunc((quotaUs * 1000) / periodUs);
+}
+
+/** Shares as cgroup v2 counts them: from 1 to 10,000. */
+export function weightOf(shares: number): number {
+  return shares >= maxShares ? 10_000 : 1 + Math.trunc((Math.max(0, shares - minShares) * 9999) / 262_142);
+}
+
+/** The shares behind a weight of cgroup v2. */
+export function sharesOfWeight(weight: number): number {
+  return Math.trunc(((weight - 1) * 262_142) / 9999) + minShares;
+}
+
+/**
+ * A cgroup could not be made, changed or removed. The message names the folder or the file; `cause` is what the kernel said.
+ *
+ * @example
+ * ```ts
+ * import { CgroupError } from 'pod-status-manager/node';
+ *
+ * const error = new CgroupError('cannot write 1024 to /sys/fs/cgroup/cpu/kubepods/cpu.shares: EINVAL');
+ * console.log(error.name); // CgroupError
+ * ```
+ */
+export class CgroupError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CgroupError';
   }
 }

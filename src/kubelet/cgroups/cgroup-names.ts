@@ -1,7 +1,11 @@
 // Behaviour of pkg/kubelet/cm/cgroup_manager_linux.go and pod_container_manager_linux.go, v1.36.3.
 
-import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import type { Pod } from '../../api/json/types.ts';
+import { isMirrorPod, isStaticPod } from '../../api/pod/pod-identity.ts';
+import { computePodQOSClass, type PodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { invalidArgument } from '../../base/errors.ts';
+import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
+import { CgroupError, type CgroupFiles } from './cgroup-files.ts';
 
 /** Who makes cgroups: the agent itself, in the file system, or systemd. */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
@@ -44,4 +48,95 @@ export function podOfFolder(folder: string, driver: CgroupDriver): string | unde
 function sliceName(folder: string): string | undefined {
   if (!folder.endsWith(sliceEnd)) return undefined;
   return folder.slice(0, -sliceEnd.length).split('-').at(-1)?.replaceAll('_', '-');
+}
+
+/** The limits of a pod's group. */
+export interface GroupResources extends LinuxContainerResources {
+  /** The most processes. */
+  readonly pidsLimit?: number;
+}
+
+/** What differs between the two versions of cgroups. Groups are named by their absolute path, the same in each hierarchy. */
+export interface CgroupTree {
+  /** The version. */
+  readonly version: 1 | 2;
+  /** The folders of a group, one in each hierarchy. */
+  foldersOf(group: string): readonly string[];
+  /** Makes a group and its parents, so that each can be limited. */
+  make(group: string): Promise<void>;
+  /** Sets limits; what is absent stays; -1 and 0 are no limit. */
+  set(group: string, resources: GroupResources): Promise<void>;
+  /** The limits that are in force; undefined where there is no such group. */
+  get(group: string): Promise<LinuxContainerResources | undefined>;
+  /** What the group takes; undefined where there is no such group. */
+  usage(group: string, at: number): Promise<ResourceUsage | undefined>;
+}
+
+/** Does something with a file of a group, and names the file in what it rejects with. */
+export async function inFile<T>(what: string, path: string, doing: () => Promise<T>): Promise<T> {
+  try {
+    return await doing();
+  } catch (error) {
+    throw failedTo(what, path, error);
+  }
+}
+
+/** The error of what could not be done with a file or a folder. */
+export function failedTo(what: string, path: string, error: unknown): CgroupError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new CgroupError(`cannot ${what} ${path}: ${why}`, { cause: error });
+}
+
+/** Writes one value. */
+export function writeValue(files: CgroupFiles, path: string, value: number | string): Promise<void> {
+  return inFile(`write ${value} to`, path, () => files.write(path, String(value)));
+}
+
+/** A file that holds one number; undefined where there is none, or no number in it. */
+export async function readNumber(files: CgroupFiles, path: string): Promise<number | undefined> {
+  return numberOf(await files.read(path));
+}
+
+/** A file of lines such as `name 7`. */
+export async function readNumbers(files: CgroupFiles, path: string): Promise<ReadonlyMap<string, number>> {
+  const numbers = new Map<string, number>();
+  for (const line of ((await files.read(path)) ?? '').split('\n')) {
+    const [name = '', text] = line.split(' ');
+    const value = numberOf(text);
+    if (value !== undefined) numbers.set(name, value);
+  }
+  return numbers;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  return /^-?\d+$/.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+/** `/a/b/c` is `/a`, `/a/b`, `/a/b/c`. */
+export function withParents(group: string): readonly string[] {
+  const parts = group.split('/').filter((part) => part !== '');
+  return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`);
+}
+
+/** Memory that cannot be taken back: all of it but files that nobody has used of late. */
+export function workingSet(usage: number, inactiveFile: number): number {
+  return Math.max(0, usage - inactiveFile);
+}
+
+// Behaviour of pkg/apis/core/v1/helper/qos GetPodQOS and pkg/kubelet/types IsNodeCriticalPod, v1.36.3.
+
+/** The quality of service that the pod was given, or else the one that its spec gives it. */
+export function qosClassOf({ spec, status }: Pod): PodQOSClass {
+  const given = status?.qosClass;
+  if (given === 'BestEffort' || given === 'Burstable' || given === 'Guaranteed') return given;
+  return computePodQOSClass(spec);
+}
+
+const systemCritical = 2_000_000_000;
+
+/** True for a pod that the node cannot do without. */
+export function isNodeCritical(pod: Pod): boolean {
+  if (pod.spec?.priorityClassName !== 'system-node-critical') return false;
+  return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec.priority ?? 0) >= systemCritical;
 }

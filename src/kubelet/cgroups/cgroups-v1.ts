@@ -1,10 +1,8 @@
 // Behaviour of pkg/kubelet/cm/cgroup_v1_manager_linux.go, v1.36.3, and the kernel's Documentation/admin-guide/cgroup-v1.
 
 import { errorCodeOf } from '../../base/errors.ts';
-import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
-import type { ResourceUsage } from '../runtime/runtime-stats.ts';
-import { CgroupError } from './cgroup-error.ts';
-import type { CgroupFiles } from './cgroup-files.ts';
+import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
+import { CgroupError, type CgroupFiles } from './cgroup-files.ts';
 import {
   type CgroupTree,
   failedTo,
@@ -14,7 +12,7 @@ import {
   readNumbers,
   workingSet,
   writeValue,
-} from './cgroup-tree.ts';
+} from './cgroup-names.ts';
 
 /** So much is what the kernel writes for no limit, or more. */
 const noLimit = 2 ** 62;

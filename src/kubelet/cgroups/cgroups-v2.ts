@@ -1,8 +1,6 @@
 // Behaviour of pkg/kubelet/cm/cgroup_v2_manager_linux.go, v1.36.3, and the kernel's Documentation/admin-guide/cgroup-v2.
-import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
-import type { ResourceUsage } from '../runtime/runtime-stats.ts';
-import { CgroupError } from './cgroup-error.ts';
-import type { CgroupFiles } from './cgroup-files.ts';
+import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
+import { CgroupError, type CgroupFiles, sharesOfWeight, weightOf } from './cgroup-files.ts';
 import {
   type CgroupTree,
   type GroupResources,
@@ -12,8 +10,7 @@ import {
   withParents,
   workingSet,
   writeValue,
-} from './cgroup-tree.ts';
-import { sharesOfWeight, weightOf } from './processor-time.ts';
+} from './cgroup-names.ts';
 
 const wanted: readonly string[] = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
 const required: readonly string[] = ['cpu', 'memory', 'pids'];

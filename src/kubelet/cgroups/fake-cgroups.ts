@@ -1,12 +1,9 @@
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
-import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
-import type { ResourceUsage } from '../runtime/runtime-stats.ts';
-import { cgroupPath, podCgroup } from './cgroup-names.ts';
-import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from './node-limits.ts';
-import { type PodCgroups, uidOf } from './pod-cgroups.ts';
-import { qosClassOf } from './pod-class.ts';
-import { podCgroupResources } from './pod-resources.ts';
+import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
+import { type PodCgroups, uidOf } from './cgroup-manager.ts';
+import { cgroupPath, podCgroup, qosClassOf } from './cgroup-names.ts';
+import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits, podCgroupResources } from './cgroup-resources.ts';
 
 /** How cgroups are stood in for. */
 export interface FakeCgroupsOptions {

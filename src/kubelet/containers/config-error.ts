@@ -1,3 +1,7 @@
+import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
+import { isPathSegment } from '../../base/options.ts';
+
 /** Why a container waits, as its status says it: what it is made from cannot be put together. */
 export type ConfigErrorReason = 'CreateContainerConfigError' | 'CreateContainerError' | 'RunContainerError';
 
@@ -24,4 +28,31 @@ export function asConfigError(error: unknown, say: (message: string) => string =
   if (error instanceof ContainerConfigError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ContainerConfigError(say(message), { cause: error });
+}
+
+/** Throws {@link ContainerConfigError} for a pod that asks for what this agent has not: it would run with other rights than it says. */
+export function requireSupportedPod({ metadata, spec }: Pod): void {
+  for (const [field, text] of Object.entries({ name: metadata?.name, namespace: metadata?.namespace, uid: metadata?.uid })) {
+    // they become names of folders
+    if (!isPathSegment(text))
+      throw new ContainerConfigError(`the pod's ${field} is no name of a folder: ${JSON.stringify(text ?? '')}`);
+  }
+  if (spec?.hostUsers === false) {
+    throw new ContainerConfigError('this agent has no user namespaces, and the pod asks for one with hostUsers: false');
+  }
+  if (spec?.resourceClaims?.length) {
+    throw new ContainerConfigError('this agent has no dynamic resource allocation, and the pod has resourceClaims');
+  }
+}
+
+/** The same for a container. */
+export function requireSupportedContainer({ name, volumeDevices }: Container): void {
+  if (!isPathSegment(name))
+    throw new ContainerConfigError(`the container's name is no name of a folder: ${JSON.stringify(name)}`);
+  const [device] = volumeDevices ?? [];
+  if (device !== undefined) {
+    throw new ContainerConfigError(
+      `cannot find volume ${JSON.stringify(device.name)} to pass into container ${JSON.stringify(name)}`,
+    );
+  }
 }

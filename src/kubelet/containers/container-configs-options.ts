@@ -6,11 +6,10 @@ import { invalidOption } from '../../base/errors.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/node-limits.ts';
-import type { EnvironmentObjects } from './environment-sources.ts';
-import { defaultProcPaths, type ProcPaths } from './masked-paths.ts';
+import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/cgroup-resources.ts';
+import type { EnvironmentObjects, Service } from './environment.ts';
 import type { SubPathMount } from './mounts.ts';
-import type { Service } from './service-environment.ts';
+import { defaultProcPaths, type ProcPaths } from './security-context.ts';
 
 /** What of the node goes into its sandboxes and containers. */
 export interface ContainerConfigsOptions {

@@ -2,32 +2,42 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import { expanded } from '../../api/pod/expansion.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
-import { containerResources, sandboxOverhead, sandboxResources } from '../cgroups/container-resources.ts';
-import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
+import { containerResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
+import type { ContainerConfig, KeyValue, Mount } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
-import { asConfigError, ContainerConfigError } from './config-error.ts';
+import type { PodVolumes } from '../volumes/pod-folder.ts';
+import { asConfigError, ContainerConfigError, requireSupportedContainer, requireSupportedPod } from './config-error.ts';
 import { type ConfigParts, type ContainerConfigsOptions, checkedConfigParts } from './container-configs-options.ts';
-import { containerHash } from './container-hash.ts';
 import { containerMounts } from './container-mounts.ts';
-import { podDNS } from './dns-config.ts';
-import { containerEnvironment, type Environment } from './environment.ts';
-import { LargeStart } from './environment-limits.ts';
-import { kernelHostname, podHostname } from './hostname.ts';
-import { numericUser, verifyRunAsNonRoot } from './non-root.ts';
-import { portMappings } from './port-mappings.ts';
-import { readResolvConf } from './resolv-conf.ts';
-import { containerAnnotations, containerLabels, containerLogPath, podLogDirectory, sandboxLabels } from './runtime-names.ts';
-import { containerSecurityContext, sandboxSecurityContext } from './security-context.ts';
-import { serviceEnvironment } from './service-environment.ts';
-import { startTexts } from './start-texts.ts';
-import { requireSupportedContainer, requireSupportedPod } from './unsupported.ts';
-import { readVolumeFile } from './volume-file.ts';
+import { kernelHostname, podDNS, podHostname, readResolvConf } from './dns-config.ts';
+import {
+  containerEnvironment,
+  type Environment,
+  LargeStart,
+  StartSize,
+  serviceEnvironment,
+  textLimit,
+  textOf,
+  variableBytes,
+  variableText,
+} from './environment.ts';
+import { readVolumeFile } from './environment-file.ts';
+import {
+  containerAnnotations,
+  containerHash,
+  containerLabels,
+  containerLogPath,
+  podLogDirectory,
+  portMappings,
+  sandboxLabels,
+} from './runtime-names.ts';
+import { containerSecurityContext, numericUser, sandboxSecurityContext, verifyRunAsNonRoot } from './security-context.ts';
 
 /** What is to become of one sandbox. */
 export interface SandboxConfigRequest {
@@ -216,4 +226,28 @@ export class ContainerConfigs {
 function imageUser(image: Pick<RuntimeImage, 'uid' | 'username'>): Pick<RuntimeImage, 'uid' | 'username'> {
   const uid = numericUser(image);
   return uid === undefined ? image : { uid, username: '' };
+}
+
+type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
+
+/**
+ * What a container's first process gets. Throws a `ContainerConfigError` for more than Linux could start a process with, and
+ * `LargeStart` for what is large while it is not its turn.
+ */
+export function startTexts(container: Container, environment: Environment, isTurn: boolean): StartTexts {
+  const size = new StartSize(container.name, isTurn);
+  const envs = Array.from(environment, ([key, value]): KeyValue => {
+    const { mostBytes, tooLong } = textLimit(() => variableText(key), container.name);
+    if (variableBytes(key, value) > mostBytes) throw tooLong();
+    size.addVariable(key, value);
+    return { key, value };
+  });
+  const expand = (texts: readonly string[] | undefined, what: string) =>
+    (texts ?? []).map((text, index) => {
+      const limit = textLimit(() => `${what} ${index + 1}`, container.name);
+      const result = expanded(text, (name) => textOf(environment, name), limit);
+      size.add(Buffer.byteLength(result));
+      return result;
+    });
+  return { command: expand(container.command, 'part of the command'), args: expand(container.args, 'argument'), envs };
 }

@@ -4,16 +4,13 @@ import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import type { Mount } from '../runtime/runtime-containers.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { ContainerConfigError } from './config-error.ts';
 import type { ConfigParts } from './container-configs-options.ts';
-import { makeTerminationLog, writeHostsFile } from './container-files.ts';
-import { type Environment, textOf } from './environment.ts';
-import { pathLimit } from './environment-limits.ts';
-import { podHostname } from './hostname.ts';
-import { managedHosts, nodeHosts } from './hosts-file.ts';
-import { volumeMounts } from './mounts.ts';
-import { readAtMost } from './read-at-most.ts';
+import { managedHosts, nodeHosts, podHostname } from './dns-config.ts';
+import { type Environment, pathLimit, textOf } from './environment.ts';
+import { readAtMost } from './environment-file.ts';
+import { makeTerminationLog, volumeMounts, writeHostsFile } from './mounts.ts';
 
 /** Whose mounts are made, and from what. */
 export interface MountsRequest {

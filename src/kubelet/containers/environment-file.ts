@@ -1,3 +1,8 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { openInside, openToRead } from '../files/opened-folder.ts';
+import type { PodVolumes } from '../volumes/pod-folder.ts';
+
 // Behaviour of pkg/kubelet/util/env, v1.36.3.
 
 /** The files of one container have no more together: a container could have filled its volumes with them. */
@@ -137,4 +142,73 @@ function nameOf(line: string, number: number): string {
 
 function wrongForm(line: number, what: string): Error {
   return new Error(`invalid environment variable format at line ${line}: ${what}`);
+}
+
+/** A file of variables is small; what is larger is no such file. */
+const mostBytes = 1024 * 1024;
+
+/**
+ * The text of a file of a volume. A symbolic link in it leads to nothing outside of the volume. Why a file cannot be read is not
+ * told but as the `cause`: whoever wrote the path would learn of the node.
+ */
+export async function readVolumeFile(volumes: PodVolumes, volumeName: string, path: string): Promise<string> {
+  const volume = volumes.get(volumeName);
+  if (volume === undefined || volume.hostPath === '') {
+    throw new Error(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
+  }
+  try {
+    return await readInside(await realpath(volume.hostPath), path);
+  } catch (error) {
+    throw new Error("couldn't parse env file", { cause: error });
+  }
+}
+
+async function readInside(folder: string, path: string): Promise<string> {
+  const found = await openInside(folder, path);
+  try {
+    // before it is opened to read: an open alone can start a device, or let go whoever waits at a pipe
+    await requireSmallFile(found, path, mostBytes);
+    const file = await openToRead(found);
+    try {
+      return await readText(file, mostBytes);
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await found.close();
+  }
+}
+
+/**
+ * The text of a file. Rejects for what is no file, and for one that has more than so many bytes: nothing on a node may fill the
+ * memory or wait for ever.
+ */
+export async function readAtMost(path: string, mostBytes: number): Promise<string> {
+  // a pipe would keep the opener waiting
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    await requireSmallFile(file, path, mostBytes);
+    return await readText(file, mostBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Rejects for what is no file, and for one that has more than so many bytes. */
+async function requireSmallFile(file: FileHandle, path: string, mostBytes: number): Promise<void> {
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new Error(`${path} is no file`);
+  if (stats.size > mostBytes) throw new Error(`${path} has more than ${mostBytes} bytes`);
+}
+
+/** The text of a file, or its beginning: it may grow while it is read. */
+async function readText(file: FileHandle, mostBytes: number): Promise<string> {
+  const parts: Buffer[] = [];
+  for (let size = 0; size < mostBytes; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(65_536, mostBytes - size)));
+    if (bytesRead === 0) break;
+    parts.push(buffer.subarray(0, bytesRead));
+    size += bytesRead;
+  }
+  return Buffer.concat(parts).toString('utf8');
 }

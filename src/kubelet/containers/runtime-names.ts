@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
-import { runtimeAnnotations, runtimeLabels } from '../runtime/runtime-labels.ts';
-import { containerHash } from './container-hash.ts';
+import { type PortMapping, runtimeAnnotations, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 
 type Names = Readonly<Record<string, string>>;
 
@@ -56,4 +55,53 @@ export function podLogDirectory(podLogsDirectory: string, { metadata }: Pod): st
 /** A container's log file, seen from the folder of its pod. */
 export function containerLogPath(containerName: string, restartCount: number): string {
   return join(containerName, `${restartCount}.log`);
+}
+
+// Behaviour of pkg/kubelet/container HashContainer, v1.36.3.
+
+const offset = 0x811c9dc5;
+const prime = 0x01000193;
+/** What Go writes in JSON text as an escape, beyond what JavaScript does. */
+const escapedByGo = /[<>&\u2028\u2029]/g;
+
+/**
+ * What a container's name and image come to: another hash means that the container has to be made anew. The kubelet gives the
+ * same container the same hash.
+ */
+export function containerHash({ name, image }: Pick<Container, 'name' | 'image'>): string {
+  const json = JSON.stringify({ image: image ?? '', name }).replace(
+    escapedByGo,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return fnv32a(`([]uint8)[${Buffer.from(json).join(' ')}]`).toString(16);
+}
+
+/** The hash FNV-1a of 32 bits. */
+function fnv32a(text: string): number {
+  let hash = offset;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, prime);
+  return hash >>> 0;
+}
+
+// Behaviour of pkg/kubelet/container MakePortMappings and kuberuntime generatePodSandboxConfig, v1.36.3.
+
+/** The ports of the pod's regular containers, each name or number of a container once. */
+export function portMappings({ spec }: Pod): readonly PortMapping[] {
+  return (spec?.containers ?? []).flatMap(containerMappings);
+}
+
+function containerMappings({ ports }: Container): readonly PortMapping[] {
+  const mappings = new Map<string, PortMapping>();
+  for (const { name, protocol, containerPort, hostPort = 0, hostIP = '' } of ports ?? []) {
+    const family = hostIP === '' ? 'any' : hostIP.includes(':') ? 'v6' : 'v4';
+    const key = name || `${family}-${protocol ?? ''}-${hostIP}:${containerPort}:${hostPort}`;
+    if (mappings.has(key)) continue;
+    mappings.set(key, {
+      protocol: protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP',
+      containerPort,
+      hostPort,
+      hostIP,
+    });
+  }
+  return [...mappings.values()];
 }

@@ -1,9 +1,11 @@
-import type { PullImageOptions, RuntimeCall } from '../runtime/container-runtime.ts';
+import type { DescMessage, DescMethodUnary, MessageShape } from '@bufbuild/protobuf';
+import type { Logger } from '../../base/logging/logger.ts';
+import { isRuntimeError, type PullImageOptions, type RuntimeCall } from '../runtime/container-runtime.ts';
 import type { FilesystemUsage, ImageAuth, RuntimeImage } from '../runtime/runtime-images.ts';
-import { filesystemOf, imageOf } from './answers/image-answer.ts';
-import { answered, type CriCalls } from './cri-calls.ts';
+import { filesystemOf, imageOf } from './answers.ts';
+import { type CriConnection, type MakeRequest, rpcError } from './cri-connection.ts';
 import { ImageService } from './proto/api_pb.ts';
-import { sandboxRequest } from './requests/sandbox-request.ts';
+import { sandboxRequest } from './requests.ts';
 
 const { method } = ImageService;
 
@@ -40,4 +42,54 @@ export async function imageFilesystems(calls: CriCalls, call?: RuntimeCall): Pro
 /** `server_address` stays empty: with `localhost:5000` in it containerd drops the credentials without a word. */
 function authRequest({ username = '', password = '', auth = '', identityToken = '', registryToken = '' }: ImageAuth) {
   return { username, password, auth, identityToken, registryToken };
+}
+
+/** The longest time of a call that is not the default one; null: no limit. */
+export interface CallOptions extends RuntimeCall {
+  readonly timeoutMs?: number | null;
+}
+
+/** Calls of one connection, each with its limit. A call that fails is logged. */
+export class CriCalls {
+  readonly #connection: CriConnection;
+  readonly #timeoutMs: number;
+  readonly #logger: Logger;
+
+  constructor(connection: CriConnection, timeoutMs: number, logger: Logger) {
+    this.#connection = connection;
+    this.#timeoutMs = timeoutMs;
+    this.#logger = logger;
+  }
+
+  async unary<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    makeRequest: MakeRequest<I>,
+    { signal, timeoutMs = this.#timeoutMs }: CallOptions = {},
+  ): Promise<MessageShape<O>> {
+    try {
+      return await this.#connection.unary(method, makeRequest, { signal, timeoutMs: timeoutMs ?? undefined });
+    } catch (error) {
+      this.#logger.debug({ call: method.name, err: error }, 'a call to the container runtime has failed');
+      throw error;
+    }
+  }
+
+  /** The same for a call that ends something: what is not there has ended. */
+  async end<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    makeRequest: MakeRequest<I>,
+    options?: CallOptions,
+  ): Promise<void> {
+    try {
+      await this.unary(method, makeRequest, options);
+    } catch (error) {
+      if (!isRuntimeError(error, 'not-found')) throw error;
+    }
+  }
+}
+
+/** What an answer has to hold. Without it the call has failed. */
+export function answered<T>(value: T | undefined, call: string, field: string): T {
+  if (value !== undefined && value !== '') return value;
+  throw rpcError('Internal', call, `the answer has no ${field}`);
 }

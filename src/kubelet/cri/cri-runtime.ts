@@ -3,33 +3,49 @@ import {
   type ContainerFilter,
   type ContainerRuntime,
   type ExecSyncResult,
+  isRuntimeError,
   longestExecOutput,
   type PullImageOptions,
   type RuntimeCall,
+  type RuntimeEvent,
+  type RuntimeHealth,
+  type RuntimeVersion,
   type SandboxFilter,
   type StreamRequest,
 } from '../runtime/container-runtime.ts';
-import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
-import type { ContainerConfig, ContainerDetails, ContainerRecord } from '../runtime/runtime-containers.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
-import type { RuntimeEvent, RuntimeHealth, RuntimeVersion } from '../runtime/runtime-health.ts';
+import type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerRecord,
+  ContainerStats,
+  LinuxContainerResources,
+  PodSandboxStats,
+} from '../runtime/runtime-containers.ts';
 import type { FilesystemUsage, RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
-import type { ContainerStats, PodSandboxStats } from '../runtime/runtime-stats.ts';
-import { containerDetails, containerRecord } from './answers/container-answer.ts';
-import { eventOf, healthOf } from './answers/health-answer.ts';
-import { sandboxDetails, sandboxRecord } from './answers/sandbox-answer.ts';
-import { containerStatsOf, sandboxStatsOf } from './answers/stats-answer.ts';
-import { CriConnection } from './connection/cri-connection.ts';
-import { answered, CriCalls } from './cri-calls.ts';
-import { imageFilesystems, imageStatus, listImages, pullImage, removeImage } from './cri-images.ts';
+import {
+  containerDetails,
+  containerRecord,
+  containerStatsOf,
+  eventOf,
+  healthOf,
+  sandboxDetails,
+  sandboxRecord,
+  sandboxStatsOf,
+} from './answers.ts';
+import { CriConnection } from './cri-connection.ts';
+import { answered, CriCalls, imageFilesystems, imageStatus, listImages, pullImage, removeImage } from './cri-images.ts';
 import { type CriRuntimeOptions, checkedCriRuntimeOptions } from './cri-options.ts';
 import { CgroupDriver, type ContainerEventResponse, RuntimeService } from './proto/api_pb.ts';
-import { containerFilter, containerRequest } from './requests/container-request.ts';
-import { int64 } from './requests/numbers.ts';
-import { resourcesRequest } from './requests/resources-request.ts';
-import { podSelector, sandboxFilter, sandboxRequest } from './requests/sandbox-request.ts';
-import { SandboxIDs } from './sandbox-ids.ts';
+import {
+  containerFilter,
+  containerRequest,
+  int64,
+  podSelector,
+  resourcesRequest,
+  sandboxFilter,
+  sandboxRequest,
+} from './requests.ts';
 
 const { method } = RuntimeService;
 
@@ -270,5 +286,27 @@ async function* eventsOf(answers: AsyncIterable<ContainerEventResponse>): AsyncG
   for await (const answer of answers) {
     const event = eventOf(answer);
     if (event !== undefined) yield event;
+  }
+}
+
+/** In which sandbox a container is: the status of a container in CRI does not say it, a list does. */
+class SandboxIDs {
+  #ids = new Map<string, string>();
+
+  of(containerID: string): string | undefined {
+    return this.#ids.get(containerID);
+  }
+
+  add(containerID: string, sandboxID: string): void {
+    this.#ids.set(containerID, sandboxID);
+  }
+
+  delete(containerID: string): void {
+    this.#ids.delete(containerID);
+  }
+
+  /** A list of all containers: who is not on it is gone. */
+  replace(containers: readonly ContainerRecord[]): void {
+    this.#ids = new Map(containers.map(({ id, sandboxID }) => [id, sandboxID]));
   }
 }

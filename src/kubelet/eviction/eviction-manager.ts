@@ -1,20 +1,29 @@
 // Behaviour of pkg/kubelet/eviction/eviction_manager.go, v1.36.3, with hard thresholds alone.
 
-import type { Pod } from '../../api/json/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
-import { isCriticalPod } from '../admission/critical-pod.ts';
-import { evictedReason, evictionKill } from './evict-pod.ts';
-import { lowResourceMessage } from './eviction-messages.ts';
-import { cleanupWait, type EvictionManagerOptions, freshenPatienceMs } from './eviction-options.ts';
-import { Pressure } from './pressure.ts';
+import type { KillNowOptions } from '../../node/workers/workers-options.ts';
+import { isCriticalPod } from '../admission/pod-admission.ts';
+import { bytesText, wholeOf } from '../resize/pod-allocation.ts';
+import {
+  cleanupWait,
+  type EvictionManagerOptions,
+  freshenPatienceMs,
+  type MetThreshold,
+  metThresholds,
+  signalKinds,
+  type Threshold,
+  thresholdsOf,
+  thresholdText,
+} from './eviction-options.ts';
 import { rankForEviction } from './ranking.ts';
-import { type MetThreshold, metThresholds, signalKinds, type Threshold, thresholdsOf } from './signals.ts';
-import { hasStorageLimit, storageLimitMessage } from './storage-limits.ts';
-import type { NodeUsage } from './usage.ts';
+import { hasStorageLimit, storageLimitMessage } from './read-usage.ts';
+import type { ContainerUsage, NodeUsage, PodUsage } from './usage.ts';
 
 /** Signals of a file system that this agent does not tell from the others. */
 const replacedSignals = ['containerfs.available', 'containerfs.inodesFree'];
@@ -182,4 +191,93 @@ export class EvictionManager {
       (err) => logger.error({ err }, 'nodeEvent failed'),
     );
   }
+}
+
+// Behaviour of pkg/kubelet/eviction/eviction_manager.go (evictPod), v1.36.3.
+
+/** The reason in the pod's status and of the event. */
+const evictedReason = 'Evicted';
+
+/** How a pod is killed that is evicted: at once, and Failed for good. `disrupts`: its status has the condition DisruptionTarget. */
+function evictionKill(pod: Pod, message: string, disrupts: boolean, now: number): KillNowOptions {
+  return {
+    evict: true,
+    gracePeriodSeconds: 0,
+    podStatusFn: (status) => {
+      status.phase = 'Failed';
+      status.reason = evictedReason;
+      status.message = message;
+      if (disrupts) setCondition(status, disruption(pod, message, now));
+    },
+  };
+}
+
+function disruption({ metadata }: Pod, message: string, now: number): WirePodCondition {
+  const observedGeneration = metadata?.generation;
+  return {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message,
+    lastTransitionTime: formatTime(now),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+  };
+}
+
+/** A condition that says the same keeps the time of its transition. */
+function setCondition(status: WirePodStatus, condition: WirePodCondition): void {
+  const others = (status.conditions ?? []).filter(({ type }) => type !== condition.type);
+  const before = status.conditions?.find(({ type }) => type === condition.type);
+  const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
+  status.conditions = [...others, { ...condition, ...(since !== undefined && { lastTransitionTime: since }) }];
+}
+
+// Behaviour of pkg/kubelet/eviction/helpers.go (nodeConditionsObservedSince), v1.36.3.
+
+/** What runs short, and for a while afterwards still counts as running short, so that pods do not come and go. */
+class Pressure {
+  readonly #transitionPeriodMs: number;
+  readonly #lastSeen = new Map<keyof NodePressures, number>();
+  #now: Required<NodePressures> = { memory: false, disk: false, pid: false };
+
+  constructor(transitionPeriodMs: number) {
+    this.#transitionPeriodMs = transitionPeriodMs;
+  }
+
+  get current(): Required<NodePressures> {
+    return this.#now;
+  }
+
+  /** True when this changes what counts. */
+  observe(met: readonly MetThreshold[], now: number): boolean {
+    for (const { signal } of met) this.#lastSeen.set(signalKinds[signal].pressure, now);
+    const isUnder = (name: keyof NodePressures): boolean => {
+      const seen = this.#lastSeen.get(name);
+      return seen !== undefined && now - seen < this.#transitionPeriodMs;
+    };
+    const before = this.#now;
+    this.#now = { memory: isUnder('memory'), disk: isUnder('disk'), pid: isUnder('pid') };
+    return before.memory !== this.#now.memory || before.disk !== this.#now.disk || before.pid !== this.#now.pid;
+  }
+}
+
+// Behaviour of pkg/kubelet/eviction/helpers.go (evictionMessage), v1.36.3.
+
+/** Why a pod is evicted because the node runs short. */
+function lowResourceMessage(threshold: MetThreshold, { spec }: Pod, usage: PodUsage | undefined): string {
+  const { resource } = signalKinds[threshold.signal];
+  const blamed = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].flatMap(({ name, resources }) => {
+    const used = usedOf(resource, usage?.containers[name]);
+    const request = wholeOf(resources?.requests?.[resource]);
+    if (used === undefined || used <= request) return [];
+    const asked = request === 0 ? '0' : bytesText(request);
+    return [`Container ${name} was using ${bytesText(used)}, request is ${asked}, has larger consumption of ${resource}. `];
+  });
+  return `The node was low on resource: ${resource}. ${thresholdText(threshold)}${blamed.join('')}`;
+}
+
+function usedOf(resource: string, usage: ContainerUsage | undefined): number | undefined {
+  if (resource === 'memory') return usage?.memory;
+  if (resource !== 'ephemeral-storage' || usage?.rootfs === undefined || usage.logs === undefined) return undefined;
+  return usage.rootfs.bytes + usage.logs.bytes;
 }

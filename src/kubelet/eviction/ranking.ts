@@ -2,8 +2,8 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { podRequests } from '../../node/pod-status/pod-resources.ts';
-import { wholeOf } from '../resize/resource-amounts.ts';
-import { type Resource, type Signal, signalKinds } from './signals.ts';
+import { wholeOf } from '../resize/pod-allocation.ts';
+import { type Resource, type Signal, signalKinds } from './eviction-options.ts';
 import { diskUsageOf, type PodUsage } from './usage.ts';
 
 interface Ranked {

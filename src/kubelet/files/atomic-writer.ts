@@ -1,16 +1,13 @@
 // Layout of pkg/volume/util/atomic_writer.go, v1.36.3, which programs that watch their config maps depend on.
-
 import { createHash } from 'node:crypto';
-import { lstat, mkdtemp, readdir, readlink, rename, symlink, unlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, mkdtemp, open, readdir, readFile, readlink, rename, symlink, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { formatTime } from '../../api/json/time.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ifCode } from '../../base/errors.ts';
 import type { Mounter } from './mounter.ts';
-import type { ProjectedFiles } from './projected-files.ts';
-import { projectedPath } from './projected-path.ts';
 import { removeTree } from './remove-tree.ts';
-import { hasContent, writeFiles } from './written-files.ts';
 
 /** How files are written. */
 export interface WriteOptions {
@@ -132,3 +129,105 @@ function digestOf(files: ProjectedFiles, fsGroup: number | undefined): string {
   }
   return hash.digest('hex');
 }
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+const folderMode = 0o755;
+/** What a group must be able to do with a file and with a folder. */
+const readable = 0o440;
+const listable = 0o2550;
+/** So many files are written at once. */
+const atOnce = 8;
+
+/** Who owns the files. */
+export interface FileOwners {
+  readonly fsGroup: number | undefined;
+  readonly mounter: Pick<Mounter, 'changeOwner'>;
+}
+
+/** Writes the files below a new folder that nobody else knows. Modes do not depend on the umask. */
+async function writeFiles(folder: string, files: ProjectedFiles, owners: FileOwners): Promise<void> {
+  const folders = new Set<string>();
+  for (const path of files.keys()) {
+    for (let parent = dirname(path); parent !== '.'; parent = dirname(parent)) folders.add(parent);
+  }
+  // a parent is shorter than what it holds
+  const inOrder = [...folders].sort((a, b) => a.length - b.length);
+  for (const path of inOrder) await mkdir(join(folder, path));
+  const waiting = files[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    for (const [path, file] of waiting) await writeOne(join(folder, path), file, owners);
+  };
+  // nothing is written any more once this has settled
+  const results = await Promise.allSettled(Array.from({ length: atOnce }, work));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  for (const path of [...inOrder.reverse(), '.']) await setFolder(join(folder, path), owners);
+}
+
+async function setFolder(path: string, { fsGroup, mounter }: FileOwners): Promise<void> {
+  if (fsGroup !== undefined) await mounter.changeOwner(path, { gid: fsGroup });
+  await chmod(path, fsGroup === undefined ? folderMode : folderMode | listable);
+}
+
+async function writeOne(path: string, { data, mode, fsUser }: ProjectedFile, { fsGroup, mounter }: FileOwners): Promise<void> {
+  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    await handle.writeFile(data);
+    if (fsUser !== undefined || fsGroup !== undefined) await mounter.changeOwner(path, { uid: fsUser, gid: fsGroup });
+    // after the owner: a change of owner takes bits away
+    await handle.chmod(fsGroup === undefined ? mode : mode | readable);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** True where exactly these files are below the folder, with these contents. */
+async function hasContent(folder: string, files: ProjectedFiles): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(ifCode('ENOENT', 'ENOTDIR'));
+  if (entries === undefined || entries.filter((entry) => !entry.isDirectory()).length !== files.size) return false;
+  for (const [path, { data }] of files) {
+    const found = await readFile(join(folder, path)).catch(ifCode('ENOENT', 'ENOTDIR', 'EISDIR'));
+    if (found === undefined || !found.equals(data)) return false;
+  }
+  return true;
+}
+
+// Rules of validatePath in pkg/volume/util/atomic_writer.go, v1.36.3.
+
+const longestName = 255;
+const longestPath = 4096;
+
+/**
+ * The parts of a relative path that a file of a volume may have. Throws an `Error` that says why it may not be a file's:
+ * absolute, too long, with a part `..`, or with a first part that begins with `..`, as the writer's own names do.
+ */
+function projectedPath(path: string): readonly string[] {
+  if (path === '') throw new Error('invalid path: must not be empty: ""');
+  if (path.startsWith('/')) throw new Error(`invalid path: must be relative path: ${path}`);
+  if (path.includes('\0')) throw new Error('invalid path: must not contain a NUL character');
+  if (Buffer.byteLength(path) > longestPath)
+    throw new Error(`invalid path: must be less than or equal to ${longestPath} characters`);
+  const parts = path.split('/');
+  if (parts.includes('..')) throw new Error(`invalid path: must not contain '..': ${path}`);
+  if (parts.some((part) => Buffer.byteLength(part) > longestName)) {
+    throw new Error(`invalid path: filenames must be less than or equal to ${longestName} characters`);
+  }
+  if (parts[0]?.startsWith('..')) throw new Error(`invalid path: must not start with '..': ${path}`);
+  const plain = parts.filter((part) => part !== '' && part !== '.');
+  if (plain.length === 0) throw new Error(`invalid path: must name a file: ${path}`);
+  // `./..name` is cleaned to what is refused above
+  if (plain[0]?.startsWith('..')) throw new Error(`invalid path: must not start with '..': ${path}`);
+  return plain;
+}
+
+/** One file of a volume. */
+export interface ProjectedFile {
+  /** What stands in it. */
+  readonly data: Uint8Array;
+  /** Its mode, such as `0o644`. */
+  readonly mode: number;
+  /** The numeric user that owns it. Absent: that of the agent. */
+  readonly fsUser?: number | undefined;
+}
+
+/** Files by their path inside the volume. */
+export type ProjectedFiles = ReadonlyMap<string, ProjectedFile>;

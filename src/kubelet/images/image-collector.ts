@@ -1,8 +1,7 @@
 // Behaviour of pkg/kubelet/images/image_gc_manager.go (which images are unused since when), v1.36.3.
 
 import type { SteadyClock } from '../../base/clock.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
+import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import { listedNames } from './image-name.ts';
 

@@ -1,20 +1,26 @@
 // Behaviour of pkg/kubelet/images (EnsureImageExists) and of pkg/kubelet/images/pullmanager, v1.36.3.
-
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
+import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventType } from '../../client/events/event-recorder.ts';
 import { containerFieldPath, durationText } from '../../node/workers/restart-backoff.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
-import { ImageError } from './image-error.ts';
 import { imageText, parseImageName, withDefaultTag } from './image-name.ts';
-import { type ImagePullerOptions, type ResolvedImagePullerOptions, resolveImagePullerOptions } from './image-puller-options.ts';
+import {
+  ImageError,
+  type ImagePullerOptions,
+  type ResolvedImagePullerOptions,
+  resolveImagePullerOptions,
+} from './image-puller-options.ts';
 import { type CredentialSource, type Credentials, credentialsFor, type PullSecret } from './keyring.ts';
 import { PullBackoff } from './pull-backoff.ts';
 import { PullRecords } from './pull-records.ts';
-import { SharedCalls } from './shared-calls.ts';
 
 /** Which image is needed, by whom. */
 export interface ImageRequest {
@@ -268,4 +274,68 @@ function pullFailure(image: string, error: unknown): ImageError {
     }
   }
   return new ImageError('ErrImagePull', text, { cause: error });
+}
+
+// Behaviour of pkg/kubelet/images/helpers.go throttledImageService, v1.36.3.
+
+type Images = Pick<ContainerRuntime, 'imageStatus' | 'pullImage'>;
+
+export interface PullRate {
+  /** So many pulls may begin in a second; 0: no limit. */
+  readonly perSecond: number;
+  /** So many pulls may begin at once. */
+  readonly burst: number;
+  readonly clock: SteadyClock;
+}
+
+/** The images of a runtime, whose pulls fail at once where more begin than may. The back-off of the image then waits. */
+export function limitedPulls(runtime: Images, { perSecond, burst, clock }: PullRate): Images {
+  const bucket = new TokenBucket({ burst, tokens: perSecond, perMs: 1000 }, clock);
+  return {
+    imageStatus: (image, call) => runtime.imageStatus(image, call),
+    pullImage: async (image, call) => {
+      if (perSecond > 0 && !bucket.tryTake()) throw new Error('pull QPS exceeded');
+      return runtime.pullImage(image, call);
+    },
+  };
+}
+
+interface SharedCall<T> {
+  readonly answer: Promise<T>;
+  readonly controller: AbortController;
+  waiters: number;
+}
+
+/** Calls by key: who asks for a call that is under way gets that one's answer. It is aborted once nobody waits for it any more. */
+class SharedCalls<T> {
+  readonly #calls = new Map<string, SharedCall<T>>();
+
+  async get(key: string, call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    const shared = this.#calls.get(key) ?? this.#begin(key, call);
+    shared.waiters += 1;
+    const leave = onAbort(signal, () => {
+      shared.waiters -= 1;
+      if (shared.waiters > 0) return;
+      if (this.#calls.get(key) === shared) this.#calls.delete(key);
+      shared.controller.abort(signal.reason);
+    });
+    try {
+      return await untilAborted(shared.answer, signal);
+    } finally {
+      leave();
+    }
+  }
+
+  #begin(key: string, call: (signal: AbortSignal) => Promise<T>): SharedCall<T> {
+    const controller = new AbortController();
+    const answer = call(controller.signal);
+    const shared: SharedCall<T> = { answer, controller, waiters: 0 };
+    this.#calls.set(key, shared);
+    const forget = (): void => {
+      if (this.#calls.get(key) === shared) this.#calls.delete(key);
+    };
+    answer.then(forget, forget);
+    return shared;
+  }
 }

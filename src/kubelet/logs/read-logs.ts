@@ -1,11 +1,9 @@
+import { type FileHandle, stat } from 'node:fs/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { FollowedFile } from './followed-file.ts';
-import { LinePieces } from './line-pieces.ts';
-import { LogChanges } from './log-changes.ts';
-import { chunkBytes } from './log-file.ts';
-import { LogPrinter, type LogView } from './log-printer.ts';
+import { chunkBytes, LogChanges, openLogFile, readAt, tailStart } from './log-file.ts';
+import { LinePieces, LogPrinter, type LogView } from './log-lines.ts';
 
 /** What is read of a log. */
 export interface ReadLogsOptions extends LogView {
@@ -146,5 +144,113 @@ class NextLines {
     // nobody knows that it has ended
     const isRunning = await callWithin(() => running(), limits).catch(() => true);
     return isRunning !== false;
+  }
+}
+
+/** How much of the end of a log is taken. */
+export interface LastLinesLimits {
+  /** At most so many lines of the file. */
+  readonly lines: number;
+  /** At most so many bytes, of the end. */
+  readonly bytes: number;
+}
+
+/** What a container wrote last, to both of its outputs. Rejects when the log cannot be read, or has another format than CRI's. */
+export async function lastLogLines(path: string, { lines, bytes }: LastLinesLimits): Promise<Buffer> {
+  const handle = await openLogFile(path);
+  try {
+    let last: Buffer = Buffer.alloc(0);
+    const pieces = new LinePieces(chunkBytes);
+    const printer = new LogPrinter({});
+    const { size } = await handle.stat();
+    // what is appended meanwhile is not read: the reading ends, however fast the container writes
+    for (let position = await tailStart(handle, lines); position < size; ) {
+      const chunk = await readAt(handle, position, Math.min(chunkBytes, size - position));
+      if (chunk.length === 0) break;
+      position += chunk.length;
+      const shown = [...pieces.take(chunk)].flatMap((piece) => printer.print(piece));
+      last = lastBytes(Buffer.concat([last, ...shown]), bytes);
+    }
+    const rest = pieces.end();
+    return rest === undefined ? last : lastBytes(Buffer.concat([last, ...printer.print(rest)]), bytes);
+  } finally {
+    await handle.close();
+  }
+}
+
+function lastBytes(bytes: Buffer, most: number): Buffer {
+  return bytes.length > most ? Buffer.from(bytes.subarray(bytes.length - most)) : bytes;
+}
+
+interface OpenOptions {
+  readonly tailLines: number | undefined;
+  readonly follow: boolean;
+}
+
+/** A log file that is read from a place on, also when it is replaced by a new one of the same name, or cut. */
+class FollowedFile {
+  readonly #path: string;
+  #handle: FileHandle;
+  #position: number;
+  readonly #end: number;
+  /** True: the file was found replaced, and what writes it may not have let go of the old one yet. */
+  #isReplaced = false;
+
+  private constructor(path: string, handle: FileHandle, { start, end }: { start: number; end: number }) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#position = start;
+    this.#end = end;
+  }
+
+  /**
+   * At the begin of its last `tailLines` lines; at the begin of the file without them. Without `follow` it ends where the file ends
+   * now: a reader that is slower than the container comes to an end.
+   */
+  static async open(path: string, { tailLines, follow }: OpenOptions): Promise<FollowedFile> {
+    const handle = await openLogFile(path);
+    try {
+      const end = follow ? Number.POSITIVE_INFINITY : (await handle.stat()).size;
+      return new FollowedFile(path, handle, { start: tailLines === undefined ? 0 : await tailStart(handle, tailLines), end });
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** The next bytes; undefined at the end. */
+  async read(): Promise<Buffer | undefined> {
+    const chunk = await readAt(this.#handle, this.#position, Math.max(0, Math.min(chunkBytes, this.#end - this.#position)));
+    this.#position += chunk.length;
+    return chunk.length === 0 ? undefined : chunk;
+  }
+
+  /**
+   * Looks, at the end of the file, whether there is another to go on with. `moved`: what comes next begins a new line. `look-again`:
+   * there is another, but something may still be written into this one, unless nobody writes any more (`hasEnded`).
+   */
+  async moveOn(hasEnded: boolean): Promise<'moved' | 'look-again' | 'same'> {
+    const own = await this.#handle.stat();
+    if (own.size < this.#position) {
+      this.#position = 0;
+      return 'moved';
+    }
+    const named = await stat(this.#path).catch(() => undefined);
+    if (named === undefined || (named.ino === own.ino && named.dev === own.dev)) return 'same';
+    if (!this.#isReplaced && !hasEnded) {
+      this.#isReplaced = true;
+      return 'look-again';
+    }
+    const next = await openLogFile(this.#path).catch(() => undefined);
+    if (next === undefined) return 'same';
+    await this.#handle.close();
+    this.#handle = next;
+    this.#position = 0;
+    this.#isReplaced = false;
+    return 'moved';
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
   }
 }

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
-import { runtimeAnnotations } from '../runtime/runtime-labels.ts';
-import { lastLogLines } from './last-log-lines.ts';
+import { runtimeAnnotations } from '../runtime/runtime-sandboxes.ts';
 import { openLogFile, readAt } from './log-file.ts';
+import { lastLogLines } from './read-logs.ts';
 
 /** The kubelet's bounds (`pkg/kubelet/container/runtime.go`). */
 const longestMessage = 4096;

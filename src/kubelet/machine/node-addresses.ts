@@ -1,12 +1,15 @@
 // Behaviour of NodeAddress in pkg/kubelet/nodestatus/setters.go and validateNodeIP in pkg/kubelet/kubelet_node_status.go, v1.36.3.
+
+import { lookup } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { parseAddress } from '../../node/pod-status/pod-ips.ts';
-import { isGlobalUnicast, isIPv4, isUnspecified, unusableKind } from './ip-kinds.ts';
-import type { InterfaceAddress, NodeNetwork } from './node-network.ts';
 
 export interface NodeAddressesOptions {
   readonly nodeName: string;
@@ -135,4 +138,104 @@ function problemOf(address: string, ofMachine: readonly InterfaceAddress[]): str
 
 function shortForm(address: string): string {
   return parseAddress(address)?.text ?? address;
+}
+
+// Facts of k8s.io/apimachinery/pkg/util/net/interface.go, v0.36.3: what of the kernel's tables of routes counts.
+
+/** An address of the machine. */
+export interface InterfaceAddress {
+  /** The name of the interface, such as `eth0`. */
+  readonly name: string;
+  /** Its address, without the length of a prefix. */
+  readonly address: string;
+  /** True: it is an address of the loopback interface. */
+  readonly loopback: boolean;
+}
+
+/** A way to everywhere else. */
+export interface DefaultRoute {
+  /** The name of the interface that it leads over. */
+  readonly name: string;
+  /** The family of the addresses that it leads to. */
+  readonly family: 4 | 6;
+}
+
+/** How a node's addresses are found. */
+export interface NodeNetwork {
+  /** The addresses of the machine, in the kernel's order. */
+  addresses(): readonly InterfaceAddress[];
+  /** The default routes of the machine, in the kernel's order. */
+  defaultRoutes(): readonly DefaultRoute[];
+  /** The addresses that a name leads to. Rejects with an error of code `ENOTFOUND` where there is no such name. */
+  lookup(name: string): Promise<readonly string[]>;
+}
+
+/** The network of this machine. */
+export const machineNetwork: NodeNetwork = {
+  addresses: () =>
+    Object.entries(networkInterfaces()).flatMap(([name, all]) =>
+      (all ?? []).map(({ address, internal }) => ({ name, address, loopback: internal })),
+    ),
+  defaultRoutes: () => [...ipv4Routes(readText('/proc/net/route')), ...ipv6Routes(readText('/proc/net/ipv6_route'))],
+  lookup: async (name) => (await lookup(name, { all: true, order: 'verbatim' })).map(({ address }) => address),
+};
+
+/** The default routes in `/proc/net/route`. */
+export function ipv4Routes(text: string): DefaultRoute[] {
+  return linesOf(text).flatMap(([name, destination]): DefaultRoute[] =>
+    name !== undefined && destination === '00000000' ? [{ name, family: 4 }] : [],
+  );
+}
+
+/** The default routes in `/proc/net/ipv6_route`: without a gateway it is one of the loopback interface. */
+export function ipv6Routes(text: string): DefaultRoute[] {
+  const nowhere = '0'.repeat(32);
+  return linesOf(text).flatMap(([destination, , , , gateway, ...rest]): DefaultRoute[] => {
+    const name = rest[4];
+    return name !== undefined && destination === nowhere && gateway !== nowhere ? [{ name, family: 6 }] : [];
+  });
+}
+
+function linesOf(text: string): string[][] {
+  return text.split('\n').map((line) => line.trim().split(/\s+/));
+}
+
+function readText(path: string): string {
+  return callGuarded(() => readFileSync(path, 'utf8'), ignoreFailure) ?? '';
+}
+
+/** Addresses that no node has: why this is one of them; undefined for any other. The address is in its short form. */
+function unusableKind(address: string): string | undefined {
+  if (address === '0.0.0.0' || address === '::') return 'unspecified';
+  const [first, second] = leadingBytes(address);
+  if (address === '::1' || (isIPv4(address) && first === 127)) return 'loopback';
+  if (isIPv4(address)) {
+    if (first >= 224 && first < 240) return 'multicast';
+    return first === 169 && second === 254 ? 'link-local' : undefined;
+  }
+  if (first === 0xff) return 'multicast';
+  return first === 0xfe && (second & 0xc0) === 0x80 ? 'link-local' : undefined;
+}
+
+/** True for `0.0.0.0` and `::`, which name a family and no machine. */
+export function isUnspecified(address: string): boolean {
+  return unusableKind(address) === 'unspecified';
+}
+
+/** True for the address of one machine that others than its neighbours can reach; those of private networks are such. */
+function isGlobalUnicast(address: string): boolean {
+  return unusableKind(address) === undefined && address !== '255.255.255.255';
+}
+
+function isIPv4(address: string): boolean {
+  return !address.includes(':');
+}
+
+function leadingBytes(address: string): [number, number] {
+  if (isIPv4(address)) {
+    const [first, second] = address.split('.').map(Number);
+    return [first ?? 0, second ?? 0];
+  }
+  const word = Number.parseInt(address.split(':')[0] || '0', 16);
+  return [word >> 8, word & 0xff];
 }

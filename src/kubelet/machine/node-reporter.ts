@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireNodeAddress } from '../../api/json/types.ts';
+import type { V1RuntimeClass } from '@kubernetes/client-node';
+import type { Pod, Wire, WireContainerImage, WireNodeAddress } from '../../api/json/types.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { AdvertisedStatus } from '../../node/node-object/advertised-status.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { ContainerRuntime, RuntimeHealth, RuntimeVersion } from '../runtime/container-runtime.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { Machine } from './machine.ts';
 import type { NodeAddresses } from './node-addresses.ts';
-import { nodeImages } from './node-images.ts';
 import type { NodeResources } from './node-resources.ts';
-import { nodeStatus } from './node-status.ts';
 import type { RuntimeWatch } from './runtime-watch.ts';
 
 export interface NodeReporterOptions extends NodeResources {
@@ -98,5 +100,103 @@ export class NodeReporter {
       },
       (err) => logger.error({ err }, 'the status of the node could not be told'),
     );
+  }
+}
+
+// Behaviour of defaultNodeStatusFuncs in pkg/kubelet/kubelet_node_status.go, v1.36.3.
+
+/** What a node's status is made from. */
+export interface NodeFacts extends NodeResources {
+  readonly machine: Machine;
+  /** Null: they are not known. */
+  readonly addresses: readonly WireNodeAddress[] | null;
+  /** The port of the agent's own API; 0: none. */
+  readonly port: number;
+  /** Undefined until the runtime has answered. */
+  readonly version: RuntimeVersion | undefined;
+  /** Undefined until the runtime has answered. */
+  readonly health: RuntimeHealth | undefined;
+  /** Undefined until the runtime has answered. */
+  readonly images: readonly WireContainerImage[] | undefined;
+}
+
+/** The version of Kubernetes whose kubelet the agent behaves as. */
+const kubeletVersion = 'v1.36.3';
+/**
+ * What that kubelet declares and this agent does, too: without it the apiserver refuses resizes of whole pods, and the scheduler
+ * places no pod with a rule to restart all containers here.
+ */
+const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits'];
+
+/** What the agent says of its node. What the runtime has not said yet stays as the apiserver has it. */
+export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
+  const { machine, version, health, images } = facts;
+  const runtime = version === undefined ? 'Unknown' : `${version.runtimeName}://${version.runtimeVersion}`;
+  return {
+    capacity: facts.capacity,
+    allocatable: facts.allocatable,
+    addresses: facts.addresses,
+    daemonEndpoints: { kubeletEndpoint: { Port: facts.port } },
+    nodeInfo: {
+      architecture: machine.architecture,
+      bootID: machine.bootID,
+      containerRuntimeVersion: runtime,
+      kernelVersion: machine.kernelVersion,
+      kubeletVersion,
+      machineID: machine.machineID,
+      operatingSystem: 'linux',
+      osImage: machine.osImage,
+      systemUUID: machine.systemUUID,
+    },
+    declaredFeatures,
+    ...(images !== undefined && { images }),
+    ...(health !== undefined && {
+      features: { supplementalGroupsPolicy: health.features.supplementalGroupsPolicy },
+      runtimeHandlers: health.handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({
+        ...(name !== '' && { name }),
+        features: { recursiveReadOnlyMounts, userNamespaces },
+      })),
+    }),
+  };
+}
+
+// Behaviour of pkg/kubelet/nodestatus/setters.go Images, v1.36.3.
+
+/** More names of one image are left out. */
+const mostNames = 5;
+
+/** The images that a node names in its status: the largest `most` of them, the largest first. -1: all. */
+export function nodeImages(images: readonly RuntimeImage[], most: number): WireContainerImage[] {
+  const sorted = images.toSorted((a, b) => b.sizeBytes - a.sizeBytes);
+  const shown = most < 0 ? sorted : sorted.slice(0, most);
+  return shown.map(({ repoDigests, repoTags, sizeBytes }) => ({
+    names: [...repoDigests, ...repoTags].slice(0, mostNames),
+    sizeBytes,
+  }));
+}
+
+// Behaviour of pkg/kubelet/runtimeclass, v1.36.3.
+
+/** Finds the runtime handlers that pods ask for by the name of a RuntimeClass. */
+export class RuntimeClasses {
+  readonly #classes: ResourceClient<Wire<V1RuntimeClass>>;
+
+  constructor(transport: ResourceTransport) {
+    this.#classes = new ResourceClient(transport, resources.runtimeClasses);
+  }
+
+  /** The handler's name; empty: the default one. Rejects where there is no such class. */
+  async handlerOf(pod: Pod, signal: AbortSignal): Promise<string> {
+    const name = pod.spec?.runtimeClassName;
+    if (!name) return '';
+    try {
+      return (await this.#classes.get({ name }, { signal })).handler;
+    } catch (cause) {
+      const isGone = classifyApiError(cause) === 'gone';
+      const why = isGone
+        ? `runtimeclass.node.k8s.io "${name}" not found`
+        : String(cause instanceof Error ? cause.message : cause);
+      throw new Error(`failed to get RuntimeClass: failed to find RuntimeClass ${name}: ${why}`, { cause });
+    }
   }
 }

@@ -2,8 +2,7 @@
 
 import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import type { RuntimeHealth, RuntimeVersion } from '../runtime/runtime-health.ts';
+import type { ContainerRuntime, RuntimeHealth, RuntimeVersion } from '../runtime/container-runtime.ts';
 
 export interface RuntimeWatchOptions {
   readonly runtime: Pick<ContainerRuntime, 'health' | 'version'>;

@@ -1,9 +1,7 @@
 import { isIP } from 'node:net';
-import type { RuntimeContainerStatus, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
+import type { RuntimeContainerStatus, RuntimePodStatus, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
-import { runtimeAnnotations, runtimeLabels } from '../runtime/runtime-labels.ts';
-import type { PodSandboxDetails } from '../runtime/runtime-sandboxes.ts';
-import type { AgentPodStatus } from './agent-pod-status.ts';
+import { type PodSandboxDetails, runtimeAnnotations, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { type ListedPod, newestFirst } from './listed-pods.ts';
 
 /** What the runtime has of a pod that it has nothing of. */
@@ -92,4 +90,12 @@ function runtimeSandbox({ state, namespaces, ips }: PodSandboxDetails): RuntimeS
 /** All of them, or none when one is no address. */
 function validIPs(ips: readonly string[]): readonly string[] {
   return ips.every((ip) => isIP(ip) !== 0) ? ips : [];
+}
+
+/** What the container runtime has of one pod, with all that the runtime says of it. */
+export interface AgentPodStatus extends RuntimePodStatus {
+  /** The same sandboxes as `sandboxes`, in the same order: the newest first. */
+  readonly sandboxDetails: readonly PodSandboxDetails[];
+  /** The same containers as `containers`, in the same order: the newest first. */
+  readonly containerDetails: readonly ContainerDetails[];
 }

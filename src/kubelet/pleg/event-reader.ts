@@ -2,10 +2,8 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
-import type { RuntimeEvent } from '../runtime/runtime-health.ts';
-import type { LifecycleMeasures } from './lifecycle-measures.ts';
+import { type ContainerRuntime, isRuntimeError, type RuntimeEvent } from '../runtime/container-runtime.ts';
+import type { LifecycleMeasures } from './pod-lifecycle-options.ts';
 
 export interface EventReaderParts {
   readonly runtime: Pick<ContainerRuntime, 'events'>;

@@ -1,8 +1,6 @@
-import type { AgentPodStatus } from './agent-pod-status.ts';
-import { emptyStatus } from './agent-status.ts';
+import { type AgentPodStatus, emptyStatus } from './agent-status.ts';
 import type { ListedPod } from './listed-pods.ts';
-import type { PodReading } from './pod-reader.ts';
-import type { ReadTime, ReadTimes } from './read-time.ts';
+import type { PodReading, ReadTime, ReadTimes } from './pod-reader.ts';
 
 interface KnownPod {
   readonly reading: PodReading;

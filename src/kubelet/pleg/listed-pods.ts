@@ -1,8 +1,7 @@
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import type { ContainerRuntime, RuntimeCall } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
-import { runtimeLabels } from '../runtime/runtime-labels.ts';
-import type { PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
+import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 
 /** What the runtime lists of one pod, the newest first. */
 export interface ListedPod {

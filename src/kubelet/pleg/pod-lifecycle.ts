@@ -5,19 +5,19 @@ import { RunState } from '../../base/concurrency/run-state.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { isRuntimeError, RuntimeError } from '../runtime/runtime-error.ts';
-import type { RuntimeEvent } from '../runtime/runtime-health.ts';
-import type { AgentPodStatus } from './agent-pod-status.ts';
-import { boundedRead } from './bounded-read.ts';
+import { durationText } from '../../node/workers/restart-backoff.ts';
+import { isRuntimeError, RuntimeError, type RuntimeEvent } from '../runtime/container-runtime.ts';
+import type { AgentPodStatus } from './agent-status.ts';
 import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
-import { type LifecycleHealth, lifecycleHealth } from './lifecycle-health.ts';
-import { LifecycleMeasures } from './lifecycle-measures.ts';
 import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
-import { type PodLifecycleOptions, type ResolvedLifecycleOptions, resolveLifecycleOptions } from './pod-lifecycle-options.ts';
-import { PodReader } from './pod-reader.ts';
-import { type ReadTime, ReadTimes } from './read-time.ts';
-import { SharedRead } from './shared-read.ts';
+import {
+  LifecycleMeasures,
+  type PodLifecycleOptions,
+  type ResolvedLifecycleOptions,
+  resolveLifecycleOptions,
+} from './pod-lifecycle-options.ts';
+import { boundedRead, PodReader, type ReadTime, ReadTimes, SharedRead } from './pod-reader.ts';
 
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
@@ -280,4 +280,20 @@ export class PodLifecycle {
     either.release();
     either.signal.throwIfAborted();
   }
+}
+
+/** Whether the runtime is still looked at. */
+interface LifecycleHealth {
+  /** True: it is. */
+  readonly ok: boolean;
+  /** Why not; empty with `ok`. */
+  readonly message: string;
+}
+
+/** In the words of the kubelet. `ageMs`: how old the last list is; undefined before the first one. */
+function lifecycleHealth(ageMs: number | undefined, thresholdMs: number): LifecycleHealth {
+  if (ageMs === undefined) return { ok: false, message: 'pleg has yet to be successful' };
+  if (ageMs <= thresholdMs) return { ok: true, message: '' };
+  const message = `pleg was last seen active ${durationText(ageMs)} ago; threshold is ${durationText(thresholdMs)}`;
+  return { ok: false, message };
 }

@@ -1,10 +1,10 @@
+import type { SteadyClock } from '../../base/clock.ts';
+import { callWithin, type WaitLimits } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { ContainerRuntime, RuntimeCall } from '../runtime/container-runtime.ts';
+import { type ContainerRuntime, isRuntimeError, type RuntimeCall, RuntimeError } from '../runtime/container-runtime.ts';
 import type { ContainerDetails, ContainerRecord } from '../runtime/runtime-containers.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
 import type { PodSandboxDetails, PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
-import type { AgentPodStatus } from './agent-pod-status.ts';
-import { agentPodStatus, emptyStatus, type ReadContainer } from './agent-status.ts';
+import { type AgentPodStatus, agentPodStatus, emptyStatus, type ReadContainer } from './agent-status.ts';
 import { type ListedPod, listPods } from './listed-pods.ts';
 
 export interface PodReaderParts {
@@ -107,4 +107,104 @@ async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
     if (isRuntimeError(error, 'not-found')) return undefined;
     throw error;
   }
+}
+
+/** When a read of the runtime began. What it brought was true then, or became true later. */
+export interface ReadTime {
+  /** Grows with each read. */
+  readonly order: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The same by the clock's elapsed time. */
+  readonly elapsed: number;
+  /** Grows each time the clock was set back. */
+  readonly era: number;
+}
+
+/** Says when reads begin, and which of them are newer than a time. A clock that is set back makes no old read look new. */
+export class ReadTimes {
+  readonly #clock: SteadyClock;
+  #order = 0;
+  #era = 0;
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  /** The time of a read that begins now. */
+  begin(): ReadTime {
+    const at = this.#now();
+    this.#order += 1;
+    return { order: this.#order, at, elapsed: this.#clock.elapsed(), era: this.#era };
+  }
+
+  /** True when the read began after `time`, in milliseconds since the epoch, by the clock as it goes now. */
+  isAfter(read: ReadTime, time: number): boolean {
+    this.#now();
+    return read.era === this.#era && read.at > time;
+  }
+
+  /** How long ago the read began, in milliseconds, whatever the wall clock has done since. */
+  age(read: ReadTime): number {
+    return this.#clock.elapsed() - read.elapsed;
+  }
+
+  #now(): number {
+    const now = this.#clock.now();
+    if (now < this.#last) this.#era += 1;
+    this.#last = now;
+    return now;
+  }
+}
+
+interface UnderWay<T> {
+  readonly began: ReadTime;
+  readonly answer: Promise<T>;
+}
+
+/** One read at a time. Whoever asks shares the read under way if that one is new enough, else the one after it. */
+export class SharedRead<T> {
+  readonly #times: ReadTimes;
+  readonly #read: (began: ReadTime) => Promise<T>;
+  #underWay: UnderWay<T> | undefined;
+  #next: Promise<T> | undefined;
+
+  constructor(times: ReadTimes, read: (began: ReadTime) => Promise<T>) {
+    this.#times = times;
+    this.#read = read;
+  }
+
+  /** True while nobody waits and nothing is read. */
+  get isIdle(): boolean {
+    return this.#underWay === undefined && this.#next === undefined;
+  }
+
+  /** What a read answers that begins now or later, or that is under way and new enough. */
+  ask(isNewEnough: (began: ReadTime) => boolean = () => false): Promise<T> {
+    const { answer, began } = this.#underWay ?? {};
+    if (answer === undefined || began === undefined) return this.#next ?? this.begin(this.#times.begin(), this.#read);
+    if (isNewEnough(began)) return answer;
+    const askAgain = (): Promise<T> => {
+      this.#next = undefined;
+      return this.begin(this.#times.begin(), this.#read);
+    };
+    this.#next ??= answer.then(askAgain, askAgain);
+    return this.#next;
+  }
+
+  /** Begins a read of one's own; only while {@link isIdle}. */
+  begin(began: ReadTime, read: (began: ReadTime) => Promise<T>): Promise<T> {
+    const answer = read(began).finally(() => {
+      this.#underWay = undefined;
+    });
+    this.#underWay = { began, answer };
+    return answer;
+  }
+}
+
+/** Reads no longer than the limits allow, whatever the runtime does. The read gets a signal that aborts when nobody waits any more. */
+export function boundedRead<T>(what: string, read: (signal: AbortSignal) => Promise<T>, limits: WaitLimits): Promise<T> {
+  const late = (): RuntimeError => new RuntimeError('timeout', what, `the runtime gave no answer within ${limits.timeoutMs} ms`);
+  return callWithin(read, { ...limits, late });
 }

@@ -5,7 +5,7 @@ import { optionOfType, requireKnownOptions, requireMethods } from '../../base/op
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { lastLogNumber } from './pod-log-folders.ts';
+import { lastLogNumber } from './pod-preparation.ts';
 import type {
   PullSecret,
   SyncCgroups,

@@ -13,7 +13,7 @@ import type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from '../../node/workers/pod-syncer.ts';
-import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
 import {
   type AgentPodSyncerOptions,
@@ -21,15 +21,12 @@ import {
   resolveAgentPodSyncerOptions,
 } from './agent-pod-syncer-options.ts';
 import { awaitClasses } from './class-updates.ts';
-import { ContainerKiller } from './container-killer.ts';
+import { ContainerKiller, PodKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
-import { PodKiller } from './pod-killer.ts';
 import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
 import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
 import { PodStatuses } from './pod-statuses.ts';
-import { progressView } from './progress-view.ts';
-import { StartFailures } from './start-failures.ts';
-import { StartProgress } from './start-progress.ts';
+import { progressView, StartFailures, StartProgress } from './start-progress.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */
 const unknownPodGraceSeconds = 1;

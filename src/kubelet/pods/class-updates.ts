@@ -4,7 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { SyncCgroups } from './sync-parts.ts';
 
 export interface ClassUpdatesOptions {

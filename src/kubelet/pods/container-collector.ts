@@ -5,10 +5,9 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
-import { runtimeLabels } from '../runtime/runtime-labels.ts';
-import type { PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
-import { shortestGraceSeconds } from './grace-seconds.ts';
-import { removePodLogs } from './pod-log-folders.ts';
+import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
+import { shortestGraceSeconds } from './container-killer.ts';
+import { removePodLogs } from './pod-preparation.ts';
 
 type CollectRuntime = Pick<
   ContainerRuntime,

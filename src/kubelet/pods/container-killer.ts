@@ -1,16 +1,93 @@
-// Behaviour of killContainer in pkg/kubelet/kuberuntime, v1.36.3.
-
+// Behaviour of killPodWithSyncResult in pkg/kubelet/kuberuntime, v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
-import type { Container } from '../../api/pod/pod-containers.ts';
+import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { type Clock, type SteadyClock, safeClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
-import { recordContainerEvent } from './container-events.ts';
-import { shortestGraceSeconds } from './grace-seconds.ts';
+import type { EventRecorder, EventType } from '../../client/events/event-recorder.ts';
+import { containerFieldPath } from '../../node/workers/restart-backoff.ts';
+import type { KillReason } from '../actions/pod-actions.ts';
+import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
+
+export interface PodKillerOptions {
+  readonly runtime: Pick<ContainerRuntime, 'stopPodSandbox'>;
+  readonly containers: ContainerKiller;
+}
+
+/** What is to end. */
+export interface PodKillRequest {
+  readonly pod: Pod;
+  /** Containers that may run, by the runtime's id. */
+  readonly containers: readonly { readonly name: string; readonly id: string }[];
+  /** All sandboxes of the pod, by the runtime's id. */
+  readonly sandboxIDs: readonly string[];
+  /** How long each container may take, in seconds; undefined: as the pod says. */
+  readonly gracePeriodSeconds: number | undefined;
+  readonly podIP: string | undefined;
+}
+
+/** Ends all containers of a pod at once, its sidecars last, and then its sandboxes. */
+export class PodKiller {
+  readonly #options: PodKillerOptions;
+
+  constructor(options: PodKillerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves once nothing runs. Rejects when something could not be ended, after all others were, and with the signal's reason once
+   * that has aborted.
+   */
+  async kill(request: PodKillRequest, signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#options;
+    const failures = await allFailures(this.#killContainers(request, signal));
+    signal.throwIfAborted();
+    const stopped = request.sandboxIDs.map(async (sandboxID) => {
+      try {
+        await runtime.stopPodSandbox(sandboxID, { signal });
+      } catch (error) {
+        if (!isRuntimeError(error, 'not-found')) throw error;
+      }
+    });
+    failures.push(...(await allFailures(stopped)));
+    signal.throwIfAborted();
+    if (failures.length === 1) throw failures[0];
+    if (failures.length > 1) throw new AggregateError(failures, 'several parts of the pod could not be ended');
+  }
+
+  #killContainers({ pod, containers, gracePeriodSeconds, podIP }: PodKillRequest, signal: AbortSignal): Promise<void>[] {
+    const hasSidecars = pod.spec?.initContainers?.some(isRestartableInitContainer) === true;
+    const names = containers.map(({ name }) => name);
+    const ofSpec = containersOfSpec(pod);
+    const order = hasSidecars ? new TerminationOrder(pod, names) : undefined;
+    return containers.map(async ({ name, id }) => {
+      const container = ofSpec.get(name);
+      const grace = gracePeriodSeconds ?? graceSeconds(pod, container, 'other');
+      const turn = order === undefined ? undefined : () => order.turn(name);
+      try {
+        const request = { pod, containerName: name, container, containerID: id, graceSeconds: grace, podIP, turn };
+        await this.#options.containers.kill(request, signal);
+      } finally {
+        order?.ended(name);
+      }
+    });
+  }
+}
+
+/** The containers of whatever sort, by name. */
+function containersOfSpec({ spec }: Pod): ReadonlyMap<string, Container> {
+  const ephemeral = spec?.ephemeralContainers as readonly Container[] | undefined;
+  const all = [...(ephemeral ?? []), ...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  return new Map(all.map((container) => [container.name, container]));
+}
+
+async function allFailures(calls: readonly Promise<void>[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(calls);
+  return settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+}
+
+// Behaviour of killContainer in pkg/kubelet/kuberuntime, v1.36.3.
 
 export interface ContainerKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopContainer'>;
@@ -143,4 +220,74 @@ export class ContainerKiller {
   async #within(done: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
     if (ms > 0) await settlesWithin(done, { clock: this.#clock, timeoutMs: ms, signal });
   }
+}
+
+// Behaviour of pkg/kubelet/kuberuntime/kuberuntime_termination_order.go, v1.36.3.
+
+/**
+ * Sidecars end after all regular containers, and among themselves in the reverse order of the spec. `runningNames`: the
+ * containers that are to be ended; nobody waits for another one.
+ */
+export class TerminationOrder {
+  /** The sidecar that each sidecar waits for, beside all regular containers. */
+  readonly #later = new Map<string, string | undefined>();
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+  readonly #regularEnds: Promise<unknown>;
+
+  constructor({ spec }: Pod, runningNames: readonly string[]) {
+    let later: string | undefined;
+    for (const container of (spec?.initContainers ?? []).toReversed()) {
+      if (!isRestartableInitContainer(container)) continue;
+      this.#later.set(container.name, later);
+      later = container.name;
+    }
+    for (const name of runningNames) this.#ends.set(name, Promise.withResolvers());
+    this.#regularEnds = Promise.all((spec?.containers ?? []).map(({ name }) => this.#ends.get(name)?.promise));
+  }
+
+  /** Resolves when it is the container's turn to end. */
+  async turn(name: string): Promise<void> {
+    if (!this.#later.has(name)) return;
+    await this.#regularEnds;
+    await this.#ends.get(this.#later.get(name) ?? '')?.promise;
+  }
+
+  /** The container has ended, or nobody can end it: nobody waits for it any more. */
+  ended(name: string): void {
+    this.#ends.get(name)?.resolve();
+  }
+}
+
+// Behaviour of setTerminationGracePeriod in pkg/kubelet/kuberuntime, v1.36.3.
+
+/** The least time that a container is given to end by itself, in seconds. */
+export const shortestGraceSeconds = 2;
+
+/** How long a container may take to end, in seconds. A probe that has failed may say so itself. */
+export function graceSeconds({ metadata, spec }: Pod, container: Container | undefined, reason: KillReason): number {
+  const ofDeletion = metadata?.deletionGracePeriodSeconds;
+  if (ofDeletion != null) return ofDeletion;
+  const ofPod = spec?.terminationGracePeriodSeconds;
+  if (ofPod == null) return shortestGraceSeconds;
+  if (reason === 'startupProbe') return container?.startupProbe?.terminationGracePeriodSeconds ?? ofPod;
+  if (reason === 'livenessProbe') return container?.livenessProbe?.terminationGracePeriodSeconds ?? ofPod;
+  return ofPod;
+}
+
+// Behaviour of recordContainerEvent in pkg/kubelet/kuberuntime, v1.36.3.
+
+/** What an event about a container says. */
+export interface ContainerEvent {
+  readonly type: EventType;
+  readonly reason: string;
+  readonly message: string;
+  /** Is replaced by the container's name in the message, so that equal events count as one. */
+  readonly containerID?: string;
+}
+
+/** Writes an event about one container of the pod. */
+export function recordContainerEvent(recorder: EventRecorder, pod: Pod, containerName: string, event: ContainerEvent): void {
+  const { type, reason, message, containerID } = event;
+  const text = containerID ? message.replaceAll(containerID, containerName) : message;
+  recorder.event(pod, type, reason, text, containerFieldPath(pod, containerName));
 }

@@ -1,13 +1,17 @@
 // Behaviour of pkg/kubelet/lifecycle/handlers.go, v1.36.3.
 
+import { type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { errorText } from '../../base/errors.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
+import { probeHeaders, requestPath } from '../../node/probes/http-probe.ts';
 import { containerPort } from '../../node/probes/network-prober.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { podText } from './pod-text.ts';
-import { requestHook } from './request-hook.ts';
+import type { ExecProbeTarget, ProbeOutcome, Prober } from '../../node/probes/prober.ts';
+import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
+import { podText } from './pod-statuses.ts';
 
 export type LifecycleHandler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
 
@@ -88,3 +92,116 @@ function addressOf({ container, podIP }: HookRequest, { host, port, path, scheme
 }
 
 type HttpGet = NonNullable<LifecycleHandler['httpGet']>;
+
+// Behaviour of runHTTPHandler in pkg/kubelet/lifecycle and of pkg/probe/http, v1.36.3.
+
+/** A GET request of a hook. */
+export interface HookAddress {
+  /** `http` or `https`. */
+  readonly scheme: string;
+  /** A name or an address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** As the spec has it. */
+  readonly path: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+}
+
+const userAgent = 'kube-lifecycle/1.36';
+
+/**
+ * Makes the request. Any answer will do, of whatever status. Over TLS no certificate is verified; a server that has no TLS is
+ * asked again without, and without the header Authorization.
+ */
+async function requestHook(address: HookAddress, signal: AbortSignal): Promise<void> {
+  try {
+    await get(address, signal);
+  } catch (error) {
+    if (address.scheme !== 'https' || !isPlainAnswer(error)) throw error;
+    const headers = address.headers.filter(({ name }) => name.toLowerCase() !== 'authorization');
+    await get({ ...address, scheme: 'http', headers }, signal);
+  }
+}
+
+function get({ scheme, host, port, path, headers: ofSpec }: HookAddress, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    if (scheme !== 'http' && scheme !== 'https') throw new Error(`unsupported protocol scheme ${JSON.stringify(scheme)}`);
+    const { headers, host: named } = probeHeaders(ofSpec);
+    const sent: Record<string, string | string[]> = { ...headers };
+    if (!ofSpec.some(({ name }) => name.toLowerCase() === 'user-agent')) sent['user-agent'] = [userAgent];
+    if (named !== undefined) sent.host = named;
+    const options: RequestOptions & { readonly rejectUnauthorized: boolean; readonly servername: string } = {
+      host,
+      port,
+      path: requestPath(path),
+      headers: sent,
+      agent: false,
+      rejectUnauthorized: false,
+      servername: isIP(host) ? '' : host,
+      signal,
+    };
+    const request = (scheme === 'https' ? requestHttps : requestHttp)(options);
+    request.on('error', reject);
+    request.on('upgrade', (_, socket) => {
+      socket.destroy();
+      resolve();
+    });
+    request.on('response', (response) => {
+      response.destroy();
+      resolve();
+    });
+    request.end();
+  });
+}
+
+/** True when a server without TLS has answered a request over TLS. */
+function isPlainAnswer(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' || code === 'EPROTO';
+}
+
+// Behaviour of pkg/probe/exec and of newExecInContainer in pkg/kubelet/prober, v1.36.3.
+
+/** So much of what a command says counts, in bytes. */
+const longestProbeOutput = 10 * 1024;
+
+/**
+ * The `exec` of a prober: runs the command in the container. A success where it ends with code 0; its output, at most 10 KiB, is
+ * what an event says. A command that takes too long has failed; one that could not be run says nothing.
+ */
+export function execProber(runtime: Pick<ContainerRuntime, 'execSync'>): Prober['exec'] {
+  return async (target, signal) => {
+    try {
+      return await exec(runtime, target, signal);
+    } catch (error) {
+      if (isTimeout(error) || isTimeout(signal.reason)) return tooLate(target);
+      return { result: 'unknown', error };
+    }
+  };
+}
+
+async function exec(
+  runtime: Pick<ContainerRuntime, 'execSync'>,
+  { containerID, command, timeoutSeconds }: ExecProbeTarget,
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  const { exitCode, stdout, stderr } = await runtime.execSync(ownID(containerID), command, timeoutSeconds, { signal });
+  const output = decoder.decode(Buffer.concat([stdout, stderr]).subarray(0, longestProbeOutput));
+  return { result: exitCode === 0 ? 'success' : 'failure', output };
+}
+
+function tooLate({ command, timeoutSeconds }: ExecProbeTarget): ProbeOutcome {
+  const text = JSON.stringify(command.join(' '));
+  return { result: 'failure', output: `command timed out: ${text} timed out after ${timeoutSeconds}s` };
+}
+
+function isTimeout(error: unknown): boolean {
+  return isRuntimeError(error, 'timeout') || (error instanceof Error && error.name === 'TimeoutError');
+}
+
+/** The runtime's own id: `containerd://1234` is `1234` there. */
+function ownID(containerID: string): string {
+  const at = containerID.indexOf('://');
+  return at < 0 ? containerID : containerID.slice(at + 3);
+}

@@ -5,20 +5,16 @@ import { type Container, isRestartableInitContainer } from '../../api/pod/pod-co
 import { ignoreFailure } from '../../base/guard.ts';
 import { podConditionType } from '../../status/conditions/pod-conditions.ts';
 import { computePodActions } from '../actions/compute-pod-actions.ts';
-import { containerEntries } from '../actions/container-entries.ts';
-import { type EphemeralContainer, isNoAction, type PodActions } from '../actions/pod-actions.ts';
-import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
+import { containerEntries, type EphemeralContainer, isNoAction, type PodActions } from '../actions/pod-actions.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
+import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { ResolvedAgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
-import type { ContainerKiller } from './container-killer.ts';
+import { type ContainerKiller, graceSeconds, type PodKiller } from './container-killer.ts';
 import { ContainerStarter, type StartContext } from './container-starter.ts';
-import { graceSeconds } from './grace-seconds.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
-import type { PodKiller } from './pod-killer.ts';
 import type { PreparedPod } from './pod-preparation.ts';
-import { restartedRuns } from './progress-view.ts';
 import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
-import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
+import { asStartError, type ContainerStartError, restartedRuns, type StartFailures, syncFailure } from './start-progress.ts';
 
 export interface PodStarterOptions extends ResolvedAgentPodSyncerOptions {
   readonly hooks: LifecycleHooks;

@@ -1,12 +1,13 @@
 import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
+import { podFullName } from '../../api/pod/pod-identity.ts';
+import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { WaitingReasons } from '../../node/pod-status/container-statuses.ts';
 import { generatePodStatus } from '../../node/pod-status/generate-pod-status.ts';
 import type { PodStatusFn } from '../../node/workers/pod-syncer.ts';
-import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { PodManager } from '../../status/pods/pod-manager.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
-import { withKeptMessages } from './kept-messages.ts';
-import type { ProgressView } from './progress-view.ts';
-import type { StartFailures } from './start-failures.ts';
+import type { ProgressView, StartFailures } from './start-progress.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
 
 export interface PodStatusesOptions {
@@ -84,4 +85,45 @@ export class PodStatuses {
   forget(podUID: string): void {
     this.#waiting.delete(podUID);
   }
+}
+
+/**
+ * The status manager for pods that end. A pod that its source has dropped still has to end on the node, and nobody is to be told of
+ * it any more: the apiserver has no such pod, and answers Forbidden to the node that asks for it.
+ */
+export function statusesOfKnownPods(
+  statusManager: SyncStatusManager,
+  podManager: Pick<PodManager, 'getPodByUID'>,
+): SyncStatusManager {
+  const isKnown = ({ metadata }: Pod): boolean => podManager.getPodByUID(metadata?.uid ?? '') !== undefined;
+  return {
+    getPodStatus: (podUID) => statusManager.getPodStatus(podUID),
+    setPodStatus: (pod, status) => isKnown(pod) && statusManager.setPodStatus(pod, status),
+    terminatePod: (pod) => isKnown(pod) && statusManager.terminatePod(pod),
+  };
+}
+
+/**
+ * The same, with the termination messages that the pod's status has already for ends of which no message can be read any more: the
+ * files are gone once the pod has been cleaned up after, but an agent that begins anew still sees its containers.
+ */
+function withKeptMessages<Status extends RuntimePodStatus>(status: Status, told: PodStatus | undefined): Status {
+  const messages = new Map<string, string>();
+  const lists = [told?.containerStatuses, told?.initContainerStatuses, told?.ephemeralContainerStatuses];
+  for (const { state, lastState } of lists.flatMap((list) => list ?? [])) {
+    for (const end of [state?.terminated, lastState?.terminated]) {
+      if (end?.containerID && end.message) messages.set(end.containerID, end.message);
+    }
+  }
+  if (messages.size === 0) return status;
+  const containers = status.containers.map((container) => {
+    const message = container.state === 'exited' && !container.message ? messages.get(container.id) : undefined;
+    return message === undefined ? container : { ...container, message };
+  });
+  return { ...status, containers };
+}
+
+/** A pod as the kubelet's messages name it, such as `web_default(uid)`. */
+export function podText(pod: Pod): string {
+  return `${podFullName(pod)}(${pod.metadata?.uid ?? ''})`;
 }

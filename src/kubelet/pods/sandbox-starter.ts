@@ -3,8 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
+import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import type { SyncConfigs } from './sync-parts.ts';
 

@@ -1,6 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { runtimeReason, type WaitingReason } from '../../node/pod-status/get-phase.ts';
+import { BackoffError } from '../../node/workers/restart-backoff.ts';
+import { type ContainerEntry, containerEntries, type PodActions } from '../actions/pod-actions.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
 
 export interface StartProgressOptions {
   /** Tells how far the start has come. */
@@ -50,4 +55,112 @@ export class StartProgress {
       if (!signal.aborted) logger.debug({ err, podUID }, 'it could not be told how far the start of a pod has come');
     }
   }
+}
+
+/** A container could not be started. `reason` and `message` are what its status says while it waits. */
+export class ContainerStartError extends Error {
+  /** One word, such as `RunContainerError`. */
+  readonly reason: string;
+  /** When the next try is due, in milliseconds since the epoch; undefined where nobody says. */
+  readonly until: number | undefined;
+
+  constructor(reason: string, message: string, options: { readonly until?: number | undefined; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'ContainerStartError';
+    this.reason = reason;
+    this.until = options.until;
+  }
+}
+
+/** The same error with a reason: its own where it has one, else `reason`. */
+export function asStartError(error: unknown, reason: string): ContainerStartError {
+  if (error instanceof ContainerStartError) return error;
+  const own = typeof error === 'object' && error !== null ? (error as { reason?: unknown; until?: unknown }) : {};
+  return new ContainerStartError(typeof own.reason === 'string' && own.reason !== '' ? own.reason : reason, errorText(error), {
+    until: typeof own.until === 'number' ? own.until : undefined,
+    cause: error,
+  });
+}
+
+/**
+ * One error for all that failed in a sync: with the earliest time at which something is due again, where all that failed says
+ * when.
+ */
+export function syncFailure(failures: readonly ContainerStartError[]): Error {
+  const message = failures.map((failure) => `${failure.reason}: ${failure.message}`).join('; ');
+  const times = failures.map(({ until }) => until);
+  if (times.every((until) => until !== undefined)) return new BackoffError(message, Math.min(...times), { cause: failures[0] });
+  return new Error(message, { cause: failures[0] });
+}
+
+/** Why containers could not be started last, by pod and container. */
+export class StartFailures {
+  readonly #pods = new Map<string, Map<string, WaitingReason>>();
+
+  set(podUID: string, containerName: string, { reason, message }: WaitingReason): void {
+    let ofPod = this.#pods.get(podUID);
+    if (ofPod === undefined) {
+      ofPod = new Map();
+      this.#pods.set(podUID, ofPod);
+    }
+    ofPod.set(containerName, { reason, message });
+  }
+
+  clear(podUID: string, containerName: string): void {
+    this.#pods.get(podUID)?.delete(containerName);
+  }
+
+  /** The reasons of one pod; undefined where none of its last starts has failed. */
+  of(podUID: string): ReadonlyMap<string, WaitingReason> | undefined {
+    return this.#pods.get(podUID);
+  }
+
+  forget(podUID: string): void {
+    this.#pods.delete(podUID);
+  }
+}
+
+/** What a pod's status is made from while a sync of the pod goes on. */
+export interface ProgressView {
+  readonly status: AgentPodStatus;
+  /** What containers wait for, by their names. */
+  readonly reasons: ReadonlyMap<string, WaitingReason>;
+}
+
+/** The ids, as statuses have them, of the runs that a sync ends so that their containers run again. */
+export function restartedRuns(actions: PodActions, status: AgentPodStatus): string[] {
+  const starting = new Set([...actions.initContainersToStart, ...actions.containersToStart].map(({ name }) => name));
+  return status.containers.filter(({ name, state }) => state === 'running' && starting.has(name)).map(({ id }) => id);
+}
+
+/**
+ * The pod as its status shows it in the middle of a sync.
+ *
+ * - A container that the runtime has made and not started yet is left out: upstream's status gives it no reason to wait. It shows
+ *   what it waits for, or how it ended before.
+ * - A container of which this sync has ended the run, so that it runs again, waits, and that end is its last state. Upstream tells no
+ *   status between the two. A restart policy may forbid what is told as terminated to run again, but a changed container runs again
+ *   under every policy.
+ */
+export function progressView(status: AgentPodStatus, endedRuns: ReadonlySet<string>): ProgressView {
+  const seen = new Set<string>();
+  const reasons = new Map<string, WaitingReason>();
+  const entries: ContainerEntry[] = [];
+  for (const entry of containerEntries(status)) {
+    const { id, name, state } = entry.status;
+    if (state === 'created') continue;
+    if (state === 'exited' && endedRuns.has(id) && !seen.has(name)) {
+      entries.push(asMade(entry));
+      reasons.set(name, { reason: runtimeReason.containerCreating });
+    }
+    seen.add(name);
+    entries.push(entry);
+  }
+  const containers = entries.map((entry) => entry.status);
+  return { status: { ...status, containers, containerDetails: entries.map(({ details }) => details) }, reasons };
+}
+
+/** Stands for the next run of the container, before it is made. */
+function asMade({ status, details }: ContainerEntry): ContainerEntry {
+  return { status: { ...status, state: 'created' }, details: { ...details, state: 'created' } };
 }

@@ -2,13 +2,12 @@ import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ContainerProbeStates } from '../../node/pod-status/container-statuses.ts';
 import type { ProbeResult, ProbeType } from '../../node/probes/probe-types.ts';
-import type { ContainerEntry } from '../actions/container-entries.ts';
-import type { EphemeralContainer } from '../actions/pod-actions.ts';
-import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { ContainerEntry, EphemeralContainer } from '../actions/pod-actions.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ContainerConfig } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import type { PodVolumes } from '../volumes/pod-folder.ts';
 
 /** What the syncer needs of a `StatusManager`. */
 export interface SyncStatusManager {

@@ -2,12 +2,12 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
-import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
+import type { LinuxContainerResources } from '../runtime/runtime-containers.ts';
+import { type ResourceAmounts, type ResourceName, resourcesOf } from './pod-allocation.ts';
 import type { PodAllocations } from './pod-allocations.ts';
 import type { ContainerResize, ResizeActions } from './resize-actions.ts';
-import { type ResourceAmounts, type ResourceName, resourcesOf } from './resource-amounts.ts';
 
 export interface ActuateResizeOptions {
   readonly runtime: Pick<ContainerRuntime, 'updateContainerResources' | 'listContainerStats'>;

@@ -1,17 +1,17 @@
 // Behaviour of pkg/kubelet/allocation/allocation_manager.go, v1.36.3.
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
+import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { wireResources } from '../../node/pod-status/pod-resources.ts';
+import { podRequests, wireResources } from '../../node/pod-status/pod-resources.ts';
 import { type Admission, isAdmission } from '../../node/workers/sync-loop-options.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import { AllocationFiles } from './allocation-files.ts';
-import { byUrgency } from './pending-order.ts';
-import { allocationOf, type PodAllocation, withAllocation } from './pod-allocation.ts';
-import { resizeEvent, resizeMessage } from './resize-messages.ts';
-import type { GivenResources } from './resource-amounts.ts';
+import { allocationOf, type GivenResources, type PodAllocation, withAllocation } from './pod-allocation.ts';
 
 export interface PodAllocationsOptions {
   /** The folder of the records, below the agent's root directory. It is made where it is missing. */
@@ -185,4 +185,76 @@ export class PodAllocations {
 
 function uidOf(pod: Pod): string {
   return pod.metadata?.uid ?? '';
+}
+
+// Behaviour of pkg/kubelet/allocation/allocation_manager.go (sortPendingResizes), v1.36.3.
+
+/** A pod that wants other resources than it has. */
+export interface PendingResize {
+  readonly pod: Pod;
+  /** The same pod with the resources that it has. */
+  readonly allocated: Pod;
+  /** Since when it waits, in milliseconds since the epoch; undefined: it has not been looked at yet. */
+  readonly waitingSince: number | undefined;
+}
+
+/** Who is looked at first: who asks for no more than before, then by priority, Guaranteed pods, and who waits longest. */
+function byUrgency(a: PendingResize, b: PendingResize): number {
+  return (
+    Number(asksForMore(a)) - Number(asksForMore(b)) ||
+    priorityOf(b) - priorityOf(a) ||
+    Number(isGuaranteed(b)) - Number(isGuaranteed(a)) ||
+    (a.waitingSince ?? Number.MAX_SAFE_INTEGER) - (b.waitingSince ?? Number.MAX_SAFE_INTEGER)
+  );
+}
+
+function asksForMore({ pod, allocated }: PendingResize): boolean {
+  const [wanted, has] = [podRequests(pod.spec), podRequests(allocated.spec)];
+  return ['cpu', 'memory'].some((name) => compareQuantities(wanted[name] ?? '0', has[name] ?? '0') > 0);
+}
+
+function priorityOf({ pod }: PendingResize): number {
+  return pod.spec?.priority ?? 0;
+}
+
+function isGuaranteed({ pod }: PendingResize): boolean {
+  return computePodQOSClass(pod.spec) === 'Guaranteed';
+}
+
+// Behaviour of pkg/kubelet/events/resize.go, v1.36.3.
+
+/** Reasons of events about a resize. */
+export const resizeEvent = {
+  started: 'ResizeStarted',
+  completed: 'ResizeCompleted',
+  deferred: 'ResizeDeferred',
+  infeasible: 'ResizeInfeasible',
+  error: 'ResizeError',
+} as const;
+
+/** A sentence and, as JSON, what the pod's containers are to have. */
+export function resizeMessage(what: string, { spec }: Pod, generation: number, error = ''): string {
+  const summary = {
+    ...(spec?.initContainers?.length && { initContainers: spec.initContainers.map(summaryOf) }),
+    ...(spec?.containers?.length && { containers: spec.containers.map(summaryOf) }),
+    generation,
+    ...(error && { error }),
+  };
+  return `${what}: ${JSON.stringify(summary)}`;
+}
+
+function summaryOf({ name, resources }: Container): object {
+  const { limits, requests, claims } = wireResources(resources);
+  return {
+    name,
+    resources: {
+      ...(limits && { limits: sorted(limits) }),
+      ...(requests && { requests: sorted(requests) }),
+      ...(claims && { claims }),
+    },
+  };
+}
+
+function sorted(quantities: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(Object.entries(quantities).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

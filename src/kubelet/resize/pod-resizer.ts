@@ -6,10 +6,9 @@ import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/ev
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import { type ActuateResizeOptions, actuateResize } from './actuate-resize.ts';
-import type { PodAllocations } from './pod-allocations.ts';
+import { type PodAllocations, resizeEvent, resizeMessage } from './pod-allocations.ts';
 import { withReportedResources } from './reported-resources.ts';
 import { isResizeInProgress, type ResizeActions, resizeActionsOf } from './resize-actions.ts';
-import { resizeEvent, resizeMessage } from './resize-messages.ts';
 
 export interface PodResizerOptions extends Omit<ActuateResizeOptions, 'allocations'> {
   readonly allocations: PodAllocations;

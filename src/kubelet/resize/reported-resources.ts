@@ -5,10 +5,8 @@ import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/typ
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
-import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
-import type { ContainerDetails } from '../runtime/runtime-containers.ts';
-import type { PodAllocation } from './pod-allocation.ts';
-import { bytesText, milliOf } from './resource-amounts.ts';
+import type { ContainerDetails, LinuxContainerResources } from '../runtime/runtime-containers.ts';
+import { bytesText, milliOf, type PodAllocation } from './pod-allocation.ts';
 
 /** Up to here the kernel rounds up, so that what it has says nothing. */
 const smallest = { limitMilli: 10, requestMilli: 2 };

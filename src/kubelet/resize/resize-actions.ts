@@ -4,8 +4,7 @@ import { lookupBy } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
-import type { PodAllocation } from './pod-allocation.ts';
-import { amountsOf, type ResourceAmounts, type ResourceName, sameAmounts, sameOf } from './resource-amounts.ts';
+import { amountsOf, type PodAllocation, type ResourceAmounts, type ResourceName, sameAmounts, sameOf } from './pod-allocation.ts';
 
 /** A running container whose limits are to change. */
 export interface ContainerResize {

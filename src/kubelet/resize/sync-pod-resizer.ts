@@ -1,7 +1,7 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
-import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import type { PodResizer } from './pod-resizer.ts';
 

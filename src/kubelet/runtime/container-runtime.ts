@@ -1,9 +1,13 @@
-import type { LinuxContainerResources } from './linux-resources.ts';
-import type { ContainerConfig, ContainerDetails, ContainerRecord } from './runtime-containers.ts';
-import type { RuntimeEvent, RuntimeHealth, RuntimeVersion } from './runtime-health.ts';
+import type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerRecord,
+  ContainerStats,
+  LinuxContainerResources,
+  PodSandboxStats,
+} from './runtime-containers.ts';
 import type { FilesystemUsage, ImageAuth, RuntimeImage } from './runtime-images.ts';
 import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from './runtime-sandboxes.ts';
-import type { ContainerStats, PodSandboxStats } from './runtime-stats.ts';
 
 /** How a call may be cut short. */
 export interface RuntimeCall {
@@ -140,4 +144,116 @@ export interface ContainerRuntime {
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
   /** Ends the connection. Calls under way reject with kind `unavailable`. */
   close(): Promise<void>;
+}
+
+/** What is served, and by whom. */
+export interface RuntimeVersion {
+  /** Such as `containerd`; container ids begin with it. */
+  readonly runtimeName: string;
+  /** The runtime's own version. */
+  readonly runtimeVersion: string;
+  /** The version of CRI, such as `v1`. */
+  readonly runtimeApiVersion: string;
+}
+
+/** One thing that the runtime says of itself. */
+export interface RuntimeCondition {
+  /** `RuntimeReady`, `NetworkReady`, or one of the runtime's own. */
+  readonly type: string;
+  /** True: it is so. */
+  readonly status: boolean;
+  /** Why it is not, in one word. */
+  readonly reason: string;
+  /** The same for people. */
+  readonly message: string;
+}
+
+/** A way of running containers that a RuntimeClass can ask for. */
+export interface RuntimeHandler {
+  /** Its name; empty: the default one. */
+  readonly name: string;
+  /** True: it knows mounts that cannot be written at any depth. */
+  readonly recursiveReadOnlyMounts: boolean;
+  /** True: it knows user namespaces. */
+  readonly userNamespaces: boolean;
+}
+
+/** What the runtime says of itself. */
+export interface RuntimeHealth {
+  /** Whether it is ready, and its network. */
+  readonly conditions: readonly RuntimeCondition[];
+  /** The ways of running containers that it has. */
+  readonly handlers: readonly RuntimeHandler[];
+  /** What it can do beyond what every runtime can. */
+  readonly features: {
+    /** True: it knows the supplemental groups policy `Strict`. */
+    readonly supplementalGroupsPolicy: boolean;
+  };
+}
+
+/** Something that happened to a container or a sandbox. */
+export interface RuntimeEvent {
+  /** What happened. */
+  readonly type: 'created' | 'started' | 'stopped' | 'deleted';
+  /** The id of the container or of the sandbox. */
+  readonly containerID: string;
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The pod's `metadata.uid`; empty where the runtime does not say. */
+  readonly podUID: string;
+  /** The pod's sandbox right after; absent where the runtime does not say. */
+  readonly sandbox?: PodSandboxDetails;
+  /** The pod's containers right after; absent where the runtime does not say. */
+  readonly containers?: readonly ContainerDetails[];
+}
+
+/** What follows from a failed call: whether to try again, and how soon. */
+export type RuntimeErrorKind =
+  | 'not-found'
+  | 'already-exists'
+  | 'invalid'
+  | 'unavailable'
+  | 'timeout'
+  | 'unimplemented'
+  | 'failed';
+
+/**
+ * A call to the container runtime that failed. `message` is what the runtime said, as the kubelet shows it in events.
+ *
+ * @example
+ * ```ts
+ * import { RuntimeError } from 'pod-status-manager/node';
+ *
+ * const error = new RuntimeError('not-found', 'ContainerStatus', 'rpc error: code = NotFound desc = no such container');
+ * console.log(error.kind, error.call); // not-found ContainerStatus
+ * ```
+ */
+export class RuntimeError extends Error {
+  /** What follows from the failure. */
+  readonly kind: RuntimeErrorKind;
+  /** The call that failed, by its name in CRI, such as `RunPodSandbox`. */
+  readonly call: string;
+
+  constructor(kind: RuntimeErrorKind, call: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RuntimeError';
+    this.kind = kind;
+    this.call = call;
+  }
+}
+
+/**
+ * True for a `RuntimeError` (of `kind`, if given), also for one from another copy of the package.
+ *
+ * @example
+ * ```ts
+ * import { isRuntimeError, RuntimeError } from 'pod-status-manager/node';
+ *
+ * const error: unknown = new RuntimeError('not-found', 'RemoveContainer', 'no such container');
+ * console.log(isRuntimeError(error), isRuntimeError(error, 'unavailable')); // true false
+ * ```
+ */
+export function isRuntimeError(error: unknown, kind?: RuntimeErrorKind): error is RuntimeError {
+  if (!(error instanceof Error) || error.name !== 'RuntimeError') return false;
+  return kind === undefined || (error as Partial<RuntimeError>).kind === kind;
 }

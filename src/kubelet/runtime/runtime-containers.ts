@@ -1,4 +1,3 @@
-import type { LinuxContainerResources } from './linux-resources.ts';
 import type { ContainerSecurityContext } from './security.ts';
 
 /** How mounts that are made later show on the other side. */
@@ -157,4 +156,86 @@ export interface ContainerDetails extends ContainerRecord {
   readonly user?: ContainerUser;
   /** The signal that asks it to end; absent where the runtime does not say. */
   readonly stopSignal?: string;
+}
+
+/** Limits of the kernel. What is absent is not set. */
+export interface LinuxContainerResources {
+  /** The length of a CFS period in microseconds. */
+  readonly cpuPeriod?: number;
+  /** Microseconds of processor time in a period; -1: no limit. */
+  readonly cpuQuota?: number;
+  /** The relative weight of the processor time. */
+  readonly cpuShares?: number;
+  /** The most memory, in bytes; 0 or -1: no limit. */
+  readonly memoryLimitInBytes?: number;
+  /** The most memory and swap together, in bytes. */
+  readonly memorySwapLimitInBytes?: number;
+  /** Which process the kernel ends first when memory is short: from -1000 (never) to 1000 (first). */
+  readonly oomScoreAdj?: number;
+  /** The processors that may be used, such as `0-2,4`. */
+  readonly cpusetCpus?: string;
+  /** The memory nodes that may be used. */
+  readonly cpusetMems?: string;
+  /** The most huge pages, by page size. */
+  readonly hugepageLimits?: readonly HugepageLimit[];
+  /** Files of cgroup v2 and what is written into them. */
+  readonly unified?: Readonly<Record<string, string>>;
+}
+
+/** The most memory in huge pages of one size. */
+export interface HugepageLimit {
+  /** As the kernel names the size, such as `2MB`. */
+  readonly pageSize: string;
+  /** The most memory in such pages, in bytes. */
+  readonly limit: number;
+}
+
+/** What a group of processes takes. Absent numbers are not known. */
+export interface ResourceUsage {
+  /** When it was measured, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Processor time since the start, in nanoseconds. */
+  readonly cpuNanoseconds?: number;
+  /** Processor time a second, in nanoseconds. */
+  readonly cpuNanocores?: number;
+  /** Memory that cannot be taken back, in bytes. */
+  readonly memoryWorkingSetBytes?: number;
+  /** All memory, in bytes. */
+  readonly memoryUsageBytes?: number;
+  /** Anonymous memory, in bytes. */
+  readonly memoryRssBytes?: number;
+  /** Memory that is swapped out, in bytes. */
+  readonly swapUsageBytes?: number;
+  /** How much more of it may be swapped out, in bytes. */
+  readonly swapAvailableBytes?: number;
+}
+
+/** What one container takes. */
+export interface ContainerStats extends ResourceUsage {
+  /** The runtime's id of the container. */
+  readonly containerID: string;
+  /** The container's name in the pod's spec. */
+  readonly name: string;
+  /** Its labels. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** What it has written into its own file system, in bytes. */
+  readonly writableLayerBytes?: number;
+  /** The inodes of its own file system. */
+  readonly writableLayerInodes?: number;
+}
+
+/** What one pod takes. */
+export interface PodSandboxStats extends ResourceUsage {
+  /** The runtime's id of the sandbox. */
+  readonly sandboxID: string;
+  /** Its labels. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Bytes that came in over the network. */
+  readonly receivedBytes?: number;
+  /** Bytes that went out over the network. */
+  readonly sentBytes?: number;
+  /** Processes of the pod. */
+  readonly processes?: number;
+  /** What each container of the pod takes. */
+  readonly containers: readonly ContainerStats[];
 }

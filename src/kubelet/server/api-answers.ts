@@ -1,12 +1,10 @@
-import type { ResolvedApiOptions } from './api-options.ts';
-import { isRefusal, KubeletApiRefusal } from './api-refusal.ts';
-import { answerJson, answerText, type Exchange } from './exchange.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { HealthCheck, ResolvedApiOptions } from './api-options.ts';
+import { answerJson, answerText, type Exchange, isRefusal, KubeletApiRefusal } from './exchange.ts';
 import type { Gate } from './gate.ts';
-import { answerHealth } from './health-answer.ts';
 import { answerLogs } from './log-answer.ts';
-import { parseTarget } from './request-target.ts';
 import { resourceMetrics } from './resource-metrics.ts';
-import { type Route, routeOf } from './routes.ts';
+import { parseTarget, type Route, routeOf } from './routes.ts';
 import type { StatsSummary } from './stats-types.ts';
 import { answerRun, answerStream } from './stream-answer.ts';
 
@@ -126,5 +124,44 @@ export class ApiAnswers {
     }
     logger.error({ err: error, url: request.url }, 'a request to the kubelet API could not be answered');
     answerText(exchange, 500, 'the request could not be answered; the log of the node says why');
+  }
+}
+
+/** Says whether the node is well, as Kubernetes' `healthz` does: the client learns which check fails, the log why. */
+async function answerHealth(
+  exchange: Exchange,
+  name: string | undefined,
+  query: URLSearchParams,
+  checks: readonly HealthCheck[],
+  logger: Logger,
+): Promise<void> {
+  const all: readonly HealthCheck[] = [{ name: 'ping', check: () => {} }, ...checks];
+  if (name !== undefined) {
+    const check = all.find((one) => one.name === name);
+    if (check === undefined) answerText(exchange, 404, '404: Page Not Found');
+    else if (await isWell(check, logger)) answerText(exchange, 200, 'ok');
+    else answerText(exchange, 500, 'internal server error: the check failed; the log says why\n');
+    return;
+  }
+  const excluded = new Set(query.getAll('exclude'));
+  const results = await Promise.all(
+    all.map(async (check) => ({ name: check.name, isExcluded: excluded.has(check.name), isWell: await isWell(check, logger) })),
+  );
+  const lines = results.map(({ name: one, isExcluded, isWell: well }) => {
+    if (isExcluded) return `[+]${one} excluded: ok\n`;
+    return well ? `[+]${one} ok\n` : `[-]${one} failed: reason withheld\n`;
+  });
+  const fails = results.some(({ isExcluded, isWell: well }) => !isExcluded && !well);
+  if (fails) answerText(exchange, 500, `${lines.join('')}healthz check failed\n`);
+  else answerText(exchange, 200, query.has('verbose') ? `${lines.join('')}healthz check passed\n` : 'ok');
+}
+
+async function isWell({ name, check }: HealthCheck, logger: Logger): Promise<boolean> {
+  try {
+    await check();
+    return true;
+  } catch (err) {
+    logger.warn({ err, check: name }, 'a health check of the node fails');
+    return false;
   }
 }

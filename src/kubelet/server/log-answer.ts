@@ -1,13 +1,12 @@
 import { once } from 'node:events';
+import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
-import { openLogs } from '../logs/read-logs.ts';
-import { isRuntimeError } from '../runtime/runtime-error.ts';
-import { KubeletApiRefusal } from './api-refusal.ts';
-import type { Exchange } from './exchange.ts';
-import type { KubeletApiHost } from './kubelet-api-host.ts';
-import { readLogQuery } from './log-query.ts';
-import { hasContainer, loggedContainerID } from './logged-container.ts';
+import { type LogStream, parseLogTime } from '../logs/log-lines.ts';
+import { openLogs, type ReadLogsOptions } from '../logs/read-logs.ts';
+import { isRuntimeError } from '../runtime/container-runtime.ts';
+import type { KubeletApiHost } from './api-options.ts';
+import { type Exchange, KubeletApiRefusal } from './exchange.ts';
 import type { ContainerTarget } from './routes.ts';
 
 /** Where logs come from. */
@@ -56,4 +55,124 @@ async function openPieces(target: ContainerTarget, query: URLSearchParams, { hos
   } catch (error) {
     throw new KubeletApiRefusal(400, `unable to read the log of container ${JSON.stringify(container)}: ${errorText(error)}`);
   }
+}
+
+/** What a request for logs asks for. */
+export interface LogQuery extends ReadLogsOptions {
+  /** True: the log of the container before the current one. */
+  readonly previous: boolean;
+}
+
+const integer = /^[+-]?\d{1,18}$/;
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const streams: Readonly<Record<string, LogStream | undefined>> = { All: undefined, Stdout: 'stdout', Stderr: 'stderr' };
+
+/** Reads the query as the kubelet reads `PodLogOptions`. Throws a refusal: 400 for what is no value, 422 for one that breaks a rule. */
+export function readLogQuery(query: URLSearchParams, nowMs: number): LogQuery {
+  const tail = query.get('tail') ?? '';
+  // `tail` is an older name; `all` is no limit
+  const tailLines = tail === '' ? integerIn(query, 'tailLines') : tail === 'all' ? undefined : integerIn(query, 'tail');
+  const limitBytes = integerIn(query, 'limitBytes');
+  const sinceSeconds = integerIn(query, 'sinceSeconds');
+  const sinceTime = timeIn(query, 'sinceTime');
+  const stream = query.get('stream') ?? 'All';
+  const isAllowed =
+    (tailLines === undefined || tailLines >= 0) &&
+    (limitBytes === undefined || limitBytes >= 1) &&
+    (sinceSeconds === undefined || (sinceSeconds >= 1 && sinceTime === undefined)) &&
+    Object.hasOwn(streams, stream) &&
+    (stream === 'All' || tailLines === undefined);
+  if (!isAllowed) throw new KubeletApiRefusal(422, '{"message": "Invalid request."}');
+  return {
+    ...{ tailLines, limitBytes, stream: streams[stream] },
+    since: sinceSeconds === undefined ? sinceTime : { ms: nowMs - sinceSeconds * 1000, nanos: 0 },
+    follow: isTrue(query.get('follow')),
+    timestamps: isTrue(query.get('timestamps')),
+    previous: isTrue(query.get('previous')),
+  };
+}
+
+/** As the apiserver reads booleans of a query: what is there is true, unless it says otherwise. */
+function isTrue(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
+}
+
+function integerIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (!integer.test(text)) throw undecodable();
+  return Number(text);
+}
+
+function timeIn(query: URLSearchParams, name: string): ReadLogsOptions['since'] {
+  const text = query.get(name);
+  if (text === null || text === '' || text === 'null') return undefined;
+  const time = rfc3339.test(text) ? parseLogTime(text.replace(/(\.\d{9})\d+/, '$1')) : undefined;
+  if (time === undefined) throw undecodable();
+  return time;
+}
+
+function undecodable(): KubeletApiRefusal {
+  return new KubeletApiRefusal(400, '{"message": "Unable to decode query."}');
+}
+
+type Statuses = NonNullable<NonNullable<Pod['status']>['containerStatuses']>;
+
+/** True where the pod's spec has a container of this name, of whatever sort. */
+export function hasContainer(pod: Pod, name: string): boolean {
+  return specOf(pod, name) !== undefined;
+}
+
+/** True where the container has a terminal. */
+export function hasTerminal(pod: Pod, name: string): boolean {
+  return specOf(pod, name)?.tty === true;
+}
+
+/**
+ * The runtime's id of the container whose log is shown: the one that runs or ran last, or with `previous` the one before. Throws a
+ * refusal with the kubelet's words where there is none (`pkg/kubelet/kubelet_pods.go`, validateContainerLogStatus).
+ */
+export function loggedContainerID(pod: Pod, name: string, previous: boolean): string {
+  const title = `container ${JSON.stringify(name)} in pod ${JSON.stringify(pod.metadata?.name ?? '')}`;
+  const status = statusOf(pod, name);
+  if (status === undefined) throw refusal(`${title} is not available`);
+  const { running, terminated, waiting } = status.state ?? {};
+  const last = status.lastState?.terminated;
+  if (previous) return idIn(last?.containerID) ?? refuse(`previous terminated ${title} not found`);
+  if (running !== undefined) return idIn(status.containerID) ?? refuse(`${title} is waiting to start - no logs yet`);
+  if (terminated !== undefined || last !== undefined) {
+    // the next container may not have started: then its log is that of the one before
+    return idIn(terminated?.containerID) ?? idIn(last?.containerID) ?? refuse(`${title} is terminated`);
+  }
+  if (waiting === undefined) throw refusal(`${title} is waiting to start - no logs yet`);
+  throw refusal(`${title} is waiting to start: ${waitingText(waiting.reason ?? '')}`);
+}
+
+function waitingText(reason: string): string {
+  if (reason === 'ErrImagePull') return "image can't be pulled";
+  return reason === 'ImagePullBackOff' ? 'trying and failing to pull image' : reason;
+}
+
+/** `containerd://ID` without the name of the runtime. */
+function idIn(containerID: string | undefined): string | undefined {
+  const id = containerID?.slice(containerID.indexOf('://') + 3) ?? '';
+  return containerID === undefined || !containerID.includes('://') || id === '' ? undefined : id;
+}
+
+function specOf({ spec }: Pod, name: string): { readonly name: string; readonly tty?: boolean | undefined } | undefined {
+  const all = [spec?.containers, spec?.initContainers, spec?.ephemeralContainers];
+  return all.flatMap((containers) => containers ?? []).find((container) => container.name === name);
+}
+
+function statusOf({ status }: Pod, name: string): Statuses[number] | undefined {
+  const all = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
+  return all.flatMap((statuses) => statuses ?? []).find((container) => container.name === name);
+}
+
+function refuse(text: string): never {
+  throw refusal(text);
+}
+
+function refusal(text: string): KubeletApiRefusal {
+  return new KubeletApiRefusal(400, text);
 }

@@ -2,10 +2,9 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTime } from '../../api/json/time.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import type { FilesystemUsage } from '../runtime/runtime-images.ts';
-import { measuredAt } from './measured-at.ts';
-import type { FileSystemStats, NodeStats } from './stats-types.ts';
+import type { ContainerStatsEntry, FileSystemStats, NodeStats, VolumeStats } from './stats-types.ts';
 
 /** What is measured. */
 export interface NodeStatsSources {
@@ -113,4 +112,138 @@ async function fileSystem(path: string, time: string): Promise<FileSystemStats> 
 
 async function readText(proc: string, name: string): Promise<string> {
   return readFile(join(proc, name), 'utf8').catch(() => '');
+}
+
+// Behaviour of makePodStorageStats and calcEphemeralStorage in pkg/kubelet/stats/helper.go, v1.36.3.
+
+/** What files take on a disk. */
+export interface CountedSize {
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
+/** What was counted of a pod's files on the node. */
+export interface CountedFiles {
+  /** When they were counted last, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Of volumes on the node's disk, by name. */
+  readonly volumes: Readonly<Record<string, CountedSize>>;
+  /** Of volumes in memory, by name. */
+  readonly memoryVolumes: Readonly<Record<string, CountedSize>>;
+  /** By the container's name. */
+  readonly logs: Readonly<Record<string, CountedSize>>;
+  /** Of all other files that the pod has on the node's disk. */
+  readonly others: CountedSize;
+}
+
+/** The file system that holds files of pods: what it has, and what is left of it. */
+export type DiskStats = Omit<FileSystemStats, 'time' | 'usedBytes' | 'inodesUsed'>;
+
+export function diskOf(fs: FileSystemStats | undefined): DiskStats {
+  const { time: _time, usedBytes: _usedBytes, inodesUsed: _inodesUsed, ...disk } = fs ?? { time: '' };
+  return disk;
+}
+
+/** A volume that is not there yet has no inode, and is left out. */
+export function volumeStats({ at, volumes, memoryVolumes }: CountedFiles, disk: DiskStats): VolumeStats[] {
+  const entries = (sizes: CountedFiles['volumes'], of: DiskStats): VolumeStats[] =>
+    Object.entries(sizes)
+      .filter(([, { inodes }]) => inodes > 0)
+      .map(([name, size]) => ({ ...usedOf(size, at, of), name }));
+  return [...entries(volumes, disk), ...entries(memoryVolumes, {})];
+}
+
+export function logStats(files: CountedFiles | undefined, container: string, disk: DiskStats): FileSystemStats | undefined {
+  const size = files === undefined || !Object.hasOwn(files.logs, container) ? undefined : files.logs[container];
+  return files === undefined || size === undefined ? undefined : usedOf(size, files.at, disk);
+}
+
+/** Own file systems of containers, logs and volumes on the node's disk together; undefined where nothing was measured. */
+export function ephemeralStorage(
+  containers: readonly ContainerStatsEntry[],
+  files: CountedFiles | undefined,
+  disk: DiskStats,
+): FileSystemStats | undefined {
+  const layers = containers.flatMap(({ rootfs }) => rootfs ?? []);
+  if (layers.length === 0 && files === undefined) return undefined;
+  const counted = files === undefined ? [] : [...Object.values(files.volumes), ...Object.values(files.logs), files.others];
+  const sizes = [...layers.map(({ usedBytes: bytes = 0, inodesUsed: inodes = 0 }) => ({ bytes, inodes })), ...counted];
+  const sum = sizes.reduce((all, { bytes, inodes }) => ({ bytes: all.bytes + bytes, inodes: all.inodes + inodes }), {
+    bytes: 0,
+    inodes: 0,
+  });
+  const times = [...layers.map(({ time }) => Date.parse(time)), ...(files === undefined ? [] : [files.at])];
+  return usedOf(sum, Math.max(...times), disk);
+}
+
+/** In whole numbers. What is endless, since nobody could count it, is all that there is. */
+function usedOf({ bytes, inodes }: CountedSize, at: number, disk: DiskStats): FileSystemStats {
+  const most = { bytes: disk.capacityBytes ?? Number.MAX_SAFE_INTEGER, inodes: disk.inodes ?? Number.MAX_SAFE_INTEGER };
+  const whole = (value: number, all: number): number => (Number.isFinite(value) ? Math.round(value) : all);
+  return { time: measuredAt(at), ...disk, usedBytes: whole(bytes, most.bytes), inodesUsed: whole(inodes, most.inodes) };
+}
+
+export interface CpuSamplerOptions {
+  /** The processor time since the start, in nanoseconds; undefined where nobody says. */
+  readonly read: () => Promise<number | undefined>;
+  readonly clock: Clock;
+  /** How often it is read, in milliseconds. */
+  readonly periodMs?: number;
+}
+
+interface CpuSample {
+  readonly nanoseconds: number;
+  /** By the clock's elapsed time. */
+  readonly at: number;
+}
+
+/** Reads processor time again and again, since what is taken now is the difference of two readings. */
+export class CpuSampler {
+  readonly #options: CpuSamplerOptions;
+  readonly #clock: SteadyClock;
+  readonly #stopping = new AbortController();
+  #last: CpuSample | undefined;
+  #nanoCores: number | undefined;
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(options: CpuSamplerOptions) {
+    this.#options = options;
+    this.#clock = safeClock(options.clock);
+  }
+
+  /** Nanoseconds a second, between the last two readings; undefined before there are two. */
+  get nanoCores(): number | undefined {
+    return this.#nanoCores;
+  }
+
+  start(): void {
+    this.#run = this.#readOnAndOn();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#run;
+  }
+
+  async #readOnAndOn(): Promise<void> {
+    const { read, periodMs = 10_000 } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#note(await read().catch(() => undefined));
+      await sleep(this.#clock, periodMs, signal);
+    }
+  }
+
+  #note(nanoseconds: number | undefined): void {
+    const before = this.#last;
+    const at = this.#clock.elapsed();
+    this.#last = nanoseconds === undefined ? undefined : { nanoseconds, at };
+    const isCountedOn = before !== undefined && nanoseconds !== undefined && nanoseconds >= before.nanoseconds && at > before.at;
+    this.#nanoCores = isCountedOn ? Math.round(((nanoseconds - before.nanoseconds) / (at - before.at)) * 1000) : undefined;
+  }
+}
+
+/** The time of a measurement, to the millisecond: rates are made from the difference of two. */
+export function measuredAt(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }

@@ -1,9 +1,8 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
-import { runtimeLabels } from '../runtime/runtime-labels.ts';
-import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-stats.ts';
-import { measuredAt } from './measured-at.ts';
-import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, volumeStats } from './pod-storage-stats.ts';
+import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-containers.ts';
+import { runtimeLabels } from '../runtime/runtime-sandboxes.ts';
+import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, measuredAt, volumeStats } from './node-stats.ts';
 import type { ContainerStatsEntry, CPUStats, MemoryStats, NodeStats, PodStats, StatsSummary, SwapStats } from './stats-types.ts';
 
 /** What a summary is made from. */

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { podLimits } from '../../node/pod-status/pod-resources.ts';
-import type { ProjectedFile, ProjectedFiles } from '../files/projected-files.ts';
+import type { ProjectedFile, ProjectedFiles } from '../files/atomic-writer.ts';
 
 const pageBytes = 4096;
 /** What the kernel knows of a file or a folder, and of the link that leads to it. */

@@ -1,15 +1,11 @@
 // Volumes whose files the agent writes. Behaviour of SetUpAt in pkg/volume/configmap, secret, downwardapi and projected, v1.36.3.
 
 import { join } from 'node:path';
-import { downwardFiles } from './downward-api.ts';
-import { makeEmptyDir, makeMemoryFolder } from './empty-dir.ts';
 import { collected, diskSize, memorySize, requireRoom, type VolumeFiles } from './file-bytes.ts';
-import { MountObjects } from './mount-objects.ts';
-import { makeNestedMountPoints } from './nested-mount-points.ts';
-import type { MountedVolume } from './pod-volumes.ts';
-import { projectedFiles } from './projected.ts';
-import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
-import type { FilesRequest, MountVolume, VolumeRequest } from './volume-request.ts';
+import { makeEmptyDir, makeMemoryFolder } from './host-path.ts';
+import { type MountedVolume, makeNestedMountPoints } from './pod-folder.ts';
+import { configMapFiles, type FilesInTurn, projectedFiles, secretFiles } from './projected.ts';
+import { downwardFiles, type FilesRequest, MountObjects, type MountVolume, type VolumeRequest } from './volume-request.ts';
 
 /** The apiserver's default. */
 const usualMode = 0o644;

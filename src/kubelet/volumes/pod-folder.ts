@@ -1,9 +1,10 @@
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, posix } from 'node:path';
+import type { Pod } from '../../api/json/types.ts';
 import { ifCode, invalidArgument } from '../../base/errors.ts';
 import { isPathSegment } from '../../base/options.ts';
 import type { Mounter } from '../files/mounter.ts';
-import { openFolder } from '../files/opened-folder.ts';
+import { makeFoldersIn, openFolder } from '../files/opened-folder.ts';
 import { emptyTree, removeTree } from '../files/remove-tree.ts';
 
 /** What of a volume must not outlive its pod, not even where it cannot be unmounted. */
@@ -65,4 +66,99 @@ async function wipe(target: string): Promise<void> {
 export async function podsOnDisk(rootDirectory: string): Promise<readonly string[]> {
   const entries = await readdir(podsFolder(rootDirectory), { withFileTypes: true }).catch(ifCode('ENOENT'));
   return (entries ?? []).filter((entry) => entry.isDirectory() && isFolderName(entry.name)).map(({ name }) => name);
+}
+
+// Behaviour of FsUserFrom and GetPodVolumeNames in pkg/volume/util, v1.36.3.
+
+type Spec = NonNullable<Pod['spec']>;
+type AnyContainer = Pick<Spec['containers'][number], 'volumeMounts' | 'volumeDevices' | 'securityContext'>;
+
+/** The containers of every sort. */
+function containersOfPod({ spec }: Pod): readonly AnyContainer[] {
+  return [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])];
+}
+
+/** The user that every container runs as; undefined where one does not say, or two differ. */
+export function fsUserOf(pod: Pod): number | undefined {
+  const podUser = pod.spec?.securityContext?.runAsUser ?? undefined;
+  const users = new Set(containersOfPod(pod).map(({ securityContext }) => securityContext?.runAsUser ?? podUser));
+  return users.size === 1 ? [...users][0] : undefined;
+}
+
+/** The names of the volumes that a container uses. */
+export function usedVolumes(pod: Pod): ReadonlySet<string> {
+  return new Set(
+    containersOfPod(pod).flatMap(({ volumeMounts, volumeDevices }) =>
+      [...(volumeMounts ?? []), ...(volumeDevices ?? [])].map(({ name }) => name),
+    ),
+  );
+}
+
+/** A volume as a pod's spec has it. */
+export type SpecVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
+
+/** One volume of a pod, ready for its containers. */
+export interface MountedVolume {
+  /** The volume's name in the pod's spec. */
+  readonly name: string;
+  /** The volume's type, by the field that names it in the spec, such as `emptyDir`. */
+  readonly type: string;
+  /** The absolute path on the node; empty for an image volume. */
+  readonly hostPath: string;
+  /** True: no container may write. */
+  readonly readonly: boolean;
+  /** True: the runtime gives the files the container's SELinux label. */
+  readonly selinuxRelabel: boolean;
+  /** Of an image volume: the reference that pulling it gave. */
+  readonly imageRef?: string;
+}
+
+/** The volumes of a pod by name. */
+export type PodVolumes = ReadonlyMap<string, MountedVolume>;
+
+// Behaviour of MakeNestedMountpoints in pkg/volume/util/nested_volumes.go, v1.36.3.
+
+/** The longest path that the kernel takes. */
+const longestPath = 4096;
+
+/**
+ * Where in this volume other volumes of a container are mounted: paths in the volume, none below another one of its container.
+ * Throws for one that no kernel takes.
+ */
+function nestedMountPoints(pod: Pod, volumeName: string): readonly string[] {
+  const found = new Set<string>();
+  for (const { volumeMounts } of containersOfPod(pod)) {
+    const mounts = (volumeMounts ?? []).map(({ name, mountPath }) => ({ name, path: plainPath(mountPath) }));
+    const own = mounts.filter(({ name }) => name === volumeName);
+    if (own.length === 0) continue;
+    // with this sign for the slash, what is below a path comes right behind it
+    const paths = mounts.map(({ path }) => path.replaceAll('/', '\0')).sort();
+    const places = new Map(paths.map((path, index) => [path.replaceAll('\0', '/'), index]));
+    for (const { path } of own) addBelow(path, paths, (places.get(path) ?? paths.length) + 1, found);
+  }
+  return [...found];
+}
+
+function addBelow(path: string, paths: readonly string[], from: number, found: Set<string>): void {
+  const prefix = `${path}/`.replaceAll('/', '\0');
+  let last: string | undefined;
+  for (let index = from; paths[index]?.startsWith(prefix); index += 1) {
+    const other = paths[index] ?? '';
+    if (last !== undefined && other.startsWith(`${last}\0`)) continue;
+    last = other;
+    if (other.length > longestPath) throw new Error(`the path of a mount is longer than ${longestPath} characters`);
+    found.add(other.slice(prefix.length).replaceAll('\0', '/'));
+  }
+}
+
+function plainPath(mountPath: string): string {
+  return posix.normalize(mountPath).replace(/\/$/, '');
+}
+
+/** Makes the folders that other volumes are mounted on: a container cannot make them in a volume that it can only read. */
+export async function makeNestedMountPoints(pod: Pod, volumeName: string, folder: string): Promise<void> {
+  for (const path of nestedMountPoints(pod, volumeName)) {
+    const made = await makeFoldersIn(await openFolder(folder), path.split('/'), 0o755);
+    await made.close();
+  }
 }

@@ -6,7 +6,7 @@ import { integerOption, optionOfType, requireKnownOptions, requireMethods } from
 import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
 import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
 import type { Mounter } from '../files/mounter.ts';
-import type { SpecVolume } from './pod-volumes.ts';
+import type { SpecVolume } from './pod-folder.ts';
 import type { TokenManager } from './token-manager.ts';
 
 /** Gives secrets. */

@@ -9,18 +9,22 @@ import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isDnsLabel } from '../../base/names.ts';
 import { AtomicWriter } from '../files/atomic-writer.ts';
-import { ShownFields } from './downward-api.ts';
-import { mountEmptyDir } from './empty-dir.ts';
 import { FileBytes } from './file-bytes.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
-import { mountHostPath } from './host-path.ts';
-import { mountImage } from './image-volume.ts';
-import { podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
-import { fsUserOf, usedVolumes } from './pod-users.ts';
-import type { MountedVolume, PodVolumes, SpecVolume } from './pod-volumes.ts';
-import { VolumeError } from './volume-error.ts';
+import { mountEmptyDir, mountHostPath, mountImage } from './host-path.ts';
+import {
+  fsUserOf,
+  type MountedVolume,
+  type PodVolumes,
+  podFolder,
+  podsFolder,
+  podsOnDisk,
+  removePodFolder,
+  type SpecVolume,
+  usedVolumes,
+} from './pod-folder.ts';
 import { checkedParts, type VolumeManagerOptions, type VolumeParts } from './volume-manager-options.ts';
-import type { MountVolume, VolumeRequest } from './volume-request.ts';
+import { type MountVolume, ShownFields, type VolumeRequest } from './volume-request.ts';
 
 const hiddenMode = 0o750;
 /** So many volumes of a pod are made at once. */
@@ -203,4 +207,41 @@ function volumeErrorOf(failed: readonly { readonly volume: string; readonly reas
   }));
   const cause = failed.length === 1 ? failed[0]?.reason : new AggregateError(failed.map(({ reason }) => reason));
   return new VolumeError(failures, { cause });
+}
+
+/** Why one volume is not ready. */
+export interface VolumeFailure {
+  /** The volume's name in the pod's spec. */
+  readonly volume: string;
+  /** The reason of the event that a kubelet writes. */
+  readonly reason: 'FailedMount';
+  /** The message of that event. */
+  readonly message: string;
+}
+
+/** So many volumes are named in the message. */
+const mostTold = 10;
+
+/**
+ * Volumes of a pod are not ready. Its `code` is `ERR_VOLUME`.
+ *
+ * @example
+ * ```ts
+ * import { VolumeError } from 'pod-status-manager/node';
+ *
+ * const error = new VolumeError([{ volume: 'settings', reason: 'FailedMount', message: 'configmap "settings" not found' }]);
+ * console.log(error.code, error.failures.length); // ERR_VOLUME 1
+ * ```
+ */
+export class VolumeError extends StatusManagerError {
+  /** One entry for each volume that is not ready. */
+  readonly failures: readonly VolumeFailure[];
+
+  constructor(failures: readonly VolumeFailure[], options?: ErrorOptions) {
+    const told = failures.slice(0, mostTold).map(({ message }) => message);
+    const rest = failures.length - told.length;
+    super('ERR_VOLUME', [...told, ...(rest > 0 ? [`${rest} more volumes are not ready`] : [])].join('; '), options);
+    this.name = 'VolumeError';
+    this.failures = failures;
+  }
 }

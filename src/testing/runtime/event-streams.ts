@@ -1,5 +1,5 @@
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import type { RuntimeEvent } from '../../kubelet/runtime/runtime-health.ts';
+import type { RuntimeEvent } from '../../kubelet/runtime/container-runtime.ts';
 
 interface Stream {
   readonly waiting: RuntimeEvent[];

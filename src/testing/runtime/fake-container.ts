@@ -1,14 +1,14 @@
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
-import type { LinuxContainerResources } from '../../kubelet/runtime/linux-resources.ts';
+import { RuntimeError } from '../../kubelet/runtime/container-runtime.ts';
 import type {
   ContainerConfig,
   ContainerDetails,
   ContainerRecord,
   ContainerState,
+  ContainerStats,
+  LinuxContainerResources,
 } from '../../kubelet/runtime/runtime-containers.ts';
-import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
-import { runtimeAnnotations } from '../../kubelet/runtime/runtime-labels.ts';
-import type { ContainerStats } from '../../kubelet/runtime/runtime-stats.ts';
+import { runtimeAnnotations } from '../../kubelet/runtime/runtime-sandboxes.ts';
 import { type ContainerEnd, type ContainerLife, endReason, killedExitCode } from './container-life.ts';
 import { logLines, type RuntimeFiles } from './runtime-files.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
+import { RuntimeError } from '../../kubelet/runtime/container-runtime.ts';
 import type { FilesystemUsage, ImageAuth, RuntimeImage } from '../../kubelet/runtime/runtime-images.ts';
 
 /** An image that a {@link FakeRuntime} can pull. */

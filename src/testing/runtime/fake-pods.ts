@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { SteadyClock } from '../../base/clock.ts';
-import type { ContainerFilter, SandboxFilter } from '../../kubelet/runtime/container-runtime.ts';
-import type { ContainerConfig } from '../../kubelet/runtime/runtime-containers.ts';
-import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
-import type { RuntimeEvent } from '../../kubelet/runtime/runtime-health.ts';
-import { runtimeLabels } from '../../kubelet/runtime/runtime-labels.ts';
-import type { PodSandboxConfig } from '../../kubelet/runtime/runtime-sandboxes.ts';
-import type { ContainerStats } from '../../kubelet/runtime/runtime-stats.ts';
+import {
+  type ContainerFilter,
+  RuntimeError,
+  type RuntimeEvent,
+  type SandboxFilter,
+} from '../../kubelet/runtime/container-runtime.ts';
+import type { ContainerConfig, ContainerStats } from '../../kubelet/runtime/runtime-containers.ts';
+import { type PodSandboxConfig, runtimeLabels } from '../../kubelet/runtime/runtime-sandboxes.ts';
 import { AddressPool } from './address-pool.ts';
 import type { ContainerLife, LifeRequest } from './container-life.ts';
 import { FakeContainer, stateWord } from './fake-container.ts';

@@ -1,20 +1,28 @@
 import type { CancelTimer } from '../../base/clock.ts';
-import type {
-  ContainerFilter,
-  ContainerRuntime,
-  ExecSyncResult,
-  PullImageOptions,
-  RuntimeCall,
-  SandboxFilter,
-  StreamRequest,
+import {
+  type ContainerFilter,
+  type ContainerRuntime,
+  type ExecSyncResult,
+  type PullImageOptions,
+  type RuntimeCall,
+  type RuntimeCondition,
+  RuntimeError,
+  type RuntimeEvent,
+  type RuntimeHealth,
+  type RuntimeVersion,
+  type SandboxFilter,
+  type StreamRequest,
 } from '../../kubelet/runtime/container-runtime.ts';
-import type { LinuxContainerResources } from '../../kubelet/runtime/linux-resources.ts';
-import type { ContainerConfig, ContainerDetails, ContainerRecord } from '../../kubelet/runtime/runtime-containers.ts';
-import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
-import type { RuntimeCondition, RuntimeEvent, RuntimeHealth, RuntimeVersion } from '../../kubelet/runtime/runtime-health.ts';
+import type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerRecord,
+  ContainerStats,
+  LinuxContainerResources,
+  PodSandboxStats,
+} from '../../kubelet/runtime/runtime-containers.ts';
 import type { FilesystemUsage, RuntimeImage } from '../../kubelet/runtime/runtime-images.ts';
 import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../../kubelet/runtime/runtime-sandboxes.ts';
-import type { ContainerStats, PodSandboxStats } from '../../kubelet/runtime/runtime-stats.ts';
 import type { ContainerEnd } from './container-life.ts';
 import { EventStreams } from './event-streams.ts';
 import { FakeImages, requireImage } from './fake-images.ts';

@@ -1,5 +1,5 @@
+import type { PodSandboxStats } from '../../kubelet/runtime/runtime-containers.ts';
 import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../../kubelet/runtime/runtime-sandboxes.ts';
-import type { PodSandboxStats } from '../../kubelet/runtime/runtime-stats.ts';
 import type { FakeContainer } from './fake-container.ts';
 
 /** One sandbox with its containers, by their ids. */

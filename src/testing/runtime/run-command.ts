@@ -1,5 +1,4 @@
-import { type ExecSyncResult, longestExecOutput } from '../../kubelet/runtime/container-runtime.ts';
-import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
+import { type ExecSyncResult, longestExecOutput, RuntimeError } from '../../kubelet/runtime/container-runtime.ts';
 import type { FakeExecRequest, FakeExecResult } from './fake-runtime-options.ts';
 
 /** Runs a command in a running container as `exec` says. Rejects with kind `timeout` when it takes longer than the timeout; 0 is none. */

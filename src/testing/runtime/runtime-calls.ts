@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
-import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
+import { RuntimeError } from '../../kubelet/runtime/container-runtime.ts';
 import { RuleList, type RuntimeCallName, type RuntimeFault, type RuntimeFaultRule } from './runtime-faults.ts';
 
 /** A call that a {@link FakeRuntime} got. */

@@ -1,4 +1,4 @@
-import type { RuntimeErrorKind } from '../../kubelet/runtime/runtime-error.ts';
+import type { RuntimeErrorKind } from '../../kubelet/runtime/container-runtime.ts';
 
 /** A call of the port, by its name in CRI. */
 export type RuntimeCallName =

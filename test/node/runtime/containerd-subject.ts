@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CriRuntime } from '../../../src/cri.ts';
-import { isRuntimeError } from '../../../src/kubelet/runtime/runtime-error.ts';
+import { isRuntimeError } from '../../../src/kubelet/runtime/container-runtime.ts';
 import type { RuntimeSubject } from '../../support/runtime-contract/runtime-subject.ts';
 import { Containerd } from './containerd.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RuntimeEvent } from '../../../src/kubelet/runtime/runtime-health.ts';
+import type { RuntimeEvent } from '../../../src/kubelet/runtime/container-runtime.ts';
 import { ContractPod } from './contract-pod.ts';
 import type { MakeRuntimeSubject, RuntimeSubject } from './runtime-subject.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LateSource } from '../../../src/kubelet/agent/late-source.ts';
+import { LateSource } from '../../../src/kubelet/agent/cluster-parts.ts';
 import { NodeWorld } from './node-world.ts';
 
 /** A source that notes what is asked of it. */

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ImagePuller } from '../../../src/kubelet/images/image-puller.ts';
-import { noPodCgroups } from '../../../src/kubelet/machine/machine-cgroups.ts';
+import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { RestartBackoff } from '../../../src/node/workers/restart-backoff.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
 import { FakeRuntime } from '../../../src/testing.ts';

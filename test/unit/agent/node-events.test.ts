@@ -1,8 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { readMachine } from '../../../src/kubelet/machine/machine.ts';
-import { noPodCgroups } from '../../../src/kubelet/machine/machine-cgroups.ts';
+import { noPodCgroups, readMachine } from '../../../src/kubelet/machine/machine.ts';
 import { ContainerCollector } from '../../../src/kubelet/pods/container-collector.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kernelCgroupFiles as files } from '../../../src/kubelet/cgroups/cgroup-files.ts';
-import { nodePageSizes } from '../../../src/kubelet/cgroups/huge-pages.ts';
+import { nodePageSizes } from '../../../src/kubelet/cgroups/cgroup-resources.ts';
 
 let folder: string;
 beforeEach(async () => {

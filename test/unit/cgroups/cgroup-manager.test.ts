@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
 import { CgroupManager, type CgroupManagerOptions } from '../../../src/kubelet/cgroups/cgroup-manager.ts';
-import { machineProcesses } from '../../../src/kubelet/cgroups/node-limits.ts';
+import { machineProcesses } from '../../../src/kubelet/cgroups/cgroup-resources.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakeKernel } from './support/fake-kernel.ts';
 

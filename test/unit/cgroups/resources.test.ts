@@ -2,13 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
 import type { Container } from '../../../src/api/pod/pod-containers.ts';
-import { cgroupPath, podCgroup, podOfFolder } from '../../../src/kubelet/cgroups/cgroup-names.ts';
-import { containerResources, sandboxOverhead, sandboxResources } from '../../../src/kubelet/cgroups/container-resources.ts';
-import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
-import { hugepageLimits, pageSizeName } from '../../../src/kubelet/cgroups/huge-pages.ts';
-import { checkedNodeLimits, type NodeLimits } from '../../../src/kubelet/cgroups/node-limits.ts';
-import { oomScoreAdj } from '../../../src/kubelet/cgroups/oom-score.ts';
-import { podCgroupResources } from '../../../src/kubelet/cgroups/pod-resources.ts';
 import {
   milliCPUOfQuota,
   milliCPUOfShares,
@@ -16,7 +9,20 @@ import {
   sharesOf,
   sharesOfWeight,
   weightOf,
-} from '../../../src/kubelet/cgroups/processor-time.ts';
+} from '../../../src/kubelet/cgroups/cgroup-files.ts';
+import { cgroupPath, podCgroup, podOfFolder } from '../../../src/kubelet/cgroups/cgroup-names.ts';
+import {
+  checkedNodeLimits,
+  containerResources,
+  hugepageLimits,
+  type NodeLimits,
+  oomScoreAdj,
+  pageSizeName,
+  podCgroupResources,
+  sandboxOverhead,
+  sandboxResources,
+} from '../../../src/kubelet/cgroups/cgroup-resources.ts';
+import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
 
 const GiB = 1024 ** 3;
 const limitsWith = (limits: NodeLimits = {}) => checkedNodeLimits(limits, 4 * GiB);

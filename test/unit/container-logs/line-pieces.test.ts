@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LinePieces } from '../../../src/kubelet/logs/line-pieces.ts';
+import { LinePieces } from '../../../src/kubelet/logs/log-lines.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -3,10 +3,9 @@ import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LogRotation, type LogRotationOptions } from '../../../src/kubelet/logs/log-rotation.ts';
-import { removeContainerLogs } from '../../../src/kubelet/logs/rotated-logs.ts';
+import { LogRotation, type LogRotationOptions, removeContainerLogs } from '../../../src/kubelet/logs/log-rotation.ts';
+import { RuntimeError } from '../../../src/kubelet/runtime/container-runtime.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime-containers.ts';
-import { RuntimeError } from '../../../src/kubelet/runtime/runtime-error.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { line, logFile } from './log-files.ts';
 

@@ -8,8 +8,8 @@ import { StatusManagerError } from '../../../src/base/errors.ts';
 import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
 import { type ContainerConfigRequest, ContainerConfigs } from '../../../src/kubelet/containers/container-configs.ts';
 import type { ContainerConfigsOptions } from '../../../src/kubelet/containers/container-configs-options.ts';
-import type { Service } from '../../../src/kubelet/containers/service-environment.ts';
-import type { MountedVolume } from '../../../src/kubelet/volumes/pod-volumes.ts';
+import type { Service } from '../../../src/kubelet/containers/environment.ts';
+import type { MountedVolume } from '../../../src/kubelet/volumes/pod-folder.ts';
 
 let folder: string;
 const { signal } = new AbortController();

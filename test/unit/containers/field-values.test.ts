@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
 import { resourceField } from '../../../src/api/pod/pod-fields.ts';
-import { containerResourceValue } from '../../../src/kubelet/containers/container-resource.ts';
-import { podFieldValue } from '../../../src/kubelet/containers/pod-field.ts';
+import { containerResourceValue, podFieldValue } from '../../../src/kubelet/containers/pod-field.ts';
 
 const addresses = { podIPs: ['10.0.0.7', 'fd00::7'], hostIPs: ['192.168.0.1', 'fe80::1'] };
 

@@ -5,11 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Container } from '../../../src/api/pod/pod-containers.ts';
-import { makeTerminationLog, writeHostsFile } from '../../../src/kubelet/containers/container-files.ts';
-import { type MountSources, volumeMounts } from '../../../src/kubelet/containers/mounts.ts';
-import { readAtMost } from '../../../src/kubelet/containers/read-at-most.ts';
-import { readVolumeFile } from '../../../src/kubelet/containers/volume-file.ts';
-import type { MountedVolume } from '../../../src/kubelet/volumes/pod-volumes.ts';
+import { readAtMost, readVolumeFile } from '../../../src/kubelet/containers/environment-file.ts';
+import { type MountSources, makeTerminationLog, volumeMounts, writeHostsFile } from '../../../src/kubelet/containers/mounts.ts';
+import type { MountedVolume } from '../../../src/kubelet/volumes/pod-folder.ts';
 
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 

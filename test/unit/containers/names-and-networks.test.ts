@@ -3,16 +3,21 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
 import type { Container } from '../../../src/api/pod/pod-containers.ts';
-import { containerHash } from '../../../src/kubelet/containers/container-hash.ts';
-import { type DNSSettings, podDNS } from '../../../src/kubelet/containers/dns-config.ts';
-import { kernelHostname, podHostname } from '../../../src/kubelet/containers/hostname.ts';
-import { managedHosts, nodeHosts } from '../../../src/kubelet/containers/hosts-file.ts';
-import { portMappings } from '../../../src/kubelet/containers/port-mappings.ts';
-import { parseResolvConf } from '../../../src/kubelet/containers/resolv-conf.ts';
+import {
+  type DNSSettings,
+  kernelHostname,
+  managedHosts,
+  nodeHosts,
+  parseResolvConf,
+  podDNS,
+  podHostname,
+} from '../../../src/kubelet/containers/dns-config.ts';
 import {
   containerAnnotations,
+  containerHash,
   containerLogPath,
   podLogDirectory,
+  portMappings,
   sandboxLabels,
 } from '../../../src/kubelet/containers/runtime-names.ts';
 

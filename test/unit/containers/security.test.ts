@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
 import type { Container } from '../../../src/api/pod/pod-containers.ts';
-import { defaultProcPaths } from '../../../src/kubelet/containers/masked-paths.ts';
-import { type ImageUser, verifyRunAsNonRoot } from '../../../src/kubelet/containers/non-root.ts';
-import { containerSecurityContext, sandboxSecurityContext } from '../../../src/kubelet/containers/security-context.ts';
+import {
+  containerSecurityContext,
+  defaultProcPaths,
+  type ImageUser,
+  sandboxSecurityContext,
+  verifyRunAsNonRoot,
+} from '../../../src/kubelet/containers/security-context.ts';
 
 type PodContext = NonNullable<NonNullable<Pod['spec']>['securityContext']>;
 type OwnContext = NonNullable<Container['securityContext']>;

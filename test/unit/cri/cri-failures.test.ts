@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/logging/logger.ts';
 import { CriRuntime, type CriRuntimeOptions } from '../../../src/cri.ts';
-import { isRuntimeError } from '../../../src/kubelet/runtime/runtime-error.ts';
+import { isRuntimeError } from '../../../src/kubelet/runtime/container-runtime.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../support/runtime-configs.ts';
 import { failureOf, setUp } from './setup.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CriRuntime } from '../../../src/cri.ts';
-import { isRuntimeError } from '../../../src/kubelet/runtime/runtime-error.ts';
+import { isRuntimeError } from '../../../src/kubelet/runtime/container-runtime.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { until } from '../client/transport/scripted-server.ts';

@@ -6,7 +6,7 @@ import { configOf } from '../../../examples/kubelet/config-file.ts';
 import { durationMs } from '../../../examples/kubelet/durations.ts';
 import { parseFlags } from '../../../examples/kubelet/flags.ts';
 import { requireNoSwap, serverOptions, socketPath } from '../../../examples/kubelet/own-settings.ts';
-import { resolveSettings } from '../../../src/kubelet/agent/settings-rules.ts';
+import { resolveSettings } from '../../../src/kubelet/agent/agent-settings.ts';
 
 const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 

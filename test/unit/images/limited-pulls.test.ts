@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitedPulls } from '../../../src/kubelet/images/limited-pulls.ts';
+import { limitedPulls } from '../../../src/kubelet/images/image-puller.ts';
 import { FakeClock } from '../../../src/testing.ts';
 
 function setUp(perSecond: number, burst: number) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { KubeletApiOptions } from '../../../src/kubelet/server/api-options.ts';
-import { KubeletApiRefusal } from '../../../src/kubelet/server/api-refusal.ts';
+import { KubeletApiRefusal } from '../../../src/kubelet/server/exchange.ts';
 import { KubeletApi } from '../../../src/kubelet/server/kubelet-api.ts';
 import { apiWorld, fakeHost, readAll } from './api-world.ts';
 

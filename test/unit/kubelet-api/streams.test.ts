@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RuntimeError } from '../../../src/kubelet/runtime/runtime-error.ts';
-import type { KubeletApiHost } from '../../../src/kubelet/server/kubelet-api-host.ts';
+import { RuntimeError } from '../../../src/kubelet/runtime/container-runtime.ts';
+import type { KubeletApiHost } from '../../../src/kubelet/server/api-options.ts';
 import { apiWorld, fakeHost, readAll, type WorldOptions } from './api-world.ts';
 
 /** What the runtime's streaming server was asked for. */

@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { emptyStatus } from '../../../src/kubelet/pleg/agent-status.ts';
 import { KnownPods } from '../../../src/kubelet/pleg/known-pods.ts';
 import { type ListedPod, newestFirst } from '../../../src/kubelet/pleg/listed-pods.ts';
-import type { PodReading } from '../../../src/kubelet/pleg/pod-reader.ts';
-import { ReadTimes } from '../../../src/kubelet/pleg/read-time.ts';
+import { type PodReading, ReadTimes } from '../../../src/kubelet/pleg/pod-reader.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 function listed(fingerprint: string): ListedPod {

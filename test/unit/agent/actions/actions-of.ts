@@ -1,10 +1,9 @@
 import type { Pod } from '../../../../src/api/json/types.ts';
 import { computePodActions } from '../../../../src/kubelet/actions/compute-pod-actions.ts';
-import { containerHash } from '../../../../src/kubelet/containers/container-hash.ts';
-import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-pod-status.ts';
+import { containerHash } from '../../../../src/kubelet/containers/runtime-names.ts';
+import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-status.ts';
 import type { ContainerDetails, ContainerState } from '../../../../src/kubelet/runtime/runtime-containers.ts';
-import { runtimeAnnotations } from '../../../../src/kubelet/runtime/runtime-labels.ts';
-import type { PodSandboxDetails } from '../../../../src/kubelet/runtime/runtime-sandboxes.ts';
+import { type PodSandboxDetails, runtimeAnnotations } from '../../../../src/kubelet/runtime/runtime-sandboxes.ts';
 import type { ProbeResult } from '../../../../src/node/probes/probe-types.ts';
 
 /** One container of the runtime: `running`, `exited 1`, `created`, `unknown`, `exited 0 OOMKilled`. */

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, WireNode } from '../../../../src/api/json/types.ts';
-import { appArmorSupport } from '../../../../src/kubelet/admission/apparmor.ts';
-import type { AdmissionContext } from '../../../../src/kubelet/admission/check.ts';
-import { nodeKind, schedulerPredicates } from '../../../../src/kubelet/admission/node-predicates.ts';
-import { nodePressure } from '../../../../src/kubelet/admission/node-pressure.ts';
-import { admitPod } from '../../../../src/kubelet/admission/pod-admission.ts';
+import {
+  type AdmissionContext,
+  admitPod,
+  appArmorSupport,
+  nodeKind,
+  nodePressure,
+  schedulerPredicates,
+} from '../../../../src/kubelet/admission/pod-admission.ts';
 import { allowedSysctls, requireSysctlPatterns } from '../../../../src/kubelet/admission/sysctls.ts';
 
 const node: WireNode = {

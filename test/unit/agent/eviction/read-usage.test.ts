@@ -1,9 +1,9 @@
 import { link, mkdir, readdir, statfs, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { podTreeSize, podTrees } from '../../../../src/kubelet/eviction/pod-trees.ts';
+import { podTreeSize, podTrees } from '../../../../src/kubelet/eviction/pod-file-counter.ts';
 import { podsMemory, readNodeUsage, readPodUsages } from '../../../../src/kubelet/eviction/read-usage.ts';
-import { namesPerStep, nothing, type TreeSize, treeSize } from '../../../../src/kubelet/eviction/tree-size.ts';
+import { namesPerStep, nothing, type TreeSize, treeSize } from '../../../../src/kubelet/eviction/usage.ts';
 import { buildPod } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

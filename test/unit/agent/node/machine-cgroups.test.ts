@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MachineCgroups } from '../../../../src/kubelet/machine/machine-cgroups.ts';
+import { MachineCgroups } from '../../../../src/kubelet/machine/machine.ts';
 import { FakeKernel } from '../../cgroups/support/fake-kernel.ts';
 
 type Driver = 'cgroupfs' | 'systemd';

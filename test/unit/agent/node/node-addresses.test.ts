@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NodeAddresses } from '../../../../src/kubelet/machine/node-addresses.ts';
-import { ipv4Routes, ipv6Routes, type NodeNetwork } from '../../../../src/kubelet/machine/node-network.ts';
+import { ipv4Routes, ipv6Routes, NodeAddresses, type NodeNetwork } from '../../../../src/kubelet/machine/node-addresses.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import type { LogLine } from '../../pleg/lifecycle-setup.ts';
 

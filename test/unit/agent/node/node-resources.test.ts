@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '../../../../src/kubelet/machine/machine.ts';
-import { memoryTotal, prettyName, readMachine } from '../../../../src/kubelet/machine/machine.ts';
-import { nodeImages } from '../../../../src/kubelet/machine/node-images.ts';
+import { type Machine, memoryTotal, prettyName, readMachine } from '../../../../src/kubelet/machine/machine.ts';
+import { nodeImages, nodeStatus } from '../../../../src/kubelet/machine/node-reporter.ts';
 import { nodeResources, resourcesForPods } from '../../../../src/kubelet/machine/node-resources.ts';
-import { nodeStatus } from '../../../../src/kubelet/machine/node-status.ts';
 
 const machine: Machine = {
   cpus: 4,

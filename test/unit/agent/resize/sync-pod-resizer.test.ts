@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-pod-status.ts';
+import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-status.ts';
 import { SyncPodResizer } from '../../../../src/kubelet/resize/sync-pod-resizer.ts';
 import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import { both, container, podOf, resizeWorld, running } from './harness.ts';

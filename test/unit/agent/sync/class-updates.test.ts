@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
-import type { PodCgroups } from '../../../../src/kubelet/cgroups/pod-cgroups.ts';
-import { noPodCgroups } from '../../../../src/kubelet/machine/machine-cgroups.ts';
+import type { PodCgroups } from '../../../../src/kubelet/cgroups/cgroup-manager.ts';
+import { noPodCgroups } from '../../../../src/kubelet/machine/machine.ts';
 import { awaitClasses, ClassUpdates } from '../../../../src/kubelet/pods/class-updates.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { NodeWorld } from '../node-world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { execProber } from '../../../../src/kubelet/pods/exec-prober.ts';
-import { RuntimeError } from '../../../../src/kubelet/runtime/runtime-error.ts';
+import { execProber } from '../../../../src/kubelet/pods/lifecycle-hooks.ts';
+import { RuntimeError } from '../../../../src/kubelet/runtime/container-runtime.ts';
 
 const subject = { podUID: '1', podName: 'web', namespace: 'default', containerName: 'app', containerID: 'containerd://abc' };
 const target = { ...subject, timeoutSeconds: 2, command: ['sh', '-c', 'exit 3'] };

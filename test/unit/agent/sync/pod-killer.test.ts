@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import type { ContainerKiller } from '../../../../src/kubelet/pods/container-killer.ts';
-import { PodKiller } from '../../../../src/kubelet/pods/pod-killer.ts';
-import { TerminationOrder } from '../../../../src/kubelet/pods/termination-order.ts';
+import { type ContainerKiller, PodKiller, TerminationOrder } from '../../../../src/kubelet/pods/container-killer.ts';
 import { buildPod, settle } from '../../../../src/testing.ts';
 
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index}`);

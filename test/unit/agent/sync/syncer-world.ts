@@ -1,6 +1,10 @@
 import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
-import { containerHash } from '../../../../src/kubelet/containers/container-hash.ts';
-import { containerAnnotations, containerLabels, sandboxLabels } from '../../../../src/kubelet/containers/runtime-names.ts';
+import {
+  containerAnnotations,
+  containerHash,
+  containerLabels,
+  sandboxLabels,
+} from '../../../../src/kubelet/containers/runtime-names.ts';
 import { ImagePuller } from '../../../../src/kubelet/images/image-puller.ts';
 import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import { AgentPodSyncer } from '../../../../src/kubelet/pods/agent-pod-syncer.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRuntimeError, RuntimeError } from '../../../../src/kubelet/runtime/runtime-error.ts';
-import { runtimeAnnotations } from '../../../../src/kubelet/runtime/runtime-labels.ts';
+import { isRuntimeError, RuntimeError } from '../../../../src/kubelet/runtime/container-runtime.ts';
+import { runtimeAnnotations } from '../../../../src/kubelet/runtime/runtime-sandboxes.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
 import type { FakeRuntimeOptions } from '../../../../src/testing/runtime/fake-runtime-options.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RuntimeEvent } from '../../../../src/kubelet/runtime/runtime-health.ts';
+import type { RuntimeEvent } from '../../../../src/kubelet/runtime/container-runtime.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';

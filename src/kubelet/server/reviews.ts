@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
+import { limitedCall } from '../../client/resources/limited-call.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+
+const tokenReviewsPath = '/apis/authentication.k8s.io/v1/tokenreviews';
+/** The kubelet's `authentication.webhook.cacheTTL`. */
+const keepMs = 120_000;
+const reviewTimeoutMs = 10_000;
+
+/** Asks the apiserver whose token a request carries. */
+export class TokenReviews {
+  readonly #transport: ResourceTransport;
+  readonly #clock: SteadyClock;
+  readonly #answers: ReviewCache<Identity | undefined>;
+
+  constructor(transport: ResourceTransport, clock: SteadyClock) {
+    this.#transport = transport;
+    this.#clock = clock;
+    this.#answers = new ReviewCache<Identity | undefined>({ clock, most: 1024, keepMs: () => keepMs });
+  }
+
+  /** Undefined for a token that the apiserver does not know. Rejects when nobody can say. */
+  identityOf(token: string): Promise<Identity | undefined> {
+    return this.#answers.answer(token, () => this.#review(token));
+  }
+
+  async #review(token: string): Promise<Identity | undefined> {
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
+    const limits = { clock: this.#clock, timeoutMs: reviewTimeoutMs };
+    const call = limitedCall(
+      'TokenReview',
+      () => this.#transport.request({ method: 'POST', path: tokenReviewsPath, body, timeoutMs: reviewTimeoutMs }),
+      limits,
+    );
+    return identityIn(await call.answer);
+  }
+}
+
+/** What is not said clearly counts as no. */
+function identityIn(review: unknown): Identity | undefined {
+  const status = isJsonObject(review) ? review.status : undefined;
+  if (!isJsonObject(status) || status.authenticated !== true || !isJsonObject(status.user)) return undefined;
+  const { username, uid, groups, extra } = status.user;
+  if (typeof username !== 'string' || username === '') return undefined;
+  return authenticated({ username, uid: typeof uid === 'string' ? uid : '', groups: textsOf(groups), extra: extraOf(extra) });
+}
+
+function extraOf(extra: unknown): Readonly<Record<string, readonly string[]>> {
+  return isJsonObject(extra) ? Object.fromEntries(Object.entries(extra).map(([key, value]) => [key, textsOf(value)])) : {};
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+const accessReviewsPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+/** The kubelet's `authorization.webhook.cacheAuthorizedTTL` and `cacheUnauthorizedTTL`. */
+const keepAllowedMs = 300_000;
+const keepForbiddenMs = 30_000;
+
+/** What someone wants to do with the node. */
+export interface NodeAccess {
+  /** `get`, `create` and the like; empty for a method that has no verb. */
+  readonly verb: string;
+  readonly subresource: string;
+}
+
+/** Asks the apiserver who may do what with the node. */
+export class AccessReviews {
+  readonly #transport: ResourceTransport;
+  readonly #nodeName: string;
+  readonly #clock: SteadyClock;
+  readonly #answers: ReviewCache<boolean>;
+
+  constructor(transport: ResourceTransport, nodeName: string, clock: SteadyClock) {
+    this.#transport = transport;
+    this.#nodeName = nodeName;
+    this.#clock = clock;
+    const keepMs = (isAllowed: boolean): number => (isAllowed ? keepAllowedMs : keepForbiddenMs);
+    this.#answers = new ReviewCache<boolean>({ clock, most: 4096, keepMs });
+  }
+
+  /** Rejects when nobody can say. */
+  isAllowed(identity: Identity, access: NodeAccess): Promise<boolean> {
+    const { username: user, uid, groups, extra } = identity;
+    const resourceAttributes = { ...access, group: '', version: 'v1', resource: 'nodes', name: this.#nodeName };
+    const spec = { user, uid, groups, extra, resourceAttributes };
+    return this.#answers.answer(JSON.stringify(spec), () => this.#review(spec));
+  }
+
+  async #review(spec: object): Promise<boolean> {
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+    const limits = { clock: this.#clock, timeoutMs: reviewTimeoutMs };
+    const call = limitedCall(
+      'SubjectAccessReview',
+      () => this.#transport.request({ method: 'POST', path: accessReviewsPath, body, timeoutMs: reviewTimeoutMs }),
+      limits,
+    );
+    const review: unknown = await call.answer;
+    const status = isJsonObject(review) ? review.status : undefined;
+    // what is not said clearly counts as no
+    return isJsonObject(status) && status.allowed === true && status.denied !== true;
+  }
+}
+
+/** What a cache of reviews needs. */
+export interface ReviewCacheOptions<T> {
+  readonly clock: SteadyClock;
+  /** So many answers are kept; the one that was used least lately goes. */
+  readonly most: number;
+  /** How long an answer counts, in milliseconds. */
+  readonly keepMs: (answer: T) => number;
+}
+
+interface Entry<T> {
+  readonly answer: T;
+  readonly until: number;
+}
+
+/** So many questions are open at once: whoever makes up tokens must not flood the apiserver. */
+const mostOpen = 64;
+
+/** Keeps what the apiserver said, for a while. The same question at the same time is asked once. A failure is never kept. */
+export class ReviewCache<T> {
+  readonly #options: ReviewCacheOptions<T>;
+  readonly #answers: BoundedMap<string, Entry<T>>;
+  readonly #open = new Map<string, Promise<T>>();
+
+  constructor(options: ReviewCacheOptions<T>) {
+    this.#options = options;
+    this.#answers = new BoundedMap(options.most);
+  }
+
+  /** The answer to a question, from here or from `ask`. Rejects as `ask` does, and when too much is being asked. */
+  async answer(question: string, ask: () => Promise<T>): Promise<T> {
+    // no token is kept, and no question costs more than another
+    const key = createHash('sha256').update(question).digest('base64');
+    const kept = this.#answers.get(key);
+    if (kept !== undefined && this.#options.clock.elapsed() < kept.until) {
+      this.#answers.set(key, kept);
+      return kept.answer;
+    }
+    this.#answers.delete(key);
+    return this.#open.get(key) ?? this.#ask(key, ask);
+  }
+
+  #ask(key: string, ask: () => Promise<T>): Promise<T> {
+    if (this.#open.size >= mostOpen) return Promise.reject(new Error('too many reviews are under way'));
+    const asked = ask()
+      .then((answer) => {
+        this.#keep(key, answer);
+        return answer;
+      })
+      .finally(() => this.#open.delete(key));
+    this.#open.set(key, asked);
+    return asked;
+  }
+
+  #keep(key: string, answer: T): void {
+    const { clock, keepMs } = this.#options;
+    this.#answers.set(key, { answer, until: clock.elapsed() + keepMs(answer) });
+  }
+}
+
+/** Who makes a request. */
+export interface Identity {
+  readonly username: string;
+  /** Empty where there is none. */
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+const authenticatedGroup = 'system:authenticated';
+
+/** Who makes a request without credentials, where that is allowed. */
+export const anonymous: Identity = {
+  ...{ username: 'system:anonymous', uid: '', extra: {} },
+  groups: ['system:unauthenticated'],
+};
+
+/** The same with the group of everyone who has shown credentials. */
+export function authenticated(identity: Identity): Identity {
+  if (identity.groups.includes(authenticatedGroup)) return identity;
+  return { ...identity, groups: [...identity.groups, authenticatedGroup] };
+}
