@@ -7,6 +7,7 @@
 import './base/node-version.ts';
 
 export type { HostPort } from './api/pod/host-ports.ts';
+export type { AlgorithmProvider } from './scheduler/classic/algorithm-registry.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
 export type {
@@ -28,36 +29,40 @@ export {
   policyProfile,
   providerProfile,
 } from './scheduler/classic/policy-profile.ts';
-export type { AlgorithmProvider } from './scheduler/classic/providers.ts';
 export { readPolicy } from './scheduler/classic/read-policy.ts';
 export { LeaderElector } from './scheduler/cluster/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/cluster/leader-options.ts';
+export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
-export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler-options.ts';
-export type { ClusterEventWithHint, EventAction, EventResource, QueueingHint } from './scheduler/framework/cluster-event.ts';
 export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
-export type { ExtensionPoint } from './scheduler/framework/extension-points.ts';
 export { type Diagnosis, FitError } from './scheduler/framework/fit-error.ts';
 export type {
+  ClusterEventWithHint,
   ClusterListers,
-  NominatedPods,
-  PluginFactory,
-  PluginHandle,
-  ProfilePlugins,
-  SelectingObject,
-} from './scheduler/framework/handle.ts';
-export type {
+  EventAction,
+  EventResource,
+  ExtensionPoint,
   NodeFailures,
+  NominatedPods,
   PermitAnswer,
   Plugin,
+  PluginFactory,
+  PluginHandle,
+  PluginRejection,
+  PodStatusChange,
   PostFilterAction,
   PostFilterAnswer,
   PreFilterAnswer,
+  ProfilePlugins,
   QueuedPod,
+  QueueingHint,
+  Rejection,
+  RejectionCode,
+  SchedulerClient,
+  SchedulingEvent,
+  SelectingObject,
 } from './scheduler/framework/plugin.ts';
 export { PluginError } from './scheduler/framework/plugin-error.ts';
-export type { PodStatusChange, SchedulerClient, SchedulingEvent } from './scheduler/framework/scheduler-client.ts';
-export type { PluginRejection, Rejection, RejectionCode } from './scheduler/framework/status.ts';
 export type { ImageState, NodeInfo, Snapshot, TrialNodeInfo } from './scheduler/nodes/node-info.ts';
 export type { GroupedPods, PodGroup, PodsByNode, PreferenceGroup, TermGroup } from './scheduler/nodes/pod-index.ts';
 export type { AffinityTerm, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';

@@ -1,3 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import type { RateLimiterOptions } from '../base/concurrency/rate-limiter.ts';
 import {
   awaitStart,
   RunState,
@@ -5,18 +10,19 @@ import {
   requireStartOptions,
   type StartOptions,
 } from '../base/concurrency/run-state.ts';
-import { StatusManagerError } from '../base/errors.ts';
+import { invalidOption, StatusManagerError } from '../base/errors.ts';
+import { type Logger, loggerOption } from '../base/logging/logger.ts';
+import type { MetricsSink } from '../base/metrics/metrics.ts';
+import { requireKnownOptions, requireMethods } from '../base/options.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
-import { ApiSchedulerClient } from './cluster/api-scheduler-client.ts';
-import { kindsFor, StoreListers } from './cluster/cluster-listers.ts';
-import { sinkOf } from './cluster/cluster-sink.ts';
-import { ClusterWatches } from './cluster/cluster-watches.ts';
+import { ApiSchedulerClient, checkedRequestLimit } from './cluster/api-scheduler-client.ts';
+import { ClusterWatches, kindsFor, StoreListers, sinkOf } from './cluster/cluster-watches.ts';
 import { LeaderElector } from './cluster/leader-elector.ts';
-import { type ClusterSchedulerOptions, type ResolvedClusterOptions, resolveClusterOptions } from './cluster-scheduler-options.ts';
+import type { LeaderElectorOptions } from './cluster/leader-options.ts';
 import type { PodExplanation } from './reports/explain-pod.ts';
 import { Scheduler } from './scheduler.ts';
-import { keepsObjects } from './scheduler-options.ts';
+import { keepsObjects, type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
 import type { SchedulerStats } from './scheduler-reports.ts';
 
 /** The watches hand out each object once, and never change it. */
@@ -177,4 +183,64 @@ export class ClusterScheduler {
     this.scheduler.start();
     this.#elector?.start();
   }
+}
+
+/** Which Lease is contended for; see `LeaderElectorOptions`. */
+export type LeaderElectionOptions = Partial<
+  Pick<LeaderElectorOptions, 'identity' | 'name' | 'namespace' | 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>
+>;
+
+/** Which cluster, and how its pods are scheduled. One of `kubeConfig` and `transport` is needed. */
+export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client' | 'listers'> {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with others; `stop()` leaves it open. */
+  readonly transport?: KubeTransport;
+  /** False: no other scheduler with these names runs, and none is waited for. Default: the Lease `kube-system/kube-scheduler`. */
+  readonly leaderElection?: false | LeaderElectionOptions;
+  /** Tells this process from others, in the Lease and in events. Default: the host's name and a UUID; `random` has no part in it. */
+  readonly identity?: string;
+  /** The most requests that change pods, and apart from them the most events. Default: no limit but the server's. */
+  readonly requestLimit?: RateLimiterOptions;
+  /** Goes to every part. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
+}
+
+interface ResolvedClusterOptions {
+  readonly given: ClusterSchedulerOptions;
+  /** What goes on to the scheduler within. */
+  readonly scheduler: Omit<SchedulerOptions, 'client' | 'listers'>;
+  readonly election: LeaderElectionOptions | undefined;
+  readonly identity: string;
+  readonly requestLimit: RateLimiterOptions | undefined;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  readonly random: () => number;
+}
+
+const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit'];
+const electionOptions = ['identity', 'name', 'namespace', 'leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs'];
+const passedOn = schedulerOptionNames.filter((name) => name !== 'client' && name !== 'listers');
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; what belongs to a part is checked by the part. */
+function resolveClusterOptions(options: ClusterSchedulerOptions): ResolvedClusterOptions {
+  requireKnownOptions('options', options, [...ownOptions, ...passedOn]);
+  const { kubeConfig, transport, leaderElection = {}, clock = systemClock, random = Math.random } = options;
+  if ((kubeConfig === undefined) === (transport === undefined)) {
+    throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
+  }
+  if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  if (typeof random !== 'function') throw invalidOption('random', 'a function', random);
+  if (leaderElection !== false) requireKnownOptions('leaderElection', leaderElection, electionOptions);
+  const { identity = `${hostname()}_${randomUUID()}` } = options;
+  if (typeof identity !== 'string' || identity === '') throw invalidOption('identity', 'a non-empty string', identity);
+  const entries = Object.entries(options).filter(([name]) => passedOn.includes(name));
+  return {
+    given: options,
+    scheduler: Object.fromEntries(entries) as Omit<SchedulerOptions, 'client' | 'listers'>,
+    election: leaderElection === false ? undefined : leaderElection,
+    requestLimit: checkedRequestLimit(options.requestLimit),
+    ...{ identity, clock: safeClock(clock), random, logger: loggerOption(options.logger) },
+  };
 }

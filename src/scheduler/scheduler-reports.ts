@@ -1,9 +1,8 @@
 import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { BindingCycles } from './cycle/binding-cycles.ts';
+import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
-import type { SteadyTime } from './queue/steady-time.ts';
-import { explainPod, type PodExplanation } from './reports/explain-pod.ts';
-import type { LastAttempts } from './reports/last-attempts.ts';
+import { explainPod, type LastAttempts, type PodExplanation } from './reports/explain-pod.ts';
 import type { SchedulerSizes } from './reports/scheduler-measures.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 

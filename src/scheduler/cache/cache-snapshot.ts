@@ -1,7 +1,6 @@
 import { labelOf } from '../../api/selectors/label-selector.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { GroupedPods } from '../nodes/pod-index.ts';
-import { NodePart } from './node-part.ts';
 
 /** Where the snapshot finds the nodes. */
 export interface NodeSource {
@@ -76,4 +75,38 @@ function hasSameLabels(node: NodeInfo, before: NodeInfo | undefined): boolean {
   const [labels, labelsBefore] = [node.node.metadata?.labels ?? {}, before.node.metadata?.labels ?? {}];
   const keys = Object.keys(labels);
   return keys.length === Object.keys(labelsBefore).length && keys.every((key) => labels[key] === labelOf(labelsBefore, key));
+}
+
+/** Those nodes of a list of which something is true, in the order of the list. */
+class NodePart {
+  readonly #belongs: (node: NodeInfo) => boolean;
+  #nodes: NodeInfo[] = [];
+  #positions = new Map<string, number>();
+  #isStale = false;
+
+  constructor(belongs: (node: NodeInfo) => boolean) {
+    this.#belongs = belongs;
+  }
+
+  get nodes(): readonly NodeInfo[] {
+    return this.#nodes;
+  }
+
+  rebuild(all: readonly NodeInfo[]): void {
+    this.#nodes = all.filter(this.#belongs);
+    this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
+    this.#isStale = false;
+  }
+
+  /** Another state of a node of the list. */
+  put(node: NodeInfo): void {
+    const position = this.#positions.get(node.name);
+    if (this.#belongs(node) !== (position !== undefined)) this.#isStale = true;
+    else if (position !== undefined) this.#nodes[position] = node;
+  }
+
+  /** After the last put: nodes that have come or gone are sorted in. */
+  settle(all: readonly NodeInfo[]): void {
+    if (this.#isStale) this.rebuild(all);
+  }
 }

@@ -1,9 +1,6 @@
 import type { WireNode } from '../../api/json/types.ts';
-import { NodeState } from '../nodes/node-state.ts';
+import { type ImageState, NodeState, zoneKeyOf } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { zoneKeyOf } from '../nodes/zone.ts';
-import { type ImageCounting, ImageCounts } from './image-counts.ts';
-import { ZoneOrder } from './zone-order.ts';
 
 /** What has changed since it was asked for last. */
 export interface NodeChanges {
@@ -95,5 +92,103 @@ export class CachedNodes {
 
   #dropIfEmpty(state: NodeState): void {
     if (!state.hasNode && state.pods.length === 0) this.#states.delete(state.name);
+  }
+}
+
+// Behaviour of pkg/scheduler/backend/cache nodeTree, v1.36.3.
+
+/** The order in which nodes are tried: the zones take turns, each with its nodes in the order in which they came. */
+class ZoneOrder {
+  readonly #zones = new Map<string, Set<string>>();
+  readonly #zoneOf = new Map<string, string>();
+
+  get size(): number {
+    return this.#zoneOf.size;
+  }
+
+  /** A node that is there keeps its place, unless its zone is another one now. Returns whether the order has changed. */
+  put(node: string, zone: string): boolean {
+    const before = this.#zoneOf.get(node);
+    if (before === zone) return false;
+    this.delete(node);
+    this.#zoneOf.set(node, zone);
+    const nodes = this.#zones.get(zone);
+    if (nodes === undefined) this.#zones.set(zone, new Set([node]));
+    else nodes.add(node);
+    return true;
+  }
+
+  /** Returns whether the node was there. */
+  delete(node: string): boolean {
+    const zone = this.#zoneOf.get(node);
+    if (zone === undefined) return false;
+    this.#zoneOf.delete(node);
+    const nodes = this.#zones.get(zone);
+    nodes?.delete(node);
+    if (nodes?.size === 0) this.#zones.delete(zone);
+    return true;
+  }
+
+  list(): string[] {
+    const order: string[] = [];
+    let zones = [...this.#zones.values()].map((nodes) => nodes.values());
+    while (zones.length > 0) {
+      zones = zones.filter((nodes) => {
+        const { value, done } = nodes.next();
+        if (done === true) return false;
+        order.push(value);
+        return true;
+      });
+    }
+    return order;
+  }
+}
+
+// Behaviour of pkg/scheduler/backend/cache addNodeImageStates, v1.36.3.
+
+/**
+ * `current`: what a node says of its images is always up to date. `when-set`: how many nodes have an image is counted when the
+ * node itself comes or changes, as the classic scheduler did.
+ */
+type ImageCounting = 'current' | 'when-set';
+
+interface CountedImage {
+  readonly sizeBytes: number;
+  nodes: number;
+}
+
+/** On how many nodes each image is. The size is that of the node which had the image first. */
+class ImageCounts {
+  readonly #counting: ImageCounting;
+  readonly #images = new Map<string, CountedImage>();
+
+  constructor(counting: ImageCounting) {
+    this.#counting = counting;
+  }
+
+  /** Counts the node's images, after those that it had before are taken away. */
+  replace(before: WireNode | undefined, after: WireNode): ReadonlyMap<string, ImageState> {
+    this.remove(before);
+    const states = new Map<string, ImageState>();
+    for (const { names, sizeBytes = 0 } of after.status?.images ?? []) {
+      for (const name of names ?? []) {
+        if (states.has(name)) continue;
+        const image = this.#images.get(name) ?? { sizeBytes, nodes: 0 };
+        image.nodes++;
+        this.#images.set(name, image);
+        states.set(name, this.#counting === 'current' ? image : { ...image });
+      }
+    }
+    return states;
+  }
+
+  remove(node: WireNode | undefined): void {
+    const names = new Set(node?.status?.images?.flatMap((image) => image.names ?? []));
+    for (const name of names) {
+      const image = this.#images.get(name);
+      if (image === undefined) continue;
+      image.nodes--;
+      if (image.nodes === 0) this.#images.delete(name);
+    }
   }
 }

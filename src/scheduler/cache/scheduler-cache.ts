@@ -3,11 +3,9 @@
 import { goQuote } from '../../api/json/go-quote.ts';
 import type { WireNode } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import type { Snapshot } from '../nodes/node-info.ts';
-import type { NodeState } from '../nodes/node-state.ts';
+import { type NodeState, type Snapshot, zoneKeyOf } from '../nodes/node-info.ts';
 import { PodIndex } from '../nodes/pod-index.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { zoneKeyOf } from '../nodes/zone.ts';
 import { CacheSnapshot } from './cache-snapshot.ts';
 import { CachedNodes } from './cached-nodes.ts';
 

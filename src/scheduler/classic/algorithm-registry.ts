@@ -1,10 +1,9 @@
 import { types } from 'node:util';
 import { invalidArgument } from '../../base/errors.ts';
 import { requireText } from '../../base/options.ts';
-import type { PluginHandle } from '../framework/handle.ts';
-import { aliases, equalPriority, predicates, priorities } from './algorithms.ts';
+import type { PluginHandle } from '../framework/plugin.ts';
 import type { Predicate, Priority } from './plugins/own-algorithms.ts';
-import { type AlgorithmProvider, builtInProviders } from './providers.ts';
+import type { PredicatePolicy, PriorityPolicy } from './policy.ts';
 import { readPolicy } from './read-policy.ts';
 
 /** Makes a predicate for one profile. The handle may be asked once the first pod is scheduled. */
@@ -107,3 +106,117 @@ function requireSynchronous(what: string, value: unknown): void {
 function isPlugin(name: string): boolean {
   return [...priorities.values(), ...[...predicates.values()].flat()].includes(name);
 }
+
+// The names of pkg/scheduler/framework/plugins/legacy_registry.go, v1.22.17, and the plugins behind them.
+
+/** The predicates by their names, in the order in which they run, each with its plugins. */
+export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
+  ['CheckNodeUnschedulable', ['NodeUnschedulable']],
+  ['GeneralPredicates', ['NodeResourcesFit', 'NodeName', 'NodePorts', 'NodeAffinity']],
+  ['HostName', ['NodeName']],
+  ['PodFitsHostPorts', ['NodePorts']],
+  ['MatchNodeSelector', ['NodeAffinity']],
+  ['PodFitsResources', ['NodeResourcesFit']],
+  ['NoDiskConflict', ['VolumeRestrictions']],
+  ['PodToleratesNodeTaints', ['TaintToleration']],
+  ['CheckNodeLabelPresence', ['NodeLabel']],
+  ['CheckServiceAffinity', ['ServiceAffinity']],
+  ['MaxEBSVolumeCount', ['EBSLimits']],
+  ['MaxGCEPDVolumeCount', ['GCEPDLimits']],
+  ['MaxCSIVolumeCountPred', ['NodeVolumeLimits']],
+  ['MaxAzureDiskVolumeCount', ['AzureDiskLimits']],
+  ['MaxCinderVolumeCount', ['CinderLimits']],
+  ['CheckVolumeBinding', ['VolumeBinding']],
+  ['NoVolumeZoneConflict', ['VolumeZone']],
+  ['EvenPodsSpread', ['PodTopologySpread']],
+  ['MatchInterPodAffinity', ['InterPodAffinity']],
+]);
+
+/** The priorities by their names, each with its plugin; `SelectorSpreadPriority` has one of two. */
+export const priorities: ReadonlyMap<string, string> = new Map([
+  ['BalancedResourceAllocation', 'NodeResourcesBalancedAllocation'],
+  ['EvenPodsSpreadPriority', 'PodTopologySpread'],
+  ['ImageLocalityPriority', 'ImageLocality'],
+  ['InterPodAffinityPriority', 'InterPodAffinity'],
+  ['LeastRequestedPriority', 'NodeResourcesLeastAllocated'],
+  ['MostRequestedPriority', 'NodeResourcesMostAllocated'],
+  ['NodeAffinityPriority', 'NodeAffinity'],
+  ['NodeLabel', 'NodeLabel'],
+  ['NodePreferAvoidPodsPriority', 'NodePreferAvoidPods'],
+  ['RequestedToCapacityRatio', 'RequestedToCapacityRatio'],
+  ['SelectorSpreadPriority', 'SelectorSpread'],
+  ['ServiceAffinity', 'ServiceAffinity'],
+  ['TaintTolerationPriority', 'TaintToleration'],
+]);
+
+/** Older names of a predicate or a priority. */
+export const aliases: ReadonlyMap<string, string> = new Map([
+  ['PodFitsPorts', 'PodFitsHostPorts'],
+  ['ServiceSpreadingPriority', 'SelectorSpreadPriority'],
+]);
+
+/** What only an entry with an argument stands for: the name in the file is free then. */
+export const onlyWithArgument: ReadonlySet<string> = new Set([
+  'CheckNodeLabelPresence',
+  'CheckServiceAffinity',
+  'NodeLabel',
+  'RequestedToCapacityRatio',
+  'ServiceAffinity',
+]);
+
+/** Every node has the same score, so no plugin is needed. */
+export const equalPriority = 'EqualPriority';
+
+/** Predicates that run whatever a policy says. */
+export const mandatoryPredicates: readonly string[] = ['CheckNodeUnschedulable', 'PodToleratesNodeTaints'];
+
+/** A named choice of predicates and priorities. */
+export interface AlgorithmProvider {
+  /** Which nodes a pod may go to. */
+  readonly predicates: readonly PredicatePolicy[];
+  /** Which of those nodes are better, and how much each rule counts. */
+  readonly priorities: readonly PriorityPolicy[];
+}
+
+const defaultPredicates: readonly PredicatePolicy[] = [
+  'NoVolumeZoneConflict',
+  'MaxEBSVolumeCount',
+  'MaxGCEPDVolumeCount',
+  'MaxAzureDiskVolumeCount',
+  'MaxCSIVolumeCountPred',
+  'MatchInterPodAffinity',
+  'NoDiskConflict',
+  'GeneralPredicates',
+  'PodToleratesNodeTaints',
+  'CheckVolumeBinding',
+  'CheckNodeUnschedulable',
+  'EvenPodsSpread',
+].map((name) => ({ name }));
+
+const defaultPriorities: readonly PriorityPolicy[] = [
+  { name: 'SelectorSpreadPriority', weight: 1 },
+  { name: 'InterPodAffinityPriority', weight: 1 },
+  { name: 'LeastRequestedPriority', weight: 1 },
+  { name: 'BalancedResourceAllocation', weight: 1 },
+  { name: 'NodePreferAvoidPodsPriority', weight: 10_000 },
+  { name: 'NodeAffinityPriority', weight: 1 },
+  { name: 'TaintTolerationPriority', weight: 1 },
+  { name: 'ImageLocalityPriority', weight: 1 },
+  { name: 'EvenPodsSpreadPriority', weight: 2 },
+];
+
+/** What a policy means that leaves predicates or priorities out. */
+export const defaultProvider: AlgorithmProvider = { predicates: defaultPredicates, priorities: defaultPriorities };
+
+/** As the default, but nodes are filled up, so that others can be removed from the cluster. */
+const clusterAutoscalerProvider: AlgorithmProvider = {
+  predicates: defaultPredicates,
+  priorities: defaultPriorities.map((each) =>
+    each.name === 'LeastRequestedPriority' ? { ...each, name: 'MostRequestedPriority' } : each,
+  ),
+};
+
+const builtInProviders: ReadonlyMap<string, AlgorithmProvider> = new Map([
+  ['DefaultProvider', defaultProvider],
+  ['ClusterAutoscalerProvider', clusterAutoscalerProvider],
+]);

@@ -1,17 +1,37 @@
 import { invalidArgument, invalidOption } from '../../base/errors.ts';
 import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
-import type { PluginHandle, ProfilePlugins } from '../framework/handle.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { defaultBinder } from '../plugins/default-binder.ts';
-import { prioritySort } from '../plugins/priority-sort.ts';
-import { schedulingGates } from '../plugins/scheduling-gates.ts';
-import { dynamicResources } from '../plugins/volumes/claims.ts';
+import type { Plugin, PluginHandle, ProfilePlugins } from '../framework/plugin.ts';
+import {
+  defaultBinder,
+  nodeName,
+  nodePorts,
+  nodeUnschedulable,
+  prioritySort,
+  schedulingGates,
+} from '../plugins/one-rule-plugins.ts';
+import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
+import { dynamicResources, volumeRestrictions } from '../plugins/volume-restrictions.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
-import { AlgorithmRegistry } from './algorithm-registry.ts';
-import { equalPriority } from './algorithms.ts';
-import { classicPlugins } from './classic-plugins.ts';
+import { AlgorithmRegistry, equalPriority } from './algorithm-registry.ts';
+import {
+  classicImageLocality,
+  classicNodeAffinity,
+  classicPodTopologySpread,
+  classicTaintToleration,
+  nodeLabel,
+  nodePreferAvoidPods,
+  refuseClaims,
+} from './plugins/one-rule-plugins.ts';
 import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
-import { refuseClaims } from './plugins/refuse-claims.ts';
+import {
+  balancedAllocationScore,
+  classicNodeResourcesFit,
+  leastAllocatedScore,
+  mostAllocatedScore,
+  ratioScore,
+} from './plugins/resource-scores.ts';
+import { selectorSpread, serviceAffinity } from './plugins/services.ts';
+import { volumeLimit } from './plugins/volume-limits.ts';
 import type { Policy } from './policy.ts';
 import { type PolicyPlan, planOf, type ServiceSpreading } from './policy-plan.ts';
 import { readPolicy } from './read-policy.ts';
@@ -123,3 +143,38 @@ function ownScorer(name: string, registry: AlgorithmRegistry, handle: PluginHand
   if (factory === undefined) throw invalidOption('policy.priorities', 'names that are known', name);
   return priorityPlugin(name, factory(handle));
 }
+
+/** Takes the plan apart; those without arguments take nothing of it. */
+type Maker = (plan: PolicyPlan, handle: PluginHandle) => Plugin;
+
+/** How each plugin of a policy is made, by its name. */
+const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>([
+  ['NodeUnschedulable', () => nodeUnschedulable()],
+  ['NodeResourcesFit', () => classicNodeResourcesFit()],
+  ['NodeName', () => nodeName()],
+  ['NodePorts', () => nodePorts()],
+  ['NodeAffinity', () => classicNodeAffinity()],
+  ['VolumeRestrictions', () => volumeRestrictions()],
+  ['TaintToleration', () => classicTaintToleration()],
+  ['NodeLabel', (plan) => nodeLabel(plan.arguments.nodeLabel)],
+  ['ServiceAffinity', (plan, handle) => serviceAffinity(plan.arguments.serviceAffinity, handle)],
+  ['EBSLimits', () => volumeLimit('EBSLimits')],
+  ['GCEPDLimits', () => volumeLimit('GCEPDLimits')],
+  ['AzureDiskLimits', () => volumeLimit('AzureDiskLimits')],
+  ['CinderLimits', () => volumeLimit('CinderLimits')],
+  ['NodeVolumeLimits', () => refuseClaims('NodeVolumeLimits')],
+  ['VolumeBinding', () => refuseClaims('VolumeBinding')],
+  ['VolumeZone', () => refuseClaims('VolumeZone')],
+  ['PodTopologySpread', ({ spreadsByDefault }, handle) => classicPodTopologySpread(spreadsByDefault, handle)],
+  [
+    'InterPodAffinity',
+    ({ arguments: { hardPodAffinityWeight } }, handle) => createInterPodAffinity({ hardPodAffinityWeight }, handle),
+  ],
+  ['NodeResourcesBalancedAllocation', () => balancedAllocationScore()],
+  ['NodeResourcesLeastAllocated', () => leastAllocatedScore()],
+  ['NodeResourcesMostAllocated', () => mostAllocatedScore()],
+  ['RequestedToCapacityRatio', (plan) => ratioScore(plan.arguments.ratio)],
+  ['ImageLocality', (_plan, handle) => classicImageLocality(handle)],
+  ['NodePreferAvoidPods', () => nodePreferAvoidPods()],
+  ['SelectorSpread', (_plan, handle) => selectorSpread(handle)],
+]);

@@ -1,10 +1,18 @@
-import { invalidOption } from '../../base/errors.ts';
+import { ManifestFault } from '../../api/manifest/invalid-manifest.ts';
+import { type ManifestValue, NumberText, readManifest } from '../../api/manifest/read-manifest.ts';
+import { invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { oneOfOption } from '../../base/options.ts';
-import { predicateArgument, priorityArgument } from './check-arguments.ts';
-import { checkEntries } from './check-entries.ts';
-import { booleanAt, listAt, objectAt, textAt, wholeAt } from './check-values.ts';
 import type { Policy, PredicatePolicy, PriorityPolicy } from './policy.ts';
-import { readPolicyText } from './policy-text.ts';
+import {
+  booleanAt,
+  checkEntries,
+  listAt,
+  objectAt,
+  predicateArgument,
+  priorityArgument,
+  textAt,
+  wholeAt,
+} from './policy-checks.ts';
 
 const largestWeight = 2 ** 31 - 1;
 const versions = ['v1', 'kubescheduler.config.k8s.io/v1'] as const;
@@ -81,4 +89,21 @@ function priorityAt(path: string, value: unknown): PriorityPolicy {
     weight: wholeAt(`${path}.weight`, weight, 1, largestWeight),
     ...(argument !== undefined && { argument: priorityArgument(`${path}.argument`, argument) }),
   };
+}
+
+/** Reads a policy file's text, JSON or YAML, into plain values. Throws ERR_INVALID_OPTION for a text that is neither. */
+function readPolicyText(text: string): unknown {
+  try {
+    return plain(readManifest(text));
+  } catch (cause) {
+    if (!(cause instanceof ManifestFault)) throw cause;
+    const says = cause.message.replace('the manifest', '`policy`');
+    throw new StatusManagerError('ERR_INVALID_OPTION', says, { cause });
+  }
+}
+
+function plain(value: ManifestValue): unknown {
+  if (value instanceof NumberText) return Number(value.text);
+  if (Array.isArray(value)) return value.map(plain);
+  return value instanceof Map ? Object.fromEntries([...value].map(([key, member]) => [key, plain(member)])) : value;
 }

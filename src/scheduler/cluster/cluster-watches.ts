@@ -2,16 +2,16 @@ import type { WireNode, WirePod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import { ObjectStore } from '../../client/reflector/object-store.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../client/reflector/reflector-options.ts';
-import { type ApiObject, type ApiResource, resources } from '../../client/resources/api-resource.ts';
+import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
-import type { EventResource } from '../framework/cluster-event.ts';
-import { eventResources, type ListedKind, listedResources, type StoreListers } from './cluster-listers.ts';
+import type { ClusterListers, EventResource, SelectingObject } from '../framework/plugin.ts';
 
 /** Hears of every change, in the order in which the watch of each resource brings them. */
-export interface ClusterSink {
+interface ClusterSink {
   podAdded(pod: WirePod): void;
   podUpdated(before: WirePod, after: WirePod): void;
   podDeleted(pod: WirePod): void;
@@ -124,4 +124,154 @@ function reflector<T extends ApiObject>(
   const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
   // the scheduler keeps each object for as long as the cluster has it, and reads all of it
   return new Reflector<T>({ transport, resource, shareEqualParts: false, ...shared, ...own });
+}
+
+/** What a plugin may ask for beside pods and nodes. */
+export const listedKinds = [
+  'namespaces',
+  'services',
+  'replicationControllers',
+  'replicaSets',
+  'statefulSets',
+  'podDisruptionBudgets',
+] as const;
+type ListedKind = (typeof listedKinds)[number];
+
+/** Where the objects of each kind are. */
+const listedResources: Readonly<Record<ListedKind, ApiResource>> = {
+  namespaces: resources.namespaces,
+  services: resources.services,
+  replicationControllers: inNamespaces('', 'replicationcontrollers', 'ReplicationController'),
+  replicaSets: inNamespaces('apps', 'replicasets', 'ReplicaSet'),
+  statefulSets: inNamespaces('apps', 'statefulsets', 'StatefulSet'),
+  podDisruptionBudgets: inNamespaces('policy', 'poddisruptionbudgets', 'PodDisruptionBudget'),
+};
+
+function inNamespaces(group: string, resource: string, kind: string): ApiResource {
+  return apiResource({ group, version: 'v1', resource, kind, namespaced: true });
+}
+
+/** What plugins may register for beside pods and nodes. */
+type OtherResource = Exclude<EventResource, 'Pod' | 'Node' | '*'>;
+/** Where the objects are that a plugin may register for. */
+const eventResources: Readonly<Record<OtherResource, ApiResource>> = {
+  Namespace: resources.namespaces,
+  Service: resources.services,
+  PersistentVolume: resources.persistentVolumes,
+  PersistentVolumeClaim: resources.persistentVolumeClaims,
+  StorageClass: ofCluster('storage.k8s.io', 'storageclasses', 'StorageClass'),
+  CSINode: ofCluster('storage.k8s.io', 'csinodes', 'CSINode'),
+  ResourceClaim: inNamespaces('resource.k8s.io', 'resourceclaims', 'ResourceClaim'),
+};
+
+function ofCluster(group: string, resource: string, kind: string): ApiResource {
+  return apiResource({ group, version: 'v1', resource, kind, namespaced: false });
+}
+
+const selectors: readonly ListedKind[] = ['services', 'replicationControllers', 'replicaSets', 'statefulSets'];
+const kindsOfPlugins: Readonly<Record<string, readonly ListedKind[]>> = {
+  PodTopologySpread: selectors,
+  SelectorSpread: selectors,
+  ServiceAffinity: ['services'],
+  InterPodAffinity: ['namespaces'],
+  DefaultPreemption: ['podDisruptionBudgets'],
+};
+/** Plugins of this library that ask for nothing but pods and nodes. */
+const frugal: readonly string[] = [
+  ...['NodeName', 'NodePorts', 'NodeUnschedulable', 'NodeAffinity', 'TaintToleration', 'NodeResourcesFit'],
+  ...['NodeResourcesBalancedAllocation', 'ImageLocality', 'SchedulingGates', 'PrioritySort', 'DefaultBinder'],
+  ...['VolumeRestrictions', 'NodeLabel', 'RequestedToCapacityRatio', 'NodeResourcesLeastAllocated'],
+  ...['NodeResourcesMostAllocated', 'RefusedVolumes', 'VolumeBinding', 'DynamicResources'],
+];
+
+/** The kinds that these plugins may ask for. A plugin that is not known here may ask for any. */
+export function kindsFor(pluginNames: Iterable<string>): ListedKind[] {
+  const wanted = new Set<ListedKind>();
+  for (const name of pluginNames) {
+    const kinds = frugal.includes(name) ? [] : (kindsOfPlugins[name] ?? listedKinds);
+    for (const kind of kinds) wanted.add(kind);
+  }
+  return listedKinds.filter((kind) => wanted.has(kind));
+}
+
+/** Answers plugins from the stores that reflectors fill. */
+export class StoreListers implements ClusterListers {
+  readonly stores: Readonly<Record<ListedKind, ObjectStore>>;
+
+  constructor() {
+    const store = (): ObjectStore => new ObjectStore<ApiObject>();
+    this.stores = {
+      namespaces: store(),
+      services: store(),
+      replicationControllers: store(),
+      replicaSets: store(),
+      statefulSets: store(),
+      podDisruptionBudgets: store(),
+    };
+  }
+
+  namespaceLabels(name: string): Readonly<Record<string, string>> {
+    return this.stores.namespaces.get(undefined, name)?.metadata?.labels ?? {};
+  }
+
+  services(namespace: string): readonly SelectingObject[] {
+    return this.stores.services.list(namespace);
+  }
+
+  replicationControllers(namespace: string): readonly SelectingObject[] {
+    return this.stores.replicationControllers.list(namespace);
+  }
+
+  replicaSets(namespace: string): readonly SelectingObject[] {
+    return this.stores.replicaSets.list(namespace);
+  }
+
+  statefulSets(namespace: string): readonly SelectingObject[] {
+    return this.stores.statefulSets.list(namespace);
+  }
+
+  podDisruptionBudgets(namespace: string): readonly SelectingObject[] {
+    return this.stores.podDisruptionBudgets.list(namespace);
+  }
+}
+
+/** The part of a scheduler that is told of the cluster. */
+export interface ToldScheduler {
+  setPod(pod: WirePod): void;
+  deletePod(uid: string): void;
+  setNode(node: WireNode): void;
+  deleteNode(name: string): void;
+  unconfirmedPods(boundBefore: number): readonly WirePod[];
+  objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void;
+}
+
+/** Brings what the watches of a cluster tell to the scheduler. */
+export function sinkOf(scheduler: ToldScheduler): ClusterSink {
+  // no pod loses its node, unless etcd was set back to a time before its binding
+  const unbound = (pod: WirePod): void => {
+    scheduler.deletePod(pod.metadata?.uid ?? '');
+    scheduler.setPod(pod);
+  };
+  return {
+    podAdded: (pod) => scheduler.setPod(pod),
+    podUpdated: (before, pod) => {
+      if (hasNode(before) && !hasNode(pod)) unbound(pod);
+      else scheduler.setPod(pod);
+    },
+    podsListed: (startedAt, find) => {
+      for (const { metadata } of scheduler.unconfirmedPods(startedAt)) {
+        const pod = find(metadata?.namespace, metadata?.name ?? '');
+        if (pod !== undefined && pod.metadata?.uid === metadata?.uid && !hasNode(pod)) unbound(pod);
+      }
+    },
+    podDeleted: ({ metadata }) => scheduler.deletePod(metadata?.uid ?? ''),
+    nodeAdded: (node) => scheduler.setNode(node),
+    nodeUpdated: (_, node) => scheduler.setNode(node),
+    nodeDeleted: ({ metadata }) => scheduler.deleteNode(metadata?.name ?? ''),
+    objectChanged: (resource, before, after) => scheduler.objectChanged(resource, before, after),
+  };
+}
+
+function hasNode({ spec }: WirePod): boolean {
+  return (spec?.nodeName ?? '') !== '';
 }

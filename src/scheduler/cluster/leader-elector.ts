@@ -1,17 +1,14 @@
 // Behaviour of client-go tools/leaderelection, v0.36.3.
-
 import type { WireLease } from '../../api/json/types.ts';
 import { type CancelTimer, sleep } from '../../base/clock.ts';
-import { RunState } from '../../base/concurrency/run-state.ts';
+import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import { classifyApiError, type RetriedError, retriedError } from '../../client/resources/error-class.ts';
+import { classifyApiError, type ErrorClass, type RetriedError, retriedError } from '../../client/resources/error-class.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
-import { LeaseFailures } from './lease-failures.ts';
-import { heldLease, releasedLease } from './lease-record.ts';
-import { ObservedLease } from './observed-lease.ts';
+import { heldLease, ObservedLease, releasedLease } from './observed-lease.ts';
 
 /**
  * Contends for a Lease, so that of several processes one works. The leader renews it every `retryPeriodMs`. One that cannot
@@ -191,5 +188,56 @@ export class LeaderElector {
     } catch (err) {
       logger.debug({ err, ...this.#leaseName }, 'the Lease of the leader was not given up');
     }
+  }
+}
+
+/** Only a person can help here. */
+const lasting: readonly ErrorClass[] = ['forbidden', 'unauthorized', 'invalid'];
+/** What goes on failing is told again after so long, in milliseconds. */
+const tellAgainMs = 300_000;
+
+/**
+ * The tries for a Lease that failed one after another. A process that may not have the Lease does nothing for ever, so people are
+ * told: at once where trying again cannot help, and otherwise when the failures last for longer than a leader may go on.
+ */
+class LeaseFailures {
+  readonly #options: CheckedLeaderOptions;
+  #last: LastFailure | undefined;
+  #sinceMs: number | undefined;
+  #toldMs: number | undefined;
+
+  constructor(options: CheckedLeaderOptions) {
+    this.#options = options;
+  }
+
+  /** The last one, while no success has followed. */
+  get last(): LastFailure | undefined {
+    return this.#last;
+  }
+
+  add(error: unknown, retryInMs: number): void {
+    const { clock, logger, namespace, name, identity } = this.#options;
+    const at = clock.now();
+    this.#last = { error, at, retryAt: at + retryInMs };
+    const elapsedMs = clock.elapsed();
+    this.#sinceMs ??= elapsedMs;
+    const fields = { err: error, namespace, name, identity };
+    if (!this.#isToBeTold(error, elapsedMs - this.#sinceMs, elapsedMs)) {
+      logger.debug(fields, 'the Lease of the leader was not renewed');
+      return;
+    }
+    this.#toldMs = elapsedMs;
+    logger.error(fields, 'the Lease of the leader can be neither taken nor renewed: without it this process does nothing');
+  }
+
+  /** A try has not failed. */
+  end(): void {
+    this.#last = undefined;
+    this.#sinceMs = undefined;
+  }
+
+  #isToBeTold(error: unknown, lastedMs: number, elapsedMs: number): boolean {
+    if (this.#toldMs !== undefined && elapsedMs - this.#toldMs < tellAgainMs) return false;
+    return lasting.includes(classifyApiError(error)) || lastedMs >= this.#options.renewDeadlineMs;
   }
 }

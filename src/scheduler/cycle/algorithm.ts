@@ -1,10 +1,10 @@
 import { CycleState } from '../framework/cycle-state.ts';
-import { FitError } from '../framework/fit-error.ts';
+import { type Diagnosis, FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
+import type { PluginRejection } from '../framework/plugin.ts';
+import type { NodeScores } from '../framework/score-runner.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { findNodesThatFit } from './find-nodes.ts';
-import { prioritizeNodes } from './prioritize-nodes.ts';
-import { selectHost } from './select-host.ts';
 
 /** Where a pod goes. */
 export interface ScheduleResult {
@@ -48,4 +48,160 @@ export class SchedulingAlgorithm {
     const chosen = feasible[selectHost(totals, () => framework.random())] ?? first;
     return { nodeName: chosen.name, evaluatedNodes, feasibleNodes };
   }
+}
+
+// Behaviour of pkg/scheduler/schedule_one.go findNodesThatFitPod, v1.36.3.
+
+/** The nodes that fit, and why the others that were looked at do not. */
+export interface FoundNodes {
+  readonly feasible: readonly NodeInfo[];
+  readonly diagnosis: Diagnosis;
+  /** How many nodes further the next search begins. */
+  readonly advance: number;
+}
+
+/**
+ * The nodes on which the pod fits, in the order in which they were found. The search begins at the node at `startIndex`, goes
+ * round, and ends when enough nodes are found. A pod that was promised a node is tried there first, and elsewhere only where it
+ * does not fit. Throws PluginError.
+ */
+export function findNodesThatFit(framework: Framework, state: CycleState, pod: PodInfo, startIndex: number): FoundNodes {
+  const snapshot = framework.snapshot();
+  const search = new NodeSearch(framework, state, pod);
+  const { rejection, nodeNames, selectors } = framework.preFilter(state, pod);
+  for (const plugin of selectors) search.rejectors.add(plugin);
+  if (rejection !== undefined) {
+    search.countRejector(rejection);
+    return { feasible: [], diagnosis: search.diagnosis(rejection, true), advance: 0 };
+  }
+  const promised = snapshot.get(pod.pod.status?.nominatedNodeName ?? '');
+  if (promised !== undefined) {
+    const feasible = search.tryPromised(promised);
+    if (feasible.length > 0) return { feasible, diagnosis: search.diagnosis(undefined, false), advance: 0 };
+  }
+  // a name that no node has is passed over
+  const nodes = nodeNames === undefined ? snapshot.nodes : [...nodeNames].flatMap((name) => snapshot.get(name) ?? []);
+  // as upstream, the plugin that has just rejected the promised node is named, too
+  const rest = nodeNames === undefined ? undefined : ruledOut([...search.rejectors]);
+  const feasible = search.run(nodes, startIndex);
+  const diagnosis = search.diagnosis(rest, false);
+  return { feasible, diagnosis, advance: feasible.length + diagnosis.failures.size };
+}
+
+function ruledOut(plugins: readonly string[]): PluginRejection {
+  const reason = `node(s) didn't satisfy plugin(s) [${plugins.toSorted().join(' ')}]`;
+  return { plugin: '', code: 'UnschedulableAndUnresolvable', reasons: [reason] };
+}
+
+/** Looks at nodes, and keeps why they do not fit. */
+class NodeSearch {
+  readonly rejectors = new Set<string>();
+  readonly #pending = new Set<string>();
+  readonly #failures = new Map<string, PluginRejection>();
+  readonly #framework: Framework;
+  readonly #state: CycleState;
+  readonly #pod: PodInfo;
+
+  constructor(framework: Framework, state: CycleState, pod: PodInfo) {
+    this.#framework = framework;
+    this.#state = state;
+    this.#pod = pod;
+  }
+
+  /** A node that cannot be judged now is judged again with the others, whose error counts. */
+  tryPromised(node: NodeInfo): readonly NodeInfo[] {
+    try {
+      return this.run([node], 0);
+    } catch {
+      return [];
+    }
+  }
+
+  run(nodes: readonly NodeInfo[], startIndex: number): NodeInfo[] {
+    const { filters, scores, profile } = this.#framework;
+    const enough = scores.hasScorers
+      ? nodesToFind(nodes.length, profile.percentageOfNodesToScore ?? 0)
+      : Math.min(1, nodes.length);
+    const feasible: NodeInfo[] = [];
+    for (let step = 0; step < nodes.length && feasible.length < enough; step += 1) {
+      const node = nodes[(startIndex + step) % nodes.length] as NodeInfo;
+      const rejection = filters.filterWithNominated(this.#state, this.#pod, node);
+      if (rejection === undefined) feasible.push(node);
+      else this.#reject(node.name, rejection);
+    }
+    return feasible;
+  }
+
+  countRejector({ plugin, code, parts }: PluginRejection): void {
+    if (plugin !== '') this.rejectors.add(plugin);
+    if (plugin !== '' && code === 'Pending') this.#pending.add(plugin);
+    for (const part of parts ?? []) if (part.plugin !== plugin) this.countRejector(part);
+  }
+
+  diagnosis(rest: PluginRejection | undefined, isRejectedAsSuch: boolean): Diagnosis {
+    const { length: nodes } = this.#framework.snapshot().nodes;
+    return { nodes, failures: this.#failures, rest, isRejectedAsSuch, rejectors: this.rejectors, pending: this.#pending };
+  }
+
+  #reject(nodeName: string, rejection: PluginRejection): void {
+    this.#failures.set(nodeName, rejection);
+    this.countRejector(rejection);
+  }
+}
+
+// Behaviour of pkg/scheduler/schedule_one.go numFeasibleNodesToFind, v1.36.3.
+
+/** So many nodes are always looked for. */
+const leastNodes = 100;
+const leastPercentage = 5;
+const mostPercentage = 50;
+
+/**
+ * How many feasible nodes are enough, of `nodes` in all. `percentage` 0: from 50 per cent down to 5, one less for every 125
+ * nodes.
+ */
+export function nodesToFind(nodes: number, percentage: number): number {
+  if (nodes < leastNodes) return nodes;
+  const adaptive = Math.max(leastPercentage, mostPercentage - Math.trunc(nodes / 125));
+  const asked = Math.trunc((nodes * (percentage === 0 ? adaptive : percentage)) / 100);
+  return Math.min(nodes, Math.max(leastNodes, asked));
+}
+
+// Behaviour of pkg/scheduler/schedule_one.go prioritizeNodes, v1.36.3.
+
+/**
+ * What each node is worth to the pod: the plugins' scores times their weights, added up; 1 for every node where no plugin
+ * scores. Throws PluginError.
+ */
+export function prioritizeNodes(framework: Framework, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): NodeScores {
+  const { scores } = framework;
+  if (!scores.hasScorers) return { totals: new Array<number>(nodes.length).fill(1), plugins: [] };
+  scores.preScore(state, pod, nodes);
+  return scores.score(state, pod, nodes);
+}
+
+/**
+ * The index of the highest total; of several equal ones `random` (from 0 up to, but not including, 1) picks one. -1 where there is
+ * none.
+ */
+export function selectHost(totals: readonly number[], random: () => number): number {
+  const best = bestHosts(totals);
+  const [first = -1] = best;
+  return best.length < 2 ? first : (best[Math.trunc(random() * best.length)] ?? first);
+}
+
+/** The indexes of all nodes with the highest total. */
+export function bestHosts(totals: readonly number[]): number[] {
+  let best: number[] = [];
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < totals.length; index += 1) {
+    const total = totals[index] as number;
+    if (total > highest) {
+      highest = total;
+      best = [index];
+    } else if (total === highest) {
+      best.push(index);
+    }
+  }
+  return best;
 }

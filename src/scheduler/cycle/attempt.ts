@@ -1,7 +1,7 @@
 import type { CycleState } from '../framework/cycle-state.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
-import type { PluginRejection } from '../framework/status.ts';
+import type { PluginRejection } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 

@@ -1,13 +1,16 @@
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded, type OnFailure } from '../../base/guard.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { asRejection } from './answers.ts';
 import type { CycleState } from './cycle-state.ts';
-import { type ExtensionPoint, type PluginAt, pluginsAt } from './extension-points.ts';
-import type { ProfilePlugins } from './handle.ts';
-import type { Plugin } from './plugin.ts';
-import { PluginError, pluginFailure, wrongAnswer } from './plugin-error.ts';
-import type { PluginRejection } from './status.ts';
+import {
+  type ExtensionPoint,
+  type Plugin,
+  type PluginAt,
+  type PluginRejection,
+  type ProfilePlugins,
+  pluginsAt,
+} from './plugin.ts';
+import { asRejection, PluginError, pluginFailure, wrongAnswer } from './plugin-error.ts';
 
 /** What permit of all plugins came to. */
 export interface PermitOutcome {

@@ -1,7 +1,5 @@
 import type { WirePod } from '../../api/json/types.ts';
-import { fitMessage } from './fit-message.ts';
-import type { NodeFailures } from './plugin.ts';
-import type { PluginRejection } from './status.ts';
+import type { NodeFailures, PluginRejection } from './plugin.ts';
 
 /** Why a pod fits nowhere. */
 export interface Diagnosis {
@@ -68,4 +66,18 @@ function reasonsByNode({ nodes, failures, rest }: Diagnosis): (readonly string[]
   const lookedAt = Array.from(failures.values(), ({ reasons }) => reasons);
   const others = rest === undefined ? 0 : Math.max(0, nodes - failures.size);
   return [...lookedAt, ...new Array<readonly string[]>(others).fill(rest?.reasons ?? [])];
+}
+
+/**
+ * Says in one line why a pod fits on none of the nodes: `0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu.`
+ * `reasons` holds those of each node that has some; equal ones are counted together.
+ */
+export function fitMessage(nodeCount: number, reasons: Iterable<readonly string[]>): string {
+  const counts = new Map<string, number>();
+  for (const ofNode of reasons) {
+    for (const reason of ofNode) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  // sorted as texts, as kube-scheduler does: "10 x" stands before "2 x"
+  const counted = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${nodeCount} nodes are available:${counted.length > 0 ? ` ${counted.join(', ')}.` : ''}`;
 }

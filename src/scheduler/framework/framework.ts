@@ -3,16 +3,25 @@ import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { BindingRunner } from './binding-runner.ts';
 import type { CycleState } from './cycle-state.ts';
-import { type PluginAt, pluginsAt } from './extension-points.ts';
-import { FilterRunner } from './filter-runner.ts';
+import { FilterRunner, type PreFilterOutcome } from './filter-runner.ts';
 import type { Diagnosis } from './fit-error.ts';
-import type { ClusterListers, NominatedPods, PluginHandle, ProfilePlugins } from './handle.ts';
-import type { NodeFailures, Plugin, PostFilterAction, PostFilterAnswer, PreFilterAnswer } from './plugin.ts';
+import {
+  type ClusterListers,
+  type NodeFailures,
+  type NominatedPods,
+  type Plugin,
+  type PluginAt,
+  type PluginHandle,
+  type PluginRejection,
+  type PostFilterAction,
+  type PostFilterAnswer,
+  type PreFilterAnswer,
+  type ProfilePlugins,
+  pluginsAt,
+  type SchedulerClient,
+} from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
-import type { PreFilterOutcome } from './pre-filter-runner.ts';
-import type { SchedulerClient } from './scheduler-client.ts';
 import { ScoreRunner } from './score-runner.ts';
-import type { PluginRejection } from './status.ts';
 
 /** What a profile's plugins are given of the scheduler. */
 export interface FrameworkContext {

@@ -1,6 +1,6 @@
 import { StatusManagerError, shownValue } from '../../base/errors.ts';
 import { catchRejection, ignoreFailure, isThenable } from '../../base/guard.ts';
-import type { ExtensionPoint } from './extension-points.ts';
+import type { ExtensionPoint, PluginRejection, RejectionCode } from './plugin.ts';
 
 /**
  * A plugin of the scheduler threw, or answered what it must not; code ERR_PLUGIN. It ends the attempt of one pod, which is
@@ -41,4 +41,14 @@ export function wrongAnswer(plugin: string, point: ExtensionPoint, rule: string,
     return new PluginError(plugin, point, 'it returned a promise where the scheduler does not wait');
   }
   return new PluginError(plugin, point, `expected it to return ${rule}, got ${shownValue(answer)}`);
+}
+
+const codes: readonly (RejectionCode | undefined)[] = ['Unschedulable', 'UnschedulableAndUnresolvable', 'Pending'];
+const rule = 'undefined or a rejection (code and reasons)';
+
+/** What a plugin answered that is not undefined, as a rejection with the plugin's name. Throws PluginError for anything else. */
+export function asRejection(plugin: string, point: ExtensionPoint, answer: unknown): PluginRejection {
+  const { code, reasons } = (answer ?? {}) as Partial<PluginRejection>;
+  if (code === undefined || !codes.includes(code) || !Array.isArray(reasons)) throw wrongAnswer(plugin, point, rule, answer);
+  return { plugin, code, reasons };
 }

@@ -1,9 +1,8 @@
-import type { WirePod } from '../../api/json/types.ts';
+import type { WirePod, WirePodCondition } from '../../api/json/types.ts';
+import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import type { ClusterEventWithHint } from './cluster-event.ts';
 import type { CycleState } from './cycle-state.ts';
-import type { PluginRejection, Rejection } from './status.ts';
 
 /** The highest score that a plugin may give, after normalisation. The lowest is 0. */
 export const maxNodeScore = 100;
@@ -92,4 +91,238 @@ export interface PostFilterAction {
   readonly victim: PodInfo;
   /** The node that the victim is on. */
   readonly nodeName: string;
+}
+
+/** The name of a point at which plugins take part. */
+export type ExtensionPoint =
+  | 'preEnqueue'
+  | 'queueSort'
+  | 'preFilter'
+  | 'filter'
+  | 'postFilter'
+  | 'preScore'
+  | 'score'
+  | 'reserve'
+  | 'permit'
+  | 'preBind'
+  | 'bind'
+  | 'postBind';
+
+/** The points at which plugins take part, in the order in which a pod meets them, with the method of the plugin. */
+export const extensionPoints = {
+  preEnqueue: 'preEnqueue',
+  queueSort: 'less',
+  preFilter: 'preFilter',
+  filter: 'filter',
+  postFilter: 'postFilter',
+  preScore: 'preScore',
+  score: 'score',
+  reserve: 'reserve',
+  permit: 'permit',
+  preBind: 'preBind',
+  bind: 'bind',
+  postBind: 'postBind',
+} as const satisfies Record<ExtensionPoint, keyof Plugin>;
+
+/** A plugin that has the method of this point. */
+export type PluginAt<Point extends ExtensionPoint> = Plugin & Required<Pick<Plugin, (typeof extensionPoints)[Point]>>;
+
+/** The plugins that take part at one point, in their order. */
+export function pluginsAt<Point extends ExtensionPoint>(profile: ProfilePlugins, point: Point): readonly PluginAt<Point>[] {
+  const method = extensionPoints[point];
+  const takesPart = (plugin: Plugin): plugin is PluginAt<Point> => typeof plugin[method] === 'function';
+  return (profile.points?.[point] ?? profile.plugins).filter(takesPart);
+}
+
+/** Objects beside pods and nodes that plugins ask for. Each list is what the watches have brought. */
+export interface ClusterListers {
+  /** The labels of a namespace; undefined for one that is not known. */
+  namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
+  /** The services of a namespace. */
+  services(namespace: string): readonly SelectingObject[];
+  /** The replication controllers of a namespace. */
+  replicationControllers(namespace: string): readonly SelectingObject[];
+  /** The replica sets of a namespace. */
+  replicaSets(namespace: string): readonly SelectingObject[];
+  /** The stateful sets of a namespace. */
+  statefulSets(namespace: string): readonly SelectingObject[];
+  /** The disruption budgets of a namespace. */
+  podDisruptionBudgets(namespace: string): readonly SelectingObject[];
+}
+
+/** An object that selects pods, as it stands in JSON. The selector of services and replication controllers is a map of labels. */
+export interface SelectingObject {
+  /** What names the object. */
+  readonly metadata?: {
+    /** The name of the object. */
+    readonly name?: string;
+    /** The namespace of the object. */
+    readonly namespace?: string;
+    /** The labels of the object itself, not of the pods that it selects. */
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  /** What is wanted of the object. */
+  readonly spec?: {
+    /** Which pods it selects. */
+    readonly selector?: unknown;
+  };
+  /** What the object's controller says of it. */
+  readonly status?: unknown;
+}
+
+/** Pods that were promised a node while their victims end. */
+export interface NominatedPods {
+  /** The pods that were promised this node. */
+  onNode(nodeName: string): readonly PodInfo[];
+}
+
+/** What a plugin may use of the scheduler it is in. It is asked in a cycle only: before the first one there is no snapshot. */
+export interface PluginHandle {
+  /** The nodes and their pods, as the cycle sees them. */
+  snapshot(): Snapshot;
+  /** The objects beside pods and nodes. */
+  readonly listers: ClusterListers;
+  /** The pods that were promised a node. */
+  readonly nominated: NominatedPods;
+  /** What writes to the cluster. A cycle does not wait for it: it is for preBind, bind and what comes after. */
+  readonly client: SchedulerClient;
+  /** Runs preFilter of all plugins on this state, as the cycle does. Its answer says which nodes are left to look at. */
+  runPreFilters(state: CycleState, pod: PodInfo): PluginRejection | PreFilterAnswer;
+  /** The first rejection of the filters, nominated pods counted as upstream counts them. */
+  runFiltersWithNominated(state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined;
+  /** Tells every plugin's addPod. */
+  runAddPod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /** Tells every plugin's removePod. */
+  runRemovePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /** True while the victims of this pod are being deleted: it is not tried meanwhile. */
+  isPreempting(podUID: string): boolean;
+  /** From 0 up to 1. */
+  random(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** Makes a plugin from its arguments, which are checked: throws ERR_INVALID_OPTION for what it does not know. */
+export type PluginFactory = (args: unknown, handle: PluginHandle) => Plugin;
+
+/** The plugins of one profile at each extension point, in their order. */
+export interface ProfilePlugins {
+  /** The `spec.schedulerName` of the pods that this profile schedules. */
+  readonly schedulerName: string;
+  /** The plugins, in the order in which they are asked. */
+  readonly plugins: readonly Plugin[];
+  /** By the plugin's name; 1 where it is not listed. */
+  readonly weights: ReadonlyMap<string, number>;
+  /** At these points these plugins stand in place of `plugins`, in this order. */
+  readonly points?: Readonly<Partial<Record<ExtensionPoint, readonly Plugin[]>>>;
+  /** All filters look at a node, also after one has rejected it. Default: the first rejection is enough. */
+  readonly checkAllFilters?: boolean;
+  /** How many per cent of the nodes are to be found feasible before the search ends; 0, the default: fewer the more nodes there are. */
+  readonly percentageOfNodesToScore?: number;
+}
+
+/** What is to change in a pod's status. */
+export interface PodStatusChange {
+  /** Put in the place of the condition of its type. Its times are the client's to fill in. */
+  readonly condition?: Pick<WirePodCondition, 'type' | 'status' | 'reason' | 'message'>;
+  /** An empty text clears it. */
+  readonly nominatedNodeName?: string;
+}
+
+/** What the scheduler tells people of a pod. */
+export interface SchedulingEvent {
+  /** The pod that it is about. */
+  readonly pod: WirePod;
+  /** The other pod that it is about, such as the one that preempts. */
+  readonly related?: WirePod;
+  /** `Warning` where something failed. */
+  readonly type: 'Normal' | 'Warning';
+  /** `Scheduled`, `FailedScheduling`, `Preempted`. */
+  readonly reason: string;
+  /** `Binding`, `Scheduling`, `Preempting`. */
+  readonly action: string;
+  /** What happened, in a sentence for people. */
+  readonly note: string;
+}
+
+/**
+ * What the scheduler writes to the cluster. Every method that takes a signal settles soon after it aborts. All of them name
+ * the pod's uid, so that a pod that was created again under the name is never meant.
+ */
+export interface SchedulerClient {
+  /** Resolves only once the pod is on this node, by this request or by one whose answer was lost. Rejects otherwise. */
+  bind(pod: WirePod, nodeName: string, signal: AbortSignal): Promise<void>;
+  /** A pod that is gone, or another one by now, is no failure. */
+  patchStatus(pod: WirePod, change: PodStatusChange, signal: AbortSignal): Promise<void>;
+  /** Deletes a victim with its own grace period. A pod that is gone, or another one by now, is no failure. */
+  deletePod(pod: WirePod, signal: AbortSignal): Promise<void>;
+  /** Never waits and never throws. */
+  event(event: SchedulingEvent): void;
+}
+
+/** What changed. */
+export type EventResource =
+  | 'Pod'
+  | 'Node'
+  | 'Namespace'
+  | 'Service'
+  | 'PersistentVolume'
+  | 'PersistentVolumeClaim'
+  | 'StorageClass'
+  | 'CSINode'
+  | 'ResourceClaim'
+  | '*';
+
+/** How it changed. */
+export type EventAction =
+  | 'Add'
+  | 'Delete'
+  | 'UpdateNodeAllocatable'
+  | 'UpdateNodeLabel'
+  | 'UpdateNodeTaint'
+  | 'UpdateNodeCondition'
+  | 'UpdateNodeAnnotation'
+  | 'UpdatePodLabel'
+  | 'UpdatePodScaleDown'
+  | 'UpdatePodToleration'
+  | 'UpdatePodSchedulingGatesEliminated'
+  | 'Update'
+  | '*';
+
+/** `Queue`: the change may help the pod, which is tried again. `Skip`: it cannot. */
+export type QueueingHint = 'Queue' | 'Skip';
+
+/** A kind of change that may make a pod schedulable that a plugin rejected. */
+export interface ClusterEventWithHint {
+  /** What changes; `*` for every resource. */
+  readonly resource: EventResource;
+  /** How it changes; one of these is enough. `*` for every change. */
+  readonly actions: readonly EventAction[];
+  /**
+   * Whether this change may help this pod. Without it every change of the kind does. `before` is undefined for what was
+   * added, `after` for what was deleted. A hint that throws counts as `Queue`.
+   */
+  readonly hint?: (pod: WirePod, before: JsonMembers | undefined, after: JsonMembers | undefined) => QueueingHint;
+}
+
+/**
+ * Why a plugin says no. `Unschedulable`: the end of other pods may help. `UnschedulableAndUnresolvable`: it would not.
+ * `Pending`: the plugin waits for something outside, and says when to try again.
+ */
+export type RejectionCode = 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending';
+
+/** What a plugin answers that does not agree. A plugin that agrees answers undefined; one that cannot say throws. */
+export interface Rejection {
+  /** What could help. */
+  readonly code: RejectionCode;
+  /** In words for people; equal reasons of several nodes are counted together. */
+  readonly reasons: readonly string[];
+}
+
+/** A rejection, and whose it is. */
+export interface PluginRejection extends Rejection {
+  /** Empty where it is the answer of several plugins. */
+  readonly plugin: string;
+  /** Of a node that all filters have looked at: what each of them said that rejected it. */
+  readonly parts?: readonly PluginRejection[];
 }

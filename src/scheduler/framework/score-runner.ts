@@ -1,9 +1,7 @@
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
-import { type PluginAt, pluginsAt } from './extension-points.ts';
-import type { ProfilePlugins } from './handle.ts';
-import { maxNodeScore } from './plugin.ts';
+import { maxNodeScore, type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
 import { PluginError, pluginFailure, wrongAnswer } from './plugin-error.ts';
 
 /** What one plugin gave; each list is in the order of the nodes. */

@@ -3,9 +3,8 @@
 import type { WirePod } from '../../api/json/types.ts';
 import { type HostPort, hostPortsOfContainers } from '../../api/pod/host-ports.ts';
 import { defaultRequests, type PodAmounts } from './pod-amounts.ts';
-import type { PodReading } from './pod-info-factory.ts';
-import { type Amounts, addAmounts, amountsOf, raiseAmounts, unitsOf } from './quantity-amount.ts';
-import { resourceAmounts } from './resource-amounts.ts';
+import type { PodReading } from './pod-info.ts';
+import { type Amounts, addAmounts, amountsOf, raiseAmounts, resourceAmounts, unitsOf } from './resource.ts';
 
 /** How the classic scheduler read pods: no sidecars, no resources of the pod itself, no resizes. */
 export const classicPodReading: PodReading = { amounts: classicAmounts, hostPorts: classicHostPorts };

@@ -1,12 +1,10 @@
 // What the apiserver fills in and refuses (pkg/apis/core/v1/defaults.go, pkg/registry/core/pod/strategy.go, v1.36.3), as far as placement
 // depends on it: a scheduler in memory has no server before it.
-
 import type { WireNode, WirePod } from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { requireObject, requireObjects, requireText } from '../../base/options.ts';
-import type { GivenAffinityTerm } from './affinity-terms.ts';
-import { ownCopy } from './own-copy.ts';
-import { type GivenQuantities, inThousandths } from './quantity-amount.ts';
+import type { GivenAffinityTerm } from './pod-info.ts';
+import { type GivenQuantities, inThousandths } from './resource.ts';
 
 type Spec = NonNullable<WirePod['spec']>;
 type Container = Spec['containers'][number];
@@ -113,4 +111,20 @@ function withOwnValues(term: GivenAffinityTerm, labels: Labels): GivenAffinityTe
       .filter(({ key, values }) => !known.has(JSON.stringify([key, operator, values])));
   const added = [...wanted(matchLabelKeys, 'In'), ...wanted(mismatchLabelKeys, 'NotIn')];
   return { ...term, labelSelector: { ...labelSelector, matchExpressions: [...(matchExpressions ?? []), ...added] } };
+}
+
+/**
+ * A deep copy that nobody can change. What a pod or a node was before is known only as long as the object that was given is not the
+ * one that is given again. A `Date`, as client-node has it, becomes its time in text, and a member that is null is left out, as a server does.
+ */
+function ownCopy<T>(value: T): T {
+  return copyOf(value) as T;
+}
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(copyOf));
+  if (value instanceof Date) return value.toISOString();
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.freeze(Object.fromEntries(members.map(([key, member]) => [key, copyOf(member)])));
 }

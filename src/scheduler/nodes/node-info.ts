@@ -1,8 +1,9 @@
 import type { WireNode } from '../../api/json/types.ts';
-import type { HostPort } from '../../api/pod/host-ports.ts';
-import type { GroupedPods } from './pod-index.ts';
+import { everyAddress, type HostPort } from '../../api/pod/host-ports.ts';
+import { type Labels, labelOf } from '../../api/selectors/label-selector.ts';
+import { type GroupedPods, PodIndex } from './pod-index.ts';
 import type { PodInfo } from './pod-info.ts';
-import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './resource.ts';
+import { type AllocatableAmounts, allocatableAmounts, type NonZeroAmounts, type ResourceAmounts } from './resource.ts';
 
 /** What is known of one image that a node has. */
 export interface ImageState {
@@ -62,4 +63,242 @@ export interface Snapshot {
   readonly grouped: GroupedPods;
   /** Another number whenever a node comes, goes, or has other labels than before. */
   readonly labelsVersion: number;
+}
+
+// Behaviour of pkg/scheduler/framework NodeInfo, v1.36.3.
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const noPods: readonly PodInfo[] = [];
+
+/** A node, the pods on it and their sums, which are kept by adding and subtracting. */
+export class NodeState implements TrialNodeInfo {
+  readonly name: string;
+  #node: WireNode | undefined;
+  #pods: PodInfo[] = [];
+  #podsWithAffinity: readonly PodInfo[] = noPods;
+  #podsWithRequiredAntiAffinity: readonly PodInfo[] = noPods;
+  #requested: Writable<ResourceAmounts> = { milliCPU: 0, memory: 0, ephemeralStorage: 0, scalar: new Map() };
+  #nonZeroRequested: Writable<NonZeroAmounts> = { milliCPU: 0, memory: 0 };
+  #allocatable: AllocatableAmounts = allocatableAmounts(undefined);
+  #images: ReadonlyMap<string, ImageState> = new Map();
+  #usedPorts: UsedPorts = new Map();
+  #generation = 0;
+
+  /** Without a node there are only pods: the node is not known yet, or not any more. */
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Throws TypeError for a node that is not known: see {@link hasNode}. */
+  get node(): WireNode {
+    if (this.#node === undefined) throw new TypeError(`the node ${this.name} is not known`);
+    return this.#node;
+  }
+
+  get hasNode(): boolean {
+    return this.#node !== undefined;
+  }
+
+  get pods(): readonly PodInfo[] {
+    return this.#pods;
+  }
+
+  get podsWithAffinity(): readonly PodInfo[] {
+    return this.#podsWithAffinity;
+  }
+
+  get podsWithRequiredAntiAffinity(): readonly PodInfo[] {
+    return this.#podsWithRequiredAntiAffinity;
+  }
+
+  get requested(): ResourceAmounts {
+    return this.#requested;
+  }
+
+  get nonZeroRequested(): NonZeroAmounts {
+    return this.#nonZeroRequested;
+  }
+
+  get allocatable(): AllocatableAmounts {
+    return this.#allocatable;
+  }
+
+  get images(): ReadonlyMap<string, ImageState> {
+    return this.#images;
+  }
+
+  get usedPorts(): UsedPorts {
+    return this.#usedPorts;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Throws ERR_INVALID_ARGUMENT for an allocatable that is no quantity; nothing is changed then. */
+  setNode(node: WireNode, images: ReadonlyMap<string, ImageState>): void {
+    this.#allocatable = allocatableAmounts(node.status?.allocatable);
+    this.#node = node;
+    this.#images = images;
+    this.#generation++;
+  }
+
+  /** The pods stay. */
+  removeNode(): void {
+    this.#node = undefined;
+    this.#generation++;
+  }
+
+  addPod(pod: PodInfo): void {
+    this.#pods.push(pod);
+    if (pod.hasAffinity) this.#podsWithAffinity = [...this.#podsWithAffinity, pod];
+    if (pod.requiredAntiAffinityTerms.length > 0) {
+      this.#podsWithRequiredAntiAffinity = [...this.#podsWithRequiredAntiAffinity, pod];
+    }
+    this.#usedPorts = withPorts(this.#usedPorts, pod.hostPorts);
+    this.#count(pod, 1);
+  }
+
+  /** `counted`: the version whose amounts and ports are taken off; by default the one that was added. */
+  removePod({ uid }: PodInfo, counted?: PodInfo): boolean {
+    const index = this.#pods.findIndex((each) => each.uid === uid);
+    const added = this.#pods[index];
+    if (added === undefined) return false;
+    removeAt(this.#pods, index);
+    const pod = counted ?? added;
+    if (pod.hasAffinity) this.#podsWithAffinity = without(this.#podsWithAffinity, uid);
+    if (pod.requiredAntiAffinityTerms.length > 0) {
+      this.#podsWithRequiredAntiAffinity = without(this.#podsWithRequiredAntiAffinity, uid);
+    }
+    this.#usedPorts = withoutPorts(this.#usedPorts, pod.hostPorts);
+    this.#count(pod, -1);
+    return true;
+  }
+
+  hasConflict(port: HostPort): boolean {
+    return isTaken(this.#usedPorts, port);
+  }
+
+  clone(): NodeState {
+    const copy = new NodeState(this.name);
+    copy.#node = this.#node;
+    copy.#pods = this.#pods.slice();
+    copy.#podsWithAffinity = this.#podsWithAffinity;
+    copy.#podsWithRequiredAntiAffinity = this.#podsWithRequiredAntiAffinity;
+    copy.#requested = { ...this.#requested };
+    copy.#nonZeroRequested = { ...this.#nonZeroRequested };
+    copy.#allocatable = this.#allocatable;
+    copy.#images = this.#images;
+    copy.#usedPorts = this.#usedPorts;
+    copy.#generation = this.#generation;
+    return copy;
+  }
+
+  #count({ requests, nonZeroRequests }: PodInfo, sign: 1 | -1): void {
+    const requested = this.#requested;
+    requested.milliCPU += sign * requests.milliCPU;
+    requested.memory += sign * requests.memory;
+    requested.ephemeralStorage += sign * requests.ephemeralStorage;
+    if (requests.scalar.size > 0) requested.scalar = sumOf(requested.scalar, requests.scalar, sign);
+    this.#nonZeroRequested.milliCPU += sign * nonZeroRequests.milliCPU;
+    this.#nonZeroRequested.memory += sign * nonZeroRequests.memory;
+    this.#generation++;
+  }
+}
+
+/** A new map, because clones share the old one. */
+function sumOf(amounts: ReadonlyMap<string, number>, more: ReadonlyMap<string, number>, sign: 1 | -1): Map<string, number> {
+  const sum = new Map(amounts);
+  for (const [name, amount] of more) sum.set(name, (sum.get(name) ?? 0) + sign * amount);
+  return sum;
+}
+
+function without(pods: readonly PodInfo[], uid: string): readonly PodInfo[] {
+  const index = pods.findIndex((each) => each.uid === uid);
+  if (index === -1) return pods;
+  const left = pods.slice();
+  removeAt(left, index);
+  return left;
+}
+
+/** The last one takes the place of the one that goes. */
+function removeAt(pods: PodInfo[], index: number): void {
+  const last = pods.pop();
+  if (last !== undefined && index < pods.length) pods[index] = last;
+}
+
+/** A node by itself, with pods on it: its images are on no other node. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
+export function createNodeInfo(node: WireNode, pods: readonly PodInfo[] = []): NodeState {
+  const state = new NodeState(node.metadata?.name ?? '');
+  const images = new Map<string, ImageState>();
+  for (const { names, sizeBytes = 0 } of node.status?.images ?? []) {
+    for (const name of names ?? []) images.set(name, { sizeBytes, nodes: 1 });
+  }
+  state.setNode(node, images);
+  for (const pod of pods) state.addPod(pod);
+  return state;
+}
+
+/** A snapshot of exactly these nodes, in this order. */
+export function snapshotOf(nodes: readonly NodeInfo[]): Snapshot {
+  const grouped = new PodIndex();
+  for (const { name, pods } of nodes) for (const pod of pods) grouped.add(name, pod);
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  return {
+    nodes,
+    nodesWithAffinity: nodes.filter(({ podsWithAffinity }) => podsWithAffinity.length > 0),
+    nodesWithRequiredAntiAffinity: nodes.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0),
+    get: (name) => byName.get(name),
+    grouped,
+    labelsVersion: 0,
+  };
+}
+
+// Behaviour of kube-scheduler/framework HostPortInfo, v0.36.3.
+
+/** The addresses on which a port is taken, by `PROTOCOL PORT`. Never changed: a change makes another one. */
+type UsedPorts = ReadonlyMap<string, readonly string[]>;
+
+/** A port counts once, however many pods take it. */
+function withPorts(used: UsedPorts, ports: readonly HostPort[]): UsedPorts {
+  if (ports.length === 0) return used;
+  const changed = new Map(used);
+  for (const { ip, protocol, port } of ports) {
+    const key = `${protocol} ${port}`;
+    const addresses = changed.get(key) ?? [];
+    if (!addresses.includes(ip)) changed.set(key, [...addresses, ip]);
+  }
+  return changed;
+}
+
+/** Ports that are not taken are passed over. */
+function withoutPorts(used: UsedPorts, ports: readonly HostPort[]): UsedPorts {
+  if (ports.length === 0) return used;
+  const changed = new Map(used);
+  for (const { ip, protocol, port } of ports) {
+    const key = `${protocol} ${port}`;
+    const left = changed.get(key)?.filter((address) => address !== ip) ?? [];
+    if (left.length === 0) changed.delete(key);
+    else changed.set(key, left);
+  }
+  return changed;
+}
+
+function isTaken(used: UsedPorts, { ip, protocol, port }: HostPort): boolean {
+  if (used.size === 0) return false;
+  const addresses = used.get(`${protocol} ${port}`);
+  if (addresses === undefined) return false;
+  return ip === everyAddress || addresses.includes(ip) || addresses.includes(everyAddress);
+}
+
+// Behaviour of component-helpers/node/topology GetZoneKey, v0.36.3.
+
+/** A text for the node's region and zone together; empty for a node that names neither. The old labels come first. */
+export function zoneKeyOf({ metadata }: WireNode): string {
+  const labels: Labels | undefined = metadata?.labels;
+  const zone = labelOf(labels, 'failure-domain.beta.kubernetes.io/zone') ?? labelOf(labels, 'topology.kubernetes.io/zone') ?? '';
+  const region =
+    labelOf(labels, 'failure-domain.beta.kubernetes.io/region') ?? labelOf(labels, 'topology.kubernetes.io/region') ?? '';
+  return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
 }

@@ -8,11 +8,12 @@ import {
   amountsOf,
   type GivenQuantities,
   inThousandths,
+  type NonZeroAmounts,
+  type ResourceAmounts,
   raiseAmounts,
+  resourceAmounts,
   unitsOf,
-} from './quantity-amount.ts';
-import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
-import { resourceAmounts } from './resource-amounts.ts';
+} from './resource.ts';
 
 /** What a pod asks for. */
 export interface PodAmounts {

@@ -1,5 +1,7 @@
 import type { WirePod } from '../../api/json/types.ts';
-import type { HostPort } from '../../api/pod/host-ports.ts';
+import { type HostPort, hostPortsOf } from '../../api/pod/host-ports.ts';
+import { type Labels, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { type PodAmounts, podAmounts } from './pod-amounts.ts';
 import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
 /** One term of a pod's affinity to other pods, its selectors parsed. */
@@ -55,4 +57,125 @@ export interface PodInfo {
   readonly preferredAntiAffinityTerms: readonly WeightedAffinityTerm[];
   /** Why the affinity to other pods cannot be read, where it breaks a rule; it counts as none then. */
   readonly affinityProblem: string | undefined;
+}
+
+// Behaviour of pkg/scheduler/framework PodInfo, v1.36.3.
+
+/** How a pod's spec is counted; the classic scheduler counted otherwise. */
+export interface PodReading {
+  amounts(pod: WirePod): PodAmounts;
+  hostPorts(pod: WirePod): readonly HostPort[];
+}
+
+/** How v1.36.3 counts. */
+const podReading: PodReading = { amounts: podAmounts, hostPorts: hostPortsOf };
+
+type AffinityMembers = Pick<
+  PodInfo,
+  'requiredAffinityTerms' | 'requiredAntiAffinityTerms' | 'preferredAffinityTerms' | 'preferredAntiAffinityTerms'
+>;
+const noTerms: readonly never[] = [];
+
+/**
+ * Reads all that the scheduler needs of a pod. Affinity to other pods that breaks a rule counts as none, and
+ * `affinityProblem` says what is wrong. Throws ERR_INVALID_ARGUMENT for what is no quantity.
+ */
+export function createPodInfo(pod: WirePod, reading: PodReading = podReading): PodInfo {
+  const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
+  const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
+  const problems: string[] = [];
+  const read = <Given, Term>(
+    path: string,
+    given: readonly Given[] | undefined,
+    parse: (path: string, namespace: string, given: Given) => Term,
+  ): readonly Term[] => {
+    try {
+      return given?.map((term, index) => parse(`${path}[${index}]`, namespace, term)) ?? noTerms;
+    } catch (error) {
+      problems.push(error instanceof Error ? error.message : String(error));
+      return noTerms;
+    }
+  };
+  const terms: AffinityMembers = {
+    requiredAffinityTerms: read(
+      'podAffinity.requiredDuringSchedulingIgnoredDuringExecution',
+      podAffinity?.requiredDuringSchedulingIgnoredDuringExecution,
+      parseAffinityTerm,
+    ),
+    requiredAntiAffinityTerms: read(
+      'podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution',
+      podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution,
+      parseAffinityTerm,
+    ),
+    preferredAffinityTerms: read(
+      'podAffinity.preferredDuringSchedulingIgnoredDuringExecution',
+      podAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
+      parseWeightedTerm,
+    ),
+    preferredAntiAffinityTerms: read(
+      'podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution',
+      podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
+      parseWeightedTerm,
+    ),
+  };
+  return {
+    pod,
+    uid,
+    name,
+    namespace,
+    key: `${namespace}/${name}`,
+    groupKey: `${namespace} ${pod.metadata?.deletionTimestamp == null} ${JSON.stringify(pod.metadata?.labels ?? {})}`,
+    priority: pod.spec?.priority ?? 0,
+    ...reading.amounts(pod),
+    hostPorts: reading.hostPorts(pod),
+    hasAffinity: podAffinity != null || podAntiAffinity != null,
+    ...terms,
+    affinityProblem: problems.length === 0 ? undefined : problems.join('; '),
+  };
+}
+
+// Behaviour of kube-scheduler/framework AffinityTerm, v0.36.3.
+
+type Affinity = NonNullable<NonNullable<WirePod['spec']>['affinity']>;
+export type GivenAffinityTerm = NonNullable<
+  NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+>[number];
+export type GivenWeightedTerm = NonNullable<
+  NonNullable<Affinity['podAffinity']>['preferredDuringSchedulingIgnoredDuringExecution']
+>[number];
+
+/**
+ * A term of a pod in `namespace`. Without namespaces and namespace selector it speaks of the pods of that namespace. Throws
+ * ERR_INVALID_ARGUMENT for a selector that breaks a rule.
+ */
+export function parseAffinityTerm(path: string, namespace: string, given: GivenAffinityTerm): AffinityTerm {
+  const selector = parseLabelSelector(`${path}.labelSelector`, given.labelSelector);
+  const namespaceSelector = parseLabelSelector(`${path}.namespaceSelector`, given.namespaceSelector);
+  const isOwnOnly = !given.namespaces?.length && given.namespaceSelector == null;
+  const namespaces = new Set(isOwnOnly ? [namespace] : (given.namespaces ?? []));
+  const speaksOf = (name: string, labels: Labels | undefined) =>
+    namespaces.has(name) || (labels === undefined ? namespaceSelector.matchesAll : namespaceSelector.matches(labels));
+  return {
+    key: JSON.stringify([isOwnOnly ? namespace : '', given]),
+    topologyKey: given.topologyKey,
+    matches: ({ metadata }, namespaceLabels) =>
+      speaksOf(metadata?.namespace ?? '', namespaceLabels) && selector.matches(metadata?.labels),
+  };
+}
+
+/** As {@link parseAffinityTerm}, with the term's weight. */
+function parseWeightedTerm(path: string, namespace: string, given: GivenWeightedTerm): WeightedAffinityTerm {
+  const term = parseAffinityTerm(`${path}.podAffinityTerm`, namespace, given.podAffinityTerm);
+  return { ...term, weight: given.weight };
+}
+
+/** What names a pod in the fields of a log line. */
+export interface PodFields {
+  readonly podNamespace: string;
+  readonly podName: string;
+  readonly podUID: string;
+}
+
+export function podFields({ namespace, name, uid }: Pick<PodInfo, 'namespace' | 'name' | 'uid'>): PodFields {
+  return { podNamespace: namespace, podName: name, podUID: uid };
 }

@@ -1,11 +1,9 @@
 // Behaviour of pkg/scheduler/framework/plugins/imagelocality, v1.36.3.
 import type { WirePod } from '../../api/json/types.ts';
 import { stateKey } from '../framework/cycle-state.ts';
-import type { PluginHandle } from '../framework/handle.ts';
-import { maxNodeScore, type Plugin } from '../framework/plugin.ts';
+import { maxNodeScore, type Plugin, type PluginHandle } from '../framework/plugin.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
-import { kept } from './common/kept.ts';
-import { refuseArgs } from './common/refuse-args.ts';
+import { kept, refuseArgs } from './common.ts';
 
 const mebibyte = 1024 ** 2;
 /** So many bytes are worth nothing. */

@@ -3,11 +3,8 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
 import { findUntoleratedTaint, isTolerated, type TaintEffect, type Toleration } from '../../api/selectors/taints.ts';
 import { stateKey } from '../framework/cycle-state.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import type { Rejection } from '../framework/status.ts';
-import { kept } from './common/kept.ts';
-import { normalizeScores } from './common/normalize-scores.ts';
-import { refuseArgs } from './common/refuse-args.ts';
+import type { Plugin, Rejection } from '../framework/plugin.ts';
+import { kept, normalizeScores, refuseArgs } from './common.ts';
 
 const untolerated: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ['node(s) had untolerated taint(s)'] };
 const strictEffects: readonly TaintEffect[] = ['NoSchedule', 'NoExecute'];

@@ -7,7 +7,7 @@ import {
   parseLabelSelector,
   selectsNothing,
 } from '../../api/selectors/label-selector.ts';
-import type { SelectingObject } from '../framework/handle.ts';
+import type { SelectingObject } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
 interface Budget {

@@ -1,18 +1,21 @@
 // Rules of pkg/scheduler/framework/preemption and plugins/defaultpreemption, v1.36.3.
 import type { WirePod } from '../../api/json/types.ts';
-import type { ClusterEventWithHint } from '../framework/cluster-event.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { integerOption, numberOption, requireKnownOptions } from '../../base/options.ts';
 import type { CycleState } from '../framework/cycle-state.ts';
-import { fitMessage } from '../framework/fit-message.ts';
-import type { PluginHandle } from '../framework/handle.ts';
-import type { NodeFailures, Plugin, PostFilterAnswer } from '../framework/plugin.ts';
-import type { Rejection } from '../framework/status.ts';
-import type { NodeInfo } from '../nodes/node-info.ts';
+import { fitMessage } from '../framework/fit-error.ts';
+import type {
+  ClusterEventWithHint,
+  NodeFailures,
+  Plugin,
+  PluginHandle,
+  PostFilterAnswer,
+  Rejection,
+} from '../framework/plugin.ts';
+import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { type DefaultPreemptionArguments, defaultPreemptionArguments, enoughCandidates } from './arguments.ts';
-import { bestCandidates } from './best-candidate.ts';
 import { Budgets } from './budgets.ts';
-import { type CandidateSearch, findCandidates } from './candidates.ts';
-import { whyNotEligible } from './eligibility.ts';
+import { bestCandidates, type CandidateSearch, findCandidates } from './candidates.ts';
 
 /**
  * Makes room for a pod that fits nowhere: on the node where it costs least, pods of a lower priority are to be deleted, and
@@ -76,3 +79,53 @@ const stillPreempting: Rejection = {
   code: 'UnschedulableAndUnresolvable',
   reasons: ['waiting for the preemption for this pod to be finished'],
 };
+
+/** How many nodes DefaultPreemption looks at before it takes the best: the larger of the two, and never more than there are. */
+interface DefaultPreemptionArguments {
+  /** Of the nodes where the end of other pods may help; 0 to 100. Default: 10. */
+  readonly minCandidateNodesPercentage: number;
+  /** Default: 100. */
+  readonly minCandidateNodesAbsolute: number;
+}
+
+const known = ['apiVersion', 'kind', 'minCandidateNodesPercentage', 'minCandidateNodesAbsolute'];
+const name = 'DefaultPreemptionArgs';
+
+/** Throws ERR_INVALID_OPTION for unknown members, a share outside 0 to 100, a negative number, and where both are 0. */
+function defaultPreemptionArguments(args: unknown): DefaultPreemptionArguments {
+  if (args !== undefined) requireKnownOptions(name, args, known);
+  const given = (args ?? {}) as Partial<DefaultPreemptionArguments>;
+  const percentage = integerOption(`${name}.minCandidateNodesPercentage`, given.minCandidateNodesPercentage ?? 10, 0);
+  numberOption(`${name}.minCandidateNodesPercentage`, percentage, 0, 100);
+  const absolute = integerOption(`${name}.minCandidateNodesAbsolute`, given.minCandidateNodesAbsolute ?? 100, 0);
+  if (percentage === 0 && absolute === 0) {
+    throw invalidOption(`${name}.minCandidateNodesAbsolute`, 'at least 1 where minCandidateNodesPercentage is 0', absolute);
+  }
+  return { minCandidateNodesPercentage: percentage, minCandidateNodesAbsolute: absolute };
+}
+
+/** How many candidates are enough, of so many nodes that could become one. */
+function enoughCandidates(args: DefaultPreemptionArguments, nodeCount: number): number {
+  const share = Math.floor((nodeCount * args.minCandidateNodesPercentage) / 100);
+  return Math.min(Math.max(share, args.minCandidateNodesAbsolute), nodeCount);
+}
+
+// Rules of PodEligibleToPreemptOthers, pkg/scheduler/framework/plugins/defaultpreemption, v1.36.3.
+
+/** Why the pod may not preempt others now; undefined where it may. */
+export function whyNotEligible(pod: PodInfo, failed: NodeFailures, snapshot: Snapshot): string | undefined {
+  if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
+  const nodeName = pod.pod.status?.nominatedNodeName ?? '';
+  // no victim's end would make room on such a node, so the pod does not wait for one
+  if (nodeName === '' || failed.get(nodeName)?.code !== 'Unschedulable') return undefined;
+  const victims = snapshot.get(nodeName)?.pods ?? [];
+  return victims.some((victim) => victim.priority < pod.priority && isEndingByPreemption(victim))
+    ? 'not eligible due to a terminating pod on the nominated node.'
+    : undefined;
+}
+
+function isEndingByPreemption({ pod: { metadata, status } }: PodInfo): boolean {
+  if ((metadata?.deletionTimestamp ?? undefined) === undefined) return false;
+  const condition = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  return condition?.status === 'True' && condition.reason === 'PreemptionByScheduler';
+}

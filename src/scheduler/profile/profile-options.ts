@@ -2,7 +2,7 @@
 
 import { invalidOption } from '../../base/errors.ts';
 import { numberOption, requireKnownOptions } from '../../base/options.ts';
-import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
+import { type ExtensionPoint, extensionPoints } from '../framework/plugin.ts';
 
 /** A plugin that a profile has. */
 export interface EnabledPlugin {

@@ -1,11 +1,25 @@
 import { invalidOption } from '../../base/errors.ts';
 import { catchRejection, ignoreFailure } from '../../base/guard.ts';
-import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
-import type { PluginFactory, PluginHandle, ProfilePlugins } from '../framework/handle.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { absentDefaults, absentPlugins, defaultPlugins } from './default-plugins.ts';
-import type { PluginRegistry } from './plugin-registry.ts';
-import { mergedPlugins, type NamedPlugins, pluginsOfPoint } from './plugin-sets.ts';
+import type { ProfileMaker } from '../classic/policy-profile.ts';
+import { Framework, type FrameworkContext } from '../framework/framework.ts';
+import {
+  type ExtensionPoint,
+  extensionPoints,
+  type Plugin,
+  type PluginFactory,
+  type PluginHandle,
+  type ProfilePlugins,
+} from '../framework/plugin.ts';
+import {
+  absentDefaults,
+  absentPlugins,
+  defaultPlugins,
+  inTreePlugins,
+  mergedPlugins,
+  type NamedPlugins,
+  type PluginRegistry,
+  pluginsOfPoint,
+} from './plugin-registry.ts';
 import { type EnabledPlugin, type PluginSet, type ProfileOptions, requireProfile } from './profile-options.ts';
 
 const defaultSchedulerName = 'default-scheduler';
@@ -98,4 +112,33 @@ function requireKnownNames(
     if (configs.findIndex((other) => other.name === name) === index) continue;
     throw invalidOption(`${path}.pluginConfig[${index}].name`, 'a plugin that has no arguments before', name);
   }
+}
+
+/** The frameworks of the profiles, by the name of their scheduler. */
+export type Frameworks = ReadonlyMap<string, Framework>;
+
+/**
+ * Makes a framework of each profile. Without profiles there is one, with the default plugins. Throws ERR_INVALID_OPTION for
+ * what is no profile or no plugin, and for two profiles of one name.
+ */
+export function createFrameworks(
+  context: FrameworkContext,
+  profiles: readonly (ProfileOptions | ProfileMaker)[] = [{}],
+  registry: PluginRegistry = inTreePlugins(),
+): Frameworks {
+  if (!Array.isArray(profiles) || profiles.length === 0)
+    throw invalidOption('profiles', 'a list of at least one profile', profiles);
+  const frameworks = new Map<string, Framework>();
+  for (const [index, profile] of profiles.entries()) {
+    const path = `profiles[${index}]`;
+    const framework = new Framework(context, (handle) =>
+      typeof profile === 'function' ? profile(handle) : profilePlugins(path, profile, registry, handle),
+    );
+    const { schedulerName } = framework;
+    if (frameworks.has(schedulerName)) {
+      throw invalidOption(`${path}.schedulerName`, 'another name than that of the profiles before', schedulerName);
+    }
+    frameworks.set(schedulerName, framework);
+  }
+  return frameworks;
 }

@@ -1,10 +1,10 @@
+import type { CancelTimer, SteadyClock, TimerOptions } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { isRejected, type QueueEntry } from './queued-pod-info.ts';
-import type { SteadyTime } from './steady-time.ts';
 
 /** Back-offs end at whole seconds, and the pods of one second go in the order of the active queue. */
-export const backoffWindowMs = 1000;
+const backoffWindowMs = 1000;
 
 /** How long pods back off. */
 export interface BackoffBounds {
@@ -98,4 +98,83 @@ export class BackoffQueue {
 
 function wholeWindows(ms: number): number {
   return Math.floor(ms / backoffWindowMs) * backoffWindowMs;
+}
+
+/** How often pods that have waited too long are looked for. */
+const leftoverIntervalMs = 30_000;
+
+interface Duty {
+  readonly isNeeded: () => boolean;
+  readonly delayMs: () => number;
+  readonly run: () => void;
+  cancel: CancelTimer | undefined;
+}
+
+/** What a queue does from time to time. Each is called only while `isNeeded` says that there is something to look at. */
+export interface QueueDuties {
+  /** At every whole second. */
+  readonly backoff: Pick<Duty, 'isNeeded' | 'run'>;
+  /** Every 30 s, counted from `start`. */
+  readonly leftover: Pick<Duty, 'isNeeded' | 'run'>;
+}
+
+/** The timers of a queue, at most two at a time. They keep no process alive. */
+export class QueueTimers {
+  readonly #time: SteadyTime;
+  readonly #duties: readonly Duty[];
+  #startedAt: number | undefined;
+
+  constructor(time: SteadyTime, { backoff, leftover }: QueueDuties) {
+    this.#time = time;
+    const toNext = (interval: number, since: number): number => interval - ((time.time() - since) % interval);
+    this.#duties = [
+      { ...backoff, delayMs: () => toNext(backoffWindowMs, 0), cancel: undefined },
+      { ...leftover, delayMs: () => toNext(leftoverIntervalMs, this.#startedAt ?? 0), cancel: undefined },
+    ];
+  }
+
+  start(): void {
+    this.#startedAt ??= this.#time.time();
+    this.arm();
+  }
+
+  /** To be called after pods were put aside. */
+  arm(): void {
+    if (this.#startedAt === undefined) return;
+    for (const duty of this.#duties) {
+      if (duty.cancel !== undefined || !duty.isNeeded()) continue;
+      duty.cancel = this.#time.setTimer(() => {
+        duty.cancel = undefined;
+        duty.run();
+        this.arm();
+      }, duty.delayMs());
+    }
+  }
+
+  close(): void {
+    this.#startedAt = undefined;
+    for (const duty of this.#duties) {
+      duty.cancel?.();
+      duty.cancel = undefined;
+    }
+  }
+}
+
+/**
+ * The time as the wall clock showed it in the beginning, and what has passed since. It looks like a time of the wall clock, so that it
+ * can be shown, but setting that clock does not move it: a pod's age and the end of its back-off are what they are.
+ */
+export interface SteadyTime {
+  /** Milliseconds since 1970. Never less than before. */
+  time(): number;
+  /** As that of a clock. */
+  setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
+}
+
+export function steadyTime(clock: SteadyClock): SteadyTime {
+  const start = clock.now() - clock.elapsed();
+  return {
+    time: () => start + clock.elapsed(),
+    setTimer: (callback, delayMs, options) => clock.setTimer(callback, delayMs, options),
+  };
 }

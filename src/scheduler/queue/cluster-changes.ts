@@ -1,9 +1,15 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { assignedPodAdd, assignedPodDelete, type ClusterEvent, nodeAdd, nodeDelete } from './cluster-event.ts';
-import { nodeUpdateEvents } from './node-update-events.ts';
-import { podUpdateEvents } from './pod-update-events.ts';
+import {
+  assignedPodAdd,
+  assignedPodDelete,
+  type ClusterEvent,
+  nodeAdd,
+  nodeDelete,
+  nodeUpdateEvents,
+  podUpdateEvents,
+} from './cluster-event.ts';
 import type { SchedulingQueue } from './scheduling-queue.ts';
 
 /** The part of a cache that changes go into. */

@@ -1,4 +1,8 @@
-import type { ClusterEventWithHint, EventAction, EventResource } from '../framework/cluster-event.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { WireNode } from '../../api/json/types.ts';
+import type { ClusterEventWithHint, EventAction, EventResource } from '../framework/plugin.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import type { ResourceAmounts } from '../nodes/resource.ts';
 
 /** A change in the cluster that may help pods which wait. */
 export interface ClusterEvent {
@@ -33,4 +37,50 @@ export function isRegistered({ resource, actions }: ClusterEventWithHint, event:
   return (
     actions.includes('*') || actions.includes(event.action) || (actions.includes('Update') && event.action.startsWith('Update'))
   );
+}
+
+/**
+ * What an update of a node means for pods that wait: one event for each kind of change. None for a change that helps nobody, such as another
+ * heartbeat. A node that takes pods again counts as one whose taints changed.
+ */
+export function nodeUpdateEvents(before: WireNode, after: WireNode): readonly ClusterEvent[] {
+  const actions: EventAction[] = [];
+  if (before.spec?.unschedulable === true && after.spec?.unschedulable !== true) actions.push('UpdateNodeTaint');
+  if (differ(before.status?.allocatable, after.status?.allocatable, {})) actions.push('UpdateNodeAllocatable');
+  if (differ(before.metadata?.labels, after.metadata?.labels, {})) actions.push('UpdateNodeLabel');
+  if (differ(before.spec?.taints, after.spec?.taints, [])) actions.push('UpdateNodeTaint');
+  if (differ(conditionsOf(before), conditionsOf(after), {})) actions.push('UpdateNodeCondition');
+  if (differ(before.metadata?.annotations, after.metadata?.annotations, {})) actions.push('UpdateNodeAnnotation');
+  return actions.map((action) => ({ resource: 'Node', action, label: `Node${action}` }));
+}
+
+function differ(before: unknown, after: unknown, absent: object): boolean {
+  return before !== after && !isDeepStrictEqual(before ?? absent, after ?? absent);
+}
+
+/** Their statuses alone: heartbeats change the times. */
+function conditionsOf({ status }: WireNode): Readonly<Record<string, string>> {
+  return Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition.status]));
+}
+
+/** What an update of a pod means for pods that wait: one event for each kind of change, or one of the kind `Update`. */
+export function podUpdateEvents(before: PodInfo, after: PodInfo): readonly ClusterEvent[] {
+  const [old, now] = [before.pod, after.pod];
+  const prefix = (now.spec?.nodeName ?? '') === '' ? 'Unschedulable' : 'Assigned';
+  const hadGates = (old.spec?.schedulingGates ?? []).length > 0;
+  const actions: EventAction[] = [];
+  if (!isDeepStrictEqual(old.metadata?.labels ?? {}, now.metadata?.labels ?? {})) actions.push('UpdatePodLabel');
+  if (asksForLess(before.requests, after.requests)) actions.push('UpdatePodScaleDown');
+  if (hadGates && (now.spec?.schedulingGates ?? []).length === 0) actions.push('UpdatePodSchedulingGatesEliminated');
+  // tolerations can be added, and neither changed nor removed
+  if ((old.spec?.tolerations ?? []).length !== (now.spec?.tolerations ?? []).length) actions.push('UpdatePodToleration');
+  if (actions.length === 0) actions.push('Update');
+  return actions.map((action) => ({ resource: 'Pod', action, label: `${prefix}Pod${action}` }));
+}
+
+function asksForLess(before: ResourceAmounts, after: ResourceAmounts): boolean {
+  if (before.milliCPU > after.milliCPU || before.memory > after.memory) return true;
+  if (before.ephemeralStorage > after.ephemeralStorage) return true;
+  for (const [name, amount] of before.scalar) if (amount > (after.scalar.get(name) ?? 0)) return true;
+  return false;
 }

@@ -1,21 +1,20 @@
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { EventResource } from '../framework/cluster-event.ts';
-import { pluginsAt } from '../framework/extension-points.ts';
-import type { ProfilePlugins } from '../framework/handle.ts';
+import { type EventResource, type ProfilePlugins, pluginsAt } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import type { BackoffBounds } from './backoff-queue.ts';
-import { forceActivate, isWildcard, unschedulableTimeout } from './cluster-event.ts';
-import { EventInterest } from './event-interest.ts';
+import { type BackoffBounds, QueueTimers, type SteadyTime } from './backoff-queue.ts';
+import { forceActivate, isWildcard, podUpdateEvents, unschedulableTimeout } from './cluster-event.ts';
+import { EventInterest, requeueingAfter, requeueingOf } from './event-interest.ts';
 import { InFlightPods, type SeenEvent } from './in-flight-pods.ts';
-import { podUpdateEvents } from './pod-update-events.ts';
-import { queueOrder } from './queue-order.ts';
-import { QueueTimers } from './queue-timers.ts';
-import { isRejected, newQueueEntry, type QueuedPodInfo, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
-import { requeueingAfter, requeueingOf } from './requeueing.ts';
-import type { SteadyTime } from './steady-time.ts';
-import type { PluginCount } from './unschedulable-pods.ts';
-import { type Place, WaitingPods } from './waiting-pods.ts';
+import {
+  isRejected,
+  newQueueEntry,
+  type QueuedPodInfo,
+  type QueueEntry,
+  queueOrder,
+  schedulerNameOf,
+} from './queued-pod-info.ts';
+import { type Place, type PluginCount, WaitingPods } from './waiting-pods.ts';
 
 /** What a queue needs. Checked by who makes it. */
 export interface SchedulingQueueOptions {

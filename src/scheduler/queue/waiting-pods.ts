@@ -1,12 +1,12 @@
 import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { PodInfo } from '../nodes/pod-info.ts';
-import { type BackoffBounds, BackoffQueue } from './backoff-queue.ts';
-import { askGates, type GatingPlugin } from './gate.ts';
+import type { PluginAt, Rejection } from '../framework/plugin.ts';
+import { asRejection, pluginFailure } from '../framework/plugin-error.ts';
+import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import { type BackoffBounds, BackoffQueue, type SteadyTime } from './backoff-queue.ts';
+import type { Requeueing } from './event-interest.ts';
 import { type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
-import type { Requeueing } from './requeueing.ts';
-import type { SteadyTime } from './steady-time.ts';
-import { UnschedulablePods } from './unschedulable-pods.ts';
 
 /** Where a pod waits. */
 export type Place = 'active' | 'backoff' | 'unschedulable';
@@ -120,5 +120,106 @@ export class WaitingPods {
   #arrived(place: Place, event: string): Place {
     this.#options.onIncoming(place, event);
     return place;
+  }
+}
+
+/** How many pods of a profile one plugin keeps waiting. */
+export interface PluginCount {
+  readonly plugin: string;
+  readonly profile: string;
+  readonly pods: number;
+}
+
+/** Pods that wait for an event which may help them, by the plugins that rejected them. */
+class UnschedulablePods {
+  readonly #entries = new Map<string, QueueEntry>();
+  readonly #byPlugin = new Map<string, Set<QueueEntry>>();
+  /** Under which plugins a pod is found, though its own sets have changed since. */
+  readonly #plugins = new Map<string, ReadonlySet<string>>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(uid: string): QueueEntry | undefined {
+    return this.#entries.get(uid);
+  }
+
+  values(): Iterable<QueueEntry> {
+    return this.#entries.values();
+  }
+
+  /** The pods that one of these plugins rejected, gates or keeps pending. */
+  rejectedBy(plugins: Iterable<string>): Set<QueueEntry> {
+    const found = new Set<QueueEntry>();
+    for (const plugin of plugins) for (const entry of this.#byPlugin.get(plugin) ?? []) found.add(entry);
+    return found;
+  }
+
+  /** How many pods of each profile each plugin rejected, gates or keeps pending. */
+  countsByPlugin(): PluginCount[] {
+    return [...this.#byPlugin].flatMap(([plugin, entries]) => {
+      const pods = new Map<string, number>();
+      for (const entry of entries) pods.set(schedulerNameOf(entry), (pods.get(schedulerNameOf(entry)) ?? 0) + 1);
+      return Array.from(pods, ([profile, count]) => ({ plugin, profile, pods: count }));
+    });
+  }
+
+  /** Adds the pod, or brings up to date what rejected it. */
+  set(entry: QueueEntry): void {
+    const { uid } = entry.podInfo;
+    this.delete(uid);
+    const plugins = new Set([...entry.unschedulablePlugins, ...entry.pendingPlugins]);
+    this.#entries.set(uid, entry);
+    this.#plugins.set(uid, plugins);
+    for (const plugin of plugins) {
+      const entries = this.#byPlugin.get(plugin);
+      if (entries === undefined) this.#byPlugin.set(plugin, new Set([entry]));
+      else entries.add(entry);
+    }
+  }
+
+  delete(uid: string): QueueEntry | undefined {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return undefined;
+    for (const plugin of this.#plugins.get(uid) ?? []) this.#byPlugin.get(plugin)?.delete(entry);
+    this.#plugins.delete(uid);
+    this.#entries.delete(uid);
+    return entry;
+  }
+}
+
+/** A plugin that may keep pods from being tried. */
+type GatingPlugin = PluginAt<'preEnqueue'>;
+
+/**
+ * Asks the plugins whether the pod may be tried, first the one that gates it, and notes the answer in the entry. A plugin that fails, or
+ * answers with a promise, keeps the pod: it said nothing that allows it.
+ */
+function askGates(entry: QueueEntry, plugins: readonly GatingPlugin[], logger: Logger): void {
+  const gating = plugins.find(({ name }) => name === entry.gatedBy);
+  for (const plugin of gating === undefined ? plugins : [gating, ...plugins.filter((one) => one !== gating)]) {
+    const rejection = askOne(plugin, entry, logger);
+    if (rejection === undefined) continue;
+    entry.unschedulablePlugins.add(plugin.name);
+    entry.gatedBy = plugin.name;
+    entry.gate = rejection;
+    return;
+  }
+  entry.gatedBy = undefined;
+  entry.gate = undefined;
+}
+
+function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): Rejection | undefined {
+  try {
+    const answer: unknown = plugin.preEnqueue(podInfo.pod);
+    return answer === undefined ? undefined : asRejection(plugin.name, 'preEnqueue', answer);
+  } catch (error) {
+    const err = pluginFailure(plugin.name, 'preEnqueue', error);
+    logger.error(
+      { err, plugin: plugin.name, ...podFields(podInfo) },
+      'a plugin could not say whether a pod may be tried; the pod waits',
+    );
+    return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)] };
   }
 }

@@ -1,8 +1,8 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { type Metrics, sampleGauges } from '../../base/metrics/metrics.ts';
+import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { QueueCounts } from '../queue/scheduling-queue.ts';
-import type { SteadyTime } from '../queue/steady-time.ts';
 import type { Place } from '../queue/waiting-pods.ts';
 
 /** What a scheduler has at a moment. */

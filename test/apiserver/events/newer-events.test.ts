@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KubeTransport } from '../../../src/index.ts';
 import { ResourceClient, resources } from '../../../src/reflector.ts';
-import { schedulingEvents, type WireEvent } from '../../../src/scheduler/cluster/scheduling-events.ts';
+import { schedulingEvents, type WireEvent } from '../../../src/scheduler/cluster/event-writer.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 
 describe('events of events.k8s.io', () => {

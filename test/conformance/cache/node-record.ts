@@ -1,4 +1,4 @@
-import type { NodeState } from '../../../src/scheduler/nodes/node-state.ts';
+import type { NodeState } from '../../../src/scheduler/nodes/node-info.ts';
 import type { AllocatableAmounts } from '../../../src/scheduler/nodes/resource.ts';
 import type { RecordedAmounts, RecordedNode } from './case.ts';
 

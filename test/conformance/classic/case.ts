@@ -1,5 +1,5 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
-import type { SelectingObject } from '../../../src/scheduler/framework/handle.ts';
+import type { SelectingObject } from '../../../src/scheduler/framework/plugin.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 
 export interface RecordedFailure {

@@ -1,15 +1,13 @@
 import { isStatusManagerError } from '../../../src/base/errors.ts';
-import { equalPriority } from '../../../src/scheduler/classic/algorithms.ts';
+import { equalPriority } from '../../../src/scheduler/classic/algorithm-registry.ts';
 import { policyProfile } from '../../../src/scheduler/classic/policy-profile.ts';
-import { findNodesThatFit } from '../../../src/scheduler/cycle/find-nodes.ts';
-import { prioritizeNodes } from '../../../src/scheduler/cycle/prioritize-nodes.ts';
+import { findNodesThatFit, prioritizeNodes } from '../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
 import { classicPodReading } from '../../../src/scheduler/nodes/classic-amounts.ts';
 import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
-import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import type { ClassicCase, ClassicOutcome, RecordedFailure, RecordedScores } from './case.ts';
 import { ourFault, type PolicyFault } from './policy-faults.ts';
 import { frameworkOf } from './world.ts';

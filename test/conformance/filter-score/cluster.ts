@@ -1,7 +1,7 @@
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
 import type { Framework, FrameworkContext } from '../../../src/scheduler/framework/framework.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
-import { createFrameworks } from '../../../src/scheduler/profile/frameworks.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 import { listersOf, promisedPods, type RecordedCluster } from '../scheduling/recorded-cluster.ts';

@@ -1,12 +1,10 @@
-import { findNodesThatFit } from '../../../src/scheduler/cycle/find-nodes.ts';
-import { prioritizeNodes } from '../../../src/scheduler/cycle/prioritize-nodes.ts';
-import { bestHosts } from '../../../src/scheduler/cycle/select-host.ts';
+import { bestHosts, findNodesThatFit, prioritizeNodes } from '../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { FitError } from '../../../src/scheduler/framework/fit-error.ts';
+import type { PluginRejection } from '../../../src/scheduler/framework/plugin.ts';
 import type { NodeScores } from '../../../src/scheduler/framework/score-runner.ts';
-import type { PluginRejection } from '../../../src/scheduler/framework/status.ts';
 import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import type { FilterScoreCase, FilterScoreOutcome, RecordedFailure, RecordedScores } from './case.ts';
 import { frameworkOf } from './cluster.ts';
 

@@ -1,15 +1,12 @@
-import { findNodesThatFit } from '../../../src/scheduler/cycle/find-nodes.ts';
+import { findNodesThatFit } from '../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
-import type { PluginRejection } from '../../../src/scheduler/framework/status.ts';
-import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
-import { bestCandidates } from '../../../src/scheduler/preemption/best-candidate.ts';
+import type { PluginRejection } from '../../../src/scheduler/framework/plugin.ts';
+import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { Budgets } from '../../../src/scheduler/preemption/budgets.ts';
-import { findCandidates } from '../../../src/scheduler/preemption/candidates.ts';
-import { potentialNodes } from '../../../src/scheduler/preemption/default-preemption.ts';
-import { whyNotEligible } from '../../../src/scheduler/preemption/eligibility.ts';
+import { bestCandidates, findCandidates } from '../../../src/scheduler/preemption/candidates.ts';
+import { potentialNodes, whyNotEligible } from '../../../src/scheduler/preemption/default-preemption.ts';
 import type { PreemptCase, PreemptOutcome, RecordedFailure } from './case.ts';
 import { frameworkOf } from './world.ts';
 

@@ -1,7 +1,7 @@
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
-import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-list.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
-import { createFrameworks } from '../../../src/scheduler/profile/frameworks.ts';
+import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 import { listersOf, promisedPods } from '../scheduling/recorded-cluster.ts';
 import type { PreemptCase } from './case.ts';

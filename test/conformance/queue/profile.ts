@@ -1,4 +1,4 @@
-import type { PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/handle.ts';
+import type { PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/plugin.ts';
 import { inTreePlugins } from '../../../src/scheduler/profile/plugin-registry.ts';
 import { profilePlugins } from '../../../src/scheduler/profile/profile-plugins.ts';
 

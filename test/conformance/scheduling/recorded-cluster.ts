@@ -1,7 +1,6 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
-import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/handle.ts';
-import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/plugin.ts';
+import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 
 /** The objects of a cluster, as a recording of the scheduler has them. */
 export interface RecordedCluster {

@@ -1,11 +1,8 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
-import type { PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/handle.ts';
-import type { Plugin } from '../../../src/scheduler/framework/plugin.ts';
-import type { NodeInfo, Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
-import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-list.ts';
-import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { Plugin, PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/plugin.ts';
+import { createNodeInfo, type NodeInfo, type Snapshot, snapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 
 /** A pod with this name and spec. */

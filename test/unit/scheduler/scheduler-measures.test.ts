@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Labels, type MetricsSink, metricsOption } from '../../../src/base/metrics/metrics.ts';
+import { steadyTime } from '../../../src/scheduler/queue/backoff-queue.ts';
 import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
-import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
 import { SchedulerMeasures } from '../../../src/scheduler/reports/scheduler-measures.ts';
 import { inTreePlugins } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';

@@ -1,8 +1,6 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodevolumelimits, v1.22.17, for volumes that need no claim.
 import type { WirePod } from '../../../api/json/types.ts';
-import type { ClusterEventWithHint } from '../../framework/cluster-event.ts';
-import type { Plugin } from '../../framework/plugin.ts';
-import type { Rejection } from '../../framework/status.ts';
+import type { ClusterEventWithHint, Plugin, Rejection } from '../../framework/plugin.ts';
 import type { NodeInfo } from '../../nodes/node-info.ts';
 
 type Volume = NonNullable<NonNullable<WirePod['spec']>['volumes']>[number];

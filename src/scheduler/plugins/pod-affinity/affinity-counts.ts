@@ -1,11 +1,11 @@
-import type { WireNode } from '../../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../../api/json/types.ts';
+import { type Labels, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
-import type { Rejection } from '../../framework/status.ts';
+import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
-import type { PodInfo } from '../../nodes/pod-info.ts';
-import { matchesAllTerms, type NamespaceLabels } from './affinity-terms.ts';
-import { nodesOf } from './nodes-of.ts';
-import { TopologyCounts } from './topology-counts.ts';
+import type { PodsByNode } from '../../nodes/pod-index.ts';
+import type { AffinityTerm, PodInfo } from '../../nodes/pod-info.ts';
+import { DomainCounts } from '../common.ts';
 
 const noAffinity: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ["node(s) didn't match pod affinity rules"] };
 const ownAntiAffinity: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match pod anti-affinity rules"] };
@@ -107,5 +107,66 @@ export class AffinityCounts implements StateData<AffinityCounts> {
       if (isWanted) for (const { topologyKey } of requiredAffinityTerms) this.#counts.wanted.add(node, topologyKey, pods);
       for (const { topologyKey } of unwanted) this.#counts.unwanted.add(node, topologyKey, pods);
     }
+  }
+}
+
+/** How many pods a domain has, for each of several topology keys. A clone costs what was changed since. */
+class TopologyCounts {
+  readonly #byKey: Map<string, DomainCounts>;
+
+  constructor(byKey: Iterable<readonly [string, DomainCounts]> = []) {
+    this.#byKey = new Map(byKey);
+  }
+
+  /** True where no domain has a pod. */
+  get isEmpty(): boolean {
+    for (const counts of this.#byKey.values()) if (!counts.isEmpty) return false;
+    return true;
+  }
+
+  /** Counts so many pods more in the node's domain of this key. A node without the label has none. */
+  add(node: WireNode, topologyKey: string, pods: number): void {
+    const domain = labelOf(node.metadata?.labels, topologyKey);
+    if (domain === undefined) return;
+    let counts = this.#byKey.get(topologyKey);
+    if (counts === undefined) {
+      counts = new DomainCounts();
+      this.#byKey.set(topologyKey, counts);
+    }
+    counts.add(domain, pods);
+  }
+
+  /** The pods in the node's domain of this key; undefined for a node without the label. */
+  get(node: WireNode, topologyKey: string): number | undefined {
+    const domain = labelOf(node.metadata?.labels, topologyKey);
+    return domain === undefined ? undefined : (this.#byKey.get(topologyKey)?.get(domain) ?? 0);
+  }
+
+  /** True where one of the node's domains has a pod. */
+  hasAny(node: WireNode): boolean {
+    for (const topologyKey of this.#byKey.keys()) if ((this.get(node, topologyKey) ?? 0) > 0) return true;
+    return false;
+  }
+
+  clone(): TopologyCounts {
+    return new TopologyCounts([...this.#byKey].map(([key, counts]) => [key, counts.clone()] as const));
+  }
+}
+
+/** The labels of a namespace; undefined for one that is not known. */
+export type NamespaceLabels = (namespace: string) => Labels | undefined;
+
+/** True where every term speaks of `other`. No terms speak of nobody. */
+export function matchesAllTerms(terms: readonly AffinityTerm[], other: WirePod, labelsOf: NamespaceLabels): boolean {
+  if (terms.length === 0) return false;
+  const namespaceLabels = labelsOf(other.metadata?.namespace ?? '');
+  return terms.every((term) => term.matches(other, namespaceLabels));
+}
+
+/** The nodes of the snapshot that have some of these pods, and how many. */
+export function* nodesOf(pods: PodsByNode, snapshot: Snapshot): Generator<readonly [WireNode, number]> {
+  for (const [nodeName, count] of pods) {
+    const node = snapshot.get(nodeName)?.node;
+    if (node !== undefined) yield [node, count];
   }
 }

@@ -5,8 +5,7 @@ import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
 import type { PodsByNode } from '../../nodes/pod-index.ts';
 import type { AffinityTerm, PodInfo } from '../../nodes/pod-info.ts';
-import type { NamespaceLabels } from './affinity-terms.ts';
-import { nodesOf } from './nodes-of.ts';
+import { type NamespaceLabels, nodesOf } from './affinity-counts.ts';
 
 /** How much one pod likes each domain, by what it prefers and by what the pods there prefer. */
 export class AffinityScores implements StateData<AffinityScores> {

@@ -3,8 +3,7 @@
 import { invalidOption } from '../../../base/errors.ts';
 import { isLabelKey, labelKeyRule } from '../../../base/names.ts';
 import { requireKnownOptions } from '../../../base/options.ts';
-import type { WeighedResource } from './amounts.ts';
-import type { ShapePoint } from './strategies.ts';
+import type { ShapePoint, WeighedResource } from './strategies.ts';
 
 export type ScoringStrategy =
   | { readonly type: 'LeastAllocated' | 'MostAllocated'; readonly resources: readonly WeighedResource[] }

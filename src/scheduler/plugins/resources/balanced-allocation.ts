@@ -3,8 +3,8 @@
 import type { Plugin } from '../../framework/plugin.ts';
 import type { NodeInfo } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { allocatableOf, counts, requestedUsage, type WeighedResource } from './amounts.ts';
 import { balancedAllocationArgs } from './args.ts';
+import { allocatableOf, counts, requestedUsage, type WeighedResource } from './strategies.ts';
 
 /**
  * Prefers nodes whose resources are used in equal parts: 100 where the pod brings them into balance, 50 where it takes them

@@ -1,15 +1,21 @@
 // Behaviour of pkg/scheduler/framework/plugins/podtopologyspread, v1.36.3.
-import type { WirePod } from '../../../api/json/types.ts';
+
+import { isDeepStrictEqual } from 'node:util';
+import type { WireNode, WirePod } from '../../../api/json/types.ts';
+import { labelOf } from '../../../api/selectors/label-selector.ts';
 import { stateKey } from '../../framework/cycle-state.ts';
-import type { PluginFactory, PluginHandle } from '../../framework/handle.ts';
-import type { Plugin } from '../../framework/plugin.ts';
-import { kept } from '../common/kept.ts';
-import { defaultSelector } from './default-selector.ts';
-import { KnownDomains } from './known-domains.ts';
-import { spreadDefaults } from './spread-arguments.ts';
-import { ownConstraints, parseConstraint, type SpreadConstraint, type WhenUnsatisfiable } from './spread-constraint.ts';
-import { SpreadCounts } from './spread-counts.ts';
-import { spreadEvents } from './spread-events.ts';
+import type { ClusterEventWithHint, Plugin, PluginFactory, PluginHandle, QueueingHint } from '../../framework/plugin.ts';
+import { kept } from '../common.ts';
+import {
+  defaultSelector,
+  hasTopologyKeys,
+  ownConstraints,
+  parseConstraint,
+  type SpreadConstraint,
+  spreadDefaults,
+  type WhenUnsatisfiable,
+} from './spread-constraint.ts';
+import { KnownDomains, SpreadCounts } from './spread-counts.ts';
 import { SpreadScores } from './spread-scores.ts';
 
 const countsKey = stateKey<SpreadCounts>('PodTopologySpread counts');
@@ -56,4 +62,70 @@ export function podTopologySpread(args: unknown, handle: PluginHandle, round: (s
 
 function hasOwn({ spec }: WirePod): boolean {
   return (spec?.topologySpreadConstraints ?? []).length > 0;
+}
+
+type ConstraintsOf = (pod: WirePod) => readonly SpreadConstraint[];
+type PodHint = (pod: WirePod, before: WirePod | undefined, after: WirePod | undefined) => boolean;
+
+/** What may help a pod that was kept waiting by one of these constraints. */
+function spreadEvents(constraintsOf: ConstraintsOf): readonly ClusterEventWithHint[] {
+  return [
+    {
+      resource: 'Pod',
+      actions: ['Add', 'UpdatePodLabel', 'UpdatePodToleration', 'Delete'],
+      hint: (pod, before, after) => hintOf(podHint(constraintsOf)(pod, before as WirePod, after as WirePod)),
+    },
+    {
+      resource: 'Node',
+      actions: ['Add', 'Delete', 'UpdateNodeLabel', 'UpdateNodeTaint'],
+      hint: (pod, before, after) => hintOf(nodeMayHelp(constraintsOf(pod), before as WireNode, after as WireNode)),
+    },
+  ];
+}
+
+function hintOf(mayHelp: boolean): QueueingHint {
+  return mayHelp ? 'Queue' : 'Skip';
+}
+
+/** A pod that is counted comes, goes or changes sides; or the pod itself tolerates what kept its nodes from being counted. */
+function podHint(constraintsOf: ConstraintsOf): PodHint {
+  return (pod, before, after) => {
+    if ([before, after].some((changed) => changed !== undefined && !concerns(changed, pod))) return false;
+    const constraints = constraintsOf(pod);
+    const matches =
+      (changed: WirePod) =>
+      ({ selector }: SpreadConstraint) =>
+        selector.matches(changed.metadata?.labels);
+    if (before === undefined || after === undefined) {
+      const changed = before ?? after;
+      return changed !== undefined && constraints.some(matches(changed));
+    }
+    if (after.metadata?.uid === pod.metadata?.uid && hasNewTolerations(before, after)) {
+      if (constraints.some(({ honorsTaints }) => honorsTaints)) return true;
+    }
+    return constraints.some((each) => matches(before)(each) !== matches(after)(each));
+  };
+}
+
+/** True for the pod itself, and for pods of its namespace that have a node or were promised one. */
+function concerns(changed: WirePod, pod: WirePod): boolean {
+  if (changed.metadata?.uid === pod.metadata?.uid) return true;
+  if (!changed.spec?.nodeName && !changed.status?.nominatedNodeName) return false;
+  return changed.metadata?.namespace === pod.metadata?.namespace;
+}
+
+function hasNewTolerations(before: WirePod, after: WirePod): boolean {
+  return !isDeepStrictEqual(before.spec?.tolerations ?? [], after.spec?.tolerations ?? []);
+}
+
+/** A node is counted that was not, or no longer, or in another domain; or its taints change which nodes are counted. */
+function nodeMayHelp(constraints: readonly SpreadConstraint[], before?: WireNode, after?: WireNode): boolean {
+  const wasCounted = before !== undefined && hasTopologyKeys(before.metadata?.labels, constraints);
+  const isCounted = after !== undefined && hasTopologyKeys(after.metadata?.labels, constraints);
+  if (wasCounted !== isCounted) return true;
+  if (!isCounted || before === undefined) return false;
+  const hasMoved = constraints.some(
+    ({ topologyKey }) => labelOf(before.metadata?.labels, topologyKey) !== labelOf(after.metadata?.labels, topologyKey),
+  );
+  return hasMoved || !isDeepStrictEqual(before.spec?.taints ?? [], after.spec?.taints ?? []);
 }

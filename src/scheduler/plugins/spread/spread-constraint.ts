@@ -1,7 +1,18 @@
 import type { WireNode, WirePod } from '../../../api/json/types.ts';
-import { type LabelSelector, type Labels, labelOf, parseLabelSelector } from '../../../api/selectors/label-selector.ts';
+import {
+  type GivenLabelSelector,
+  type LabelSelector,
+  type Labels,
+  labelOf,
+  parseLabelSelector,
+  selectorFromLabels,
+} from '../../../api/selectors/label-selector.ts';
 import { requiredNodeAffinity } from '../../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../../api/selectors/taints.ts';
+import { invalidOption } from '../../../base/errors.ts';
+import { isLabelKey, labelKeyRule } from '../../../base/names.ts';
+import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from '../../../base/options.ts';
+import type { ClusterListers, SelectingObject } from '../../framework/plugin.ts';
 
 /** One of a pod's `topologySpreadConstraints`, as it stands in JSON. */
 export type WireSpreadConstraint = NonNullable<NonNullable<WirePod['spec']>['topologySpreadConstraints']>[number];
@@ -73,4 +84,117 @@ function ownSelector(index: number, { labelSelector, matchLabelKeys }: WireSprea
     matchesAll: false,
     matches: (other) => keys.every((key) => labelOf(other, key) === labels[key]) && selector.matches(other),
   };
+}
+
+/** The arguments of the plugin PodTopologySpread, as a profile has them. */
+export interface PodTopologySpreadArguments {
+  /** For pods without constraints of their own; only with `List`. Their selector is deduced for each pod. */
+  readonly defaultConstraints?: readonly WireSpreadConstraint[];
+  /** `System`, the default: pods spread over nodes and, more loosely, over zones. `List`: by `defaultConstraints`. */
+  readonly defaultingType?: 'System' | 'List';
+}
+
+/** What pods without constraints of their own are spread by. */
+export interface SpreadDefaults {
+  readonly constraints: readonly WireSpreadConstraint[];
+  /** True for the system's: then nodes that lack a topology key are scored by the others. */
+  readonly areSystem: boolean;
+}
+
+const systemConstraints: readonly WireSpreadConstraint[] = [
+  { topologyKey: 'kubernetes.io/hostname', maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+  { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
+];
+const knownArguments = ['apiVersion', 'kind', 'defaultConstraints', 'defaultingType'];
+const knownMembers = [
+  'maxSkew',
+  'topologyKey',
+  'whenUnsatisfiable',
+  'labelSelector',
+  'matchLabelKeys',
+  'minDomains',
+  'nodeAffinityPolicy',
+  'nodeTaintsPolicy',
+];
+const policies = ['Honor', 'Ignore'] as const;
+
+/** Throws ERR_INVALID_OPTION for arguments that break a rule. */
+export function spreadDefaults(args: unknown): SpreadDefaults {
+  const name = 'PodTopologySpread';
+  requireKnownOptions(name, args ?? {}, knownArguments);
+  const { defaultConstraints, defaultingType = 'System' } = (args ?? {}) as PodTopologySpreadArguments;
+  oneOfOption(`${name}.defaultingType`, defaultingType, ['System', 'List']);
+  const constraints = [...iterableOption(`${name}.defaultConstraints`, defaultConstraints ?? [])];
+  if (defaultingType === 'System') {
+    if (constraints.length === 0) return { constraints: systemConstraints, areSystem: true };
+    throw invalidOption(`${name}.defaultConstraints`, 'empty unless `defaultingType` is "List"', defaultConstraints);
+  }
+  const pairs = new Set<string>();
+  for (const [i, constraint] of constraints.entries()) {
+    const at = `${name}.defaultConstraints[${i}]`;
+    checkConstraint(at, constraint);
+    const pair = `${constraint.topologyKey} ${constraint.whenUnsatisfiable}`;
+    if (pairs.has(pair)) {
+      throw invalidOption(at, 'the only one with its `topologyKey` and `whenUnsatisfiable`', pair);
+    }
+    pairs.add(pair);
+  }
+  return { constraints, areSystem: false };
+}
+
+function checkConstraint(at: string, constraint: WireSpreadConstraint): void {
+  requireKnownOptions(at, constraint, knownMembers);
+  integerOption(`${at}.maxSkew`, constraint.maxSkew, 1);
+  if (!isLabelKey(constraint.topologyKey)) throw invalidOption(`${at}.topologyKey`, labelKeyRule, constraint.topologyKey);
+  oneOfOption(`${at}.whenUnsatisfiable`, constraint.whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']);
+  if (constraint.labelSelector != null) {
+    throw invalidOption(`${at}.labelSelector`, 'absent: it is deduced for each pod', constraint.labelSelector);
+  }
+  if (constraint.minDomains != null) integerOption(`${at}.minDomains`, constraint.minDomains, 1);
+  if (constraint.nodeAffinityPolicy != null) oneOfOption(`${at}.nodeAffinityPolicy`, constraint.nodeAffinityPolicy, policies);
+  if (constraint.nodeTaintsPolicy != null) oneOfOption(`${at}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, policies);
+}
+
+/**
+ * The selector of the services that select the pod and of the controller that owns it, all of them together. It matches all
+ * where there is none.
+ */
+export function defaultSelector({ metadata }: WirePod, listers: ClusterListers): LabelSelector {
+  const { namespace = '', labels = {}, ownerReferences = [] } = metadata ?? {};
+  let wanted: Labels = {};
+  for (const { spec } of listers.services(namespace)) {
+    const selector = spec?.selector as Labels | null | undefined;
+    if (selector == null) continue;
+    if (Object.entries(selector).every(([key, value]) => labelOf(labels, key) === value)) wanted = { ...wanted, ...selector };
+  }
+  let byController: LabelSelector | undefined;
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  const kind = `${owner?.apiVersion} ${owner?.kind}`;
+  if (kind === 'v1 ReplicationController') {
+    const controller = named(listers.replicationControllers(namespace), owner?.name);
+    wanted = { ...wanted, ...(controller?.spec?.selector as Labels | null | undefined) };
+  } else if (kind === 'apps/v1 ReplicaSet') {
+    byController = controllerSelector(named(listers.replicaSets(namespace), owner?.name));
+  } else if (kind === 'apps/v1 StatefulSet') {
+    byController = controllerSelector(named(listers.statefulSets(namespace), owner?.name));
+  }
+  const byLabels = selectorFromLabels(wanted);
+  if (byController === undefined || byController.matchesAll) return byLabels;
+  const both = byController;
+  return { matchesAll: false, matches: (other) => byLabels.matches(other) && both.matches(other) };
+}
+
+function named(objects: readonly SelectingObject[], name: string | undefined): SelectingObject | undefined {
+  return objects.find(({ metadata }) => metadata?.name === name);
+}
+
+/** Undefined where the controller has no selector, or none that can be read. */
+function controllerSelector(controller: SelectingObject | undefined): LabelSelector | undefined {
+  const selector = controller?.spec?.selector;
+  if (selector == null) return undefined;
+  try {
+    return parseLabelSelector('spec.selector', selector as GivenLabelSelector);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,12 +1,11 @@
 import type { WireNode } from '../../../api/json/types.ts';
-import { labelOf } from '../../../api/selectors/label-selector.ts';
+import { type LabelSelector, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
-import type { Rejection } from '../../framework/status.ts';
+import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
+import type { GroupedPods, PodGroup } from '../../nodes/pod-index.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { DomainCounts } from '../common/domain-counts.ts';
-import { matchingGroups } from './count-matching.ts';
-import type { KnownDomains } from './known-domains.ts';
+import { DomainCounts } from '../common.ts';
 import { hasTopologyKeys, type Inclusion, includesAllNodes, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 
 const broken: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match pod topology spread constraints"] };
@@ -101,6 +100,65 @@ function includedDomains({ nodes }: Snapshot, constraints: readonly SpreadConstr
     for (const { constraint, counts } of domains) {
       if (includes(constraint, node)) counts.add(labelOf(labels, constraint.topologyKey) ?? '', 0);
     }
+  }
+  return domains.map(({ counts }) => counts);
+}
+
+/** The groups of pods that count: see {@link countMatching}. */
+export function* matchingGroups(grouped: GroupedPods, selector: LabelSelector, namespace: string): Generator<PodGroup> {
+  if (selector.matchesAll) return;
+  for (const group of grouped.groups()) {
+    const { pod, namespace: own } = group.sample;
+    if (own !== namespace || pod.metadata?.deletionTimestamp != null) continue;
+    if (selector.matches(pod.metadata?.labels)) yield group;
+  }
+}
+
+/** How many pods of the namespace match. Pods that are being deleted do not count, and for a selector that matches all none does. */
+export function countMatching(pods: readonly PodInfo[], selector: LabelSelector, namespace: string): number {
+  if (selector.matchesAll) return 0;
+  let count = 0;
+  for (const other of pods) {
+    const { metadata } = other.pod;
+    if (other.namespace !== namespace || metadata?.deletionTimestamp != null) continue;
+    if (selector.matches(metadata?.labels)) count += 1;
+  }
+  return count;
+}
+
+/** Lists of keys that are remembered at a time: pods of one cluster rarely have more. */
+const mostLists = 100;
+
+/** The domains of all nodes that have a list of topology keys. They are found out again when labels of nodes change. */
+export class KnownDomains {
+  #snapshot: Snapshot | undefined;
+  #labelsVersion = -1;
+  readonly #byKeys = new Map<string, readonly DomainCounts[]>();
+
+  /** The domains of each constraint, with no pods. */
+  of(snapshot: Snapshot, constraints: readonly SpreadConstraint[]): readonly DomainCounts[] {
+    if (this.#snapshot !== snapshot || this.#labelsVersion !== snapshot.labelsVersion) {
+      this.#byKeys.clear();
+      this.#snapshot = snapshot;
+      this.#labelsVersion = snapshot.labelsVersion;
+    }
+    const key = JSON.stringify(constraints.map(({ topologyKey }) => topologyKey));
+    let domains = this.#byKeys.get(key);
+    if (domains === undefined) {
+      domains = domainsOf(snapshot, constraints);
+      if (this.#byKeys.size >= mostLists) this.#byKeys.clear();
+      this.#byKeys.set(key, domains);
+    }
+    return domains.map((counts) => counts.clone());
+  }
+}
+
+function domainsOf({ nodes }: Snapshot, constraints: readonly SpreadConstraint[]): readonly DomainCounts[] {
+  const domains = constraints.map(({ topologyKey }) => ({ topologyKey, counts: new DomainCounts() }));
+  for (const { node } of nodes) {
+    const labels = node.metadata?.labels;
+    if (!hasTopologyKeys(labels, constraints)) continue;
+    for (const { topologyKey, counts } of domains) counts.add(labelOf(labels, topologyKey) ?? '', 0);
   }
   return domains.map(({ counts }) => counts);
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { NoNodesError, SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
-import { findNodesThatFit } from '../../../../src/scheduler/cycle/find-nodes.ts';
-import { prioritizeNodes } from '../../../../src/scheduler/cycle/prioritize-nodes.ts';
+import {
+  findNodesThatFit,
+  NoNodesError,
+  prioritizeNodes,
+  SchedulingAlgorithm,
+} from '../../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { FitError } from '../../../../src/scheduler/framework/fit-error.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';

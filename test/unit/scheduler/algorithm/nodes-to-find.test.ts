@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodesToFind } from '../../../../src/scheduler/cycle/nodes-to-find.ts';
-import { bestHosts, selectHost } from '../../../../src/scheduler/cycle/select-host.ts';
+import { bestHosts, nodesToFind, selectHost } from '../../../../src/scheduler/cycle/algorithm.ts';
 
 describe('how many feasible nodes are looked for', () => {
   it.each([

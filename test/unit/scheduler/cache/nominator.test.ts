@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Nominator } from '../../../../src/scheduler/cache/nominator.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 
 const podInfo = (name: string, nominatedNodeName?: string) =>
   createPodInfo({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
 const podInfo = (name: string, nodeName?: string, spec: Partial<WirePod['spec']> = {}) =>

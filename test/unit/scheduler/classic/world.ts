@@ -2,9 +2,9 @@ import type { WireNode, WirePod } from '../../../../src/api/json/types.ts';
 import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-profile.ts';
 import { SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
-import type { SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
-import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-list.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
+import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
 
 export const nodeNamed = (name: string, labels: Record<string, string> = {}, more: Partial<WireNode> = {}): WireNode => ({

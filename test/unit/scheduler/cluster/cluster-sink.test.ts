@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sinkOf } from '../../../../src/scheduler/cluster/cluster-sink.ts';
+import { sinkOf } from '../../../../src/scheduler/cluster/cluster-watches.ts';
 import { node, pod, schedulerWorld } from '../scheduler-world.ts';
 
 describe('a pod that loses its node because etcd was set back', () => {

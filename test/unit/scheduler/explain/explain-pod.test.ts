@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Diagnosis, FitError } from '../../../../src/scheduler/framework/fit-error.ts';
-import type { PluginRejection } from '../../../../src/scheduler/framework/status.ts';
-import { explainPod, type KnownOfPod } from '../../../../src/scheduler/reports/explain-pod.ts';
-import { LastAttempts } from '../../../../src/scheduler/reports/last-attempts.ts';
+import type { PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
+import { explainPod, type KnownOfPod, LastAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
 import { giveBack, nodeWaiter, pod, queueOf } from '../queue/world.ts';
 
 const full: PluginRejection = {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CycleState, stateKey } from '../../../../src/scheduler/framework/cycle-state.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
-import type { RejectionCode } from '../../../../src/scheduler/framework/status.ts';
+import type { Plugin, RejectionCode } from '../../../../src/scheduler/framework/plugin.ts';
 import { frameworkWith, nodeInfo, podInfo } from '../framework-world.ts';
 
 const pod = podInfo('web', { priority: 5 });

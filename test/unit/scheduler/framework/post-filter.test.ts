@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError, fitErrorMessage } from '../../../../src/scheduler/framework/fit-error.ts';
-import type { Plugin, PostFilterAnswer } from '../../../../src/scheduler/framework/plugin.ts';
-import type { PluginRejection } from '../../../../src/scheduler/framework/status.ts';
+import type { Plugin, PluginRejection, PostFilterAnswer } from '../../../../src/scheduler/framework/plugin.ts';
 import { frameworkWith, podInfo } from '../framework-world.ts';
 
 const pod = podInfo('web');

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-list.ts';
-import { NodeState } from '../../../../src/scheduler/nodes/node-state.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
-import { zoneKeyOf } from '../../../../src/scheduler/nodes/zone.ts';
+import { createNodeInfo, NodeState, snapshotOf, zoneKeyOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 
 const podInfo = (name: string, spec: Partial<WirePod['spec']> = {}) =>
   createPodInfo({ metadata: { name, namespace: 'd', uid: `u-${name}` }, spec: { containers: [], ...spec } });

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { classicPodReading } from '../../../../src/scheduler/nodes/classic-amounts.ts';
 import { podAmounts } from '../../../../src/scheduler/nodes/pod-amounts.ts';
-import { inThousandths, inUnits } from '../../../../src/scheduler/nodes/quantity-amount.ts';
-import { allocatableAmounts } from '../../../../src/scheduler/nodes/resource-amounts.ts';
+import { allocatableAmounts, inThousandths, inUnits } from '../../../../src/scheduler/nodes/resource.ts';
 
 const mi = 1024 * 1024;
 type Container = NonNullable<WirePod['spec']>['containers'][number];

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonMembers } from '../../../../src/client/transport/api-answer.ts';
-import type { EventAction, EventResource } from '../../../../src/scheduler/framework/cluster-event.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
-import type { PluginHandle } from '../../../../src/scheduler/framework/handle.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
-import { defaultBinder } from '../../../../src/scheduler/plugins/default-binder.ts';
+import type { EventAction, EventResource, Plugin, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
 import { imageLocality } from '../../../../src/scheduler/plugins/image-locality.ts';
 import { nodeAffinity } from '../../../../src/scheduler/plugins/node-affinity.ts';
-import { nodeName } from '../../../../src/scheduler/plugins/node-name.ts';
-import { nodePorts } from '../../../../src/scheduler/plugins/node-ports.ts';
-import { nodeUnschedulable } from '../../../../src/scheduler/plugins/node-unschedulable.ts';
-import { prioritySort } from '../../../../src/scheduler/plugins/priority-sort.ts';
-import { schedulingGates } from '../../../../src/scheduler/plugins/scheduling-gates.ts';
+import {
+  defaultBinder,
+  nodeName,
+  nodePorts,
+  nodeUnschedulable,
+  prioritySort,
+  schedulingGates,
+} from '../../../../src/scheduler/plugins/one-rule-plugins.ts';
 import { taintToleration } from '../../../../src/scheduler/plugins/taint-toleration.ts';
 import { frameworkWith, nodeInfo, podInfo } from '../framework-world.ts';
 

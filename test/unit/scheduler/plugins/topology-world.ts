@@ -1,11 +1,14 @@
 import type { WireNode, WirePod } from '../../../../src/api/json/types.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
-import type { ClusterListers, PluginFactory, PluginHandle, SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
-import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
-import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-list.ts';
-import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import type {
+  ClusterListers,
+  Plugin,
+  PluginFactory,
+  PluginHandle,
+  SelectingObject,
+} from '../../../../src/scheduler/framework/plugin.ts';
+import { createNodeInfo, type NodeInfo, type Snapshot, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 type Spec = Partial<NonNullable<WirePod['spec']>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
+import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
 import { podOf, preemptionWorld } from './world.ts';
 
 const full = (...names: string[]) => names.map((name) => ({ name, started: 10 }));

@@ -1,12 +1,9 @@
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
-import type { SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
-import type { PluginRejection } from '../../../../src/scheduler/framework/status.ts';
-import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-list.ts';
-import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { Plugin, PluginRejection, SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
+import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pluginsAt } from '../../../../src/scheduler/framework/extension-points.ts';
-import type { PluginHandle } from '../../../../src/scheduler/framework/handle.ts';
+import { type PluginHandle, pluginsAt } from '../../../../src/scheduler/framework/plugin.ts';
 import { inTreePlugins } from '../../../../src/scheduler/profile/plugin-registry.ts';
 import type { ProfileOptions } from '../../../../src/scheduler/profile/profile-options.ts';
 import { profilePlugins } from '../../../../src/scheduler/profile/profile-plugins.ts';

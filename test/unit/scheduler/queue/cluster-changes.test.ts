@@ -3,7 +3,7 @@ import type { WirePod } from '../../../../src/api/json/types.ts';
 import { Nominator } from '../../../../src/scheduler/cache/nominator.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { ClusterChanges } from '../../../../src/scheduler/queue/cluster-changes.ts';
 import type { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
 import { giveBack, pod, queueOf } from './world.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClusterEventWithHint } from '../../../../src/scheduler/framework/cluster-event.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import type { ClusterEventWithHint, Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { type ClusterEvent, forceActivate, nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { EventInterest } from '../../../../src/scheduler/queue/event-interest.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import { steadyTime } from '../../../../src/scheduler/queue/backoff-queue.ts';
 import { nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
-import { steadyTime } from '../../../../src/scheduler/queue/steady-time.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { giveBack, node, nodeWaiter, pod, queueOf } from './world.ts';
 

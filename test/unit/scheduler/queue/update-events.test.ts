@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireNode } from '../../../../src/api/json/types.ts';
-import { nodeUpdateEvents } from '../../../../src/scheduler/queue/node-update-events.ts';
-import { podUpdateEvents } from '../../../../src/scheduler/queue/pod-update-events.ts';
+import { nodeUpdateEvents, podUpdateEvents } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { pod } from './world.ts';
 
 const ready = (status: string, lastHeartbeatTime = '2000-01-01T00:00:00Z') => ({

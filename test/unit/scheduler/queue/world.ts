@@ -1,13 +1,10 @@
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import type { Logger } from '../../../../src/base/logging/logger.ts';
-import type { ProfilePlugins } from '../../../../src/scheduler/framework/handle.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
-import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
-import { prioritySort } from '../../../../src/scheduler/plugins/priority-sort.ts';
-import { schedulingGates } from '../../../../src/scheduler/plugins/scheduling-gates.ts';
+import type { Plugin, ProfilePlugins } from '../../../../src/scheduler/framework/plugin.ts';
+import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { prioritySort, schedulingGates } from '../../../../src/scheduler/plugins/one-rule-plugins.ts';
+import { steadyTime } from '../../../../src/scheduler/queue/backoff-queue.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
-import { steadyTime } from '../../../../src/scheduler/queue/steady-time.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
 /** A plugin that is helped by nodes whose name it has been told. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QueueingHint } from '../../../../../src/scheduler/framework/cluster-event.ts';
+import type { QueueingHint } from '../../../../../src/scheduler/framework/plugin.ts';
 import { nodeResourcesFit } from '../../../../../src/scheduler/plugins/resources/node-resources-fit.ts';
 
 interface Asked {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CycleState } from '../../../../../src/scheduler/framework/cycle-state.ts';
-import type { PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
-import { createPodInfo } from '../../../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createPodInfo, type PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
 import { nodeResourcesBalancedAllocation } from '../../../../../src/scheduler/plugins/resources/balanced-allocation.ts';
 import { nodeResourcesFit } from '../../../../../src/scheduler/plugins/resources/node-resources-fit.ts';
 import {

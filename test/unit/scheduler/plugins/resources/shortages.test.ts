@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NodeInfo } from '../../../../../src/scheduler/nodes/node-info.ts';
-import { shortages } from '../../../../../src/scheduler/plugins/resources/shortages.ts';
+import { shortages } from '../../../../../src/scheduler/plugins/resources/node-resources-fit.ts';
 import { numbered } from '../../../../support/counted.ts';
 import { type Amounts, amounts, nodeWith } from './nodes-and-pods.ts';
 

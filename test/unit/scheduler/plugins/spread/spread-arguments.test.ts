@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spreadDefaults } from '../../../../../src/scheduler/plugins/spread/spread-arguments.ts';
+import { spreadDefaults } from '../../../../../src/scheduler/plugins/spread/spread-constraint.ts';
 
 const good = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' };
 const list = (...defaultConstraints: unknown[]) => ({ defaultingType: 'List', defaultConstraints });

@@ -5,8 +5,7 @@ import { CycleState } from '../../../../../src/scheduler/framework/cycle-state.t
 import type { Plugin } from '../../../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../../../src/scheduler/nodes/node-info.ts';
 import type { PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
-import { dynamicResources, volumeBinding } from '../../../../../src/scheduler/plugins/volumes/claims.ts';
-import { volumeRestrictions } from '../../../../../src/scheduler/plugins/volumes/volume-restrictions.ts';
+import { dynamicResources, volumeBinding, volumeRestrictions } from '../../../../../src/scheduler/plugins/volume-restrictions.ts';
 
 type Volume = NonNullable<NonNullable<WirePod['spec']>['volumes']>[number];
 

@@ -1,3 +1,7 @@
+import { requireKnownOptions } from '../../base/options.ts';
+import type { CycleState, StateData, StateKey } from '../framework/cycle-state.ts';
+import { maxNodeScore } from '../framework/plugin.ts';
+
 /**
  * How many pods each topology domain has, by the value of the nodes' label. A clone costs only what was changed since the
  * counts were first shared: preemption makes one for each node that it tries.
@@ -81,4 +85,31 @@ class Base {
     this.#ascending ??= [...this.counts].sort(([, first], [, second]) => first - second);
     return this.#ascending;
   }
+}
+
+// Behaviour of pkg/scheduler/framework/plugins/helper DefaultNormalizeScore, v1.36.3.
+
+/**
+ * Scales whole scores from 0 up, in place, so that the highest becomes 100; where all are 0 they stay 0. `reverse`: the lowest
+ * number is the best, and 0 becomes 100.
+ */
+export function normalizeScores(scores: number[], { reverse = false }: { readonly reverse?: boolean } = {}): void {
+  let highest = 0;
+  for (const score of scores) if (score > highest) highest = score;
+  for (let index = 0; index < scores.length; index += 1) {
+    const share = highest === 0 ? 0 : Math.trunc((maxNodeScore * (scores[index] ?? 0)) / highest);
+    scores[index] = reverse ? maxNodeScore - share : share;
+  }
+}
+
+/** What the plugin kept earlier in this cycle. Throws where it kept nothing: then it must not agree to a node. */
+export function kept<Data extends StateData<Data>>(state: CycleState, key: StateKey<Data>): Data {
+  const data = state.read(key);
+  if (data === undefined) throw new Error(`Nothing was kept for "${key.name}" in this cycle`);
+  return data;
+}
+
+/** For a plugin without arguments: throws ERR_INVALID_OPTION for any. */
+export function refuseArgs(plugin: string, args: unknown): void {
+  requireKnownOptions(plugin, args ?? {}, ['apiVersion', 'kind']);
 }
