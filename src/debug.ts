@@ -17,6 +17,6 @@ export type {
   DebugTimelineEntry,
   DebugTraffic,
 } from './observe/debug/debug-api.ts';
+export type { DebugHandlerOptions, DebugHistoryOptions } from './observe/debug/debug-handler.ts';
 export { createDebugHandler, type DebugHandler } from './observe/debug/debug-handler.ts';
 export type { DebugNodeSource } from './observe/debug/debug-node.ts';
-export type { DebugHandlerOptions, DebugHistoryOptions } from './observe/debug/debug-options.ts';

@@ -5,5 +5,5 @@
  */
 import './base/node-version.ts';
 
-export { createOpenTelemetryMetrics, type OpenTelemetryMetrics } from './observe/opentelemetry/opentelemetry-metrics.ts';
-export type { OpenTelemetryMetricsOptions } from './observe/opentelemetry/opentelemetry-options.ts';
+export type { OpenTelemetryMetricsOptions } from './observe/opentelemetry-metrics.ts';
+export { createOpenTelemetryMetrics, type OpenTelemetryMetrics } from './observe/opentelemetry-metrics.ts';

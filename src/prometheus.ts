@@ -5,6 +5,5 @@
  */
 import './base/node-version.ts';
 
-export { createPrometheusMetrics, type PrometheusMetrics } from './observe/prometheus/prometheus-metrics.ts';
-export type { PrometheusMetricsOptions } from './observe/prometheus/prometheus-options.ts';
-export type { PrometheusRegistry } from './observe/prometheus/shared-metric.ts';
+export type { PrometheusMetricsOptions, PrometheusRegistry } from './observe/prometheus-metrics.ts';
+export { createPrometheusMetrics, type PrometheusMetrics } from './observe/prometheus-metrics.ts';

@@ -12,7 +12,7 @@ export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.t
 export type { InMemoryApiServerOptions, ResourceChoice } from './testing/apiserver/in-memory-apiserver.ts';
 export { InMemoryApiServer } from './testing/apiserver/in-memory-apiserver.ts';
 export type { LoggedRequest } from './testing/apiserver/request-log.ts';
-export type { ApiVerb, Subresource } from './testing/apiserver/route.ts';
+export type { ApiVerb, Subresource } from './testing/apiserver/served-resources.ts';
 export type { WatchEnd } from './testing/apiserver/watches.ts';
 export type { PodOverrides } from './testing/fakes/builders.ts';
 export {
@@ -35,9 +35,8 @@ export type { FakeFailure, FakePodClientOptions, PodAction, PodVerb } from './te
 export { deleteAction, FakePodClient, getAction, patchAction } from './testing/fakes/fake-pod-client.ts';
 export type { ApiStatus, StatusCause, StatusDetails } from './testing/objects/api-status.ts';
 export { StoreError } from './testing/objects/api-status.ts';
-export type { ObjectsByResource } from './testing/objects/database.ts';
 export type { DeleteRequest, PropagationPolicy } from './testing/objects/deletion.ts';
-export type { ObjectEvent, ObjectEventListener } from './testing/objects/object-history.ts';
+export type { ObjectEvent, ObjectEventListener, ObjectsByResource } from './testing/objects/object-history.ts';
 export type { PatchType } from './testing/objects/object-patches.ts';
 export type { Selection } from './testing/objects/selectors.ts';
 export type { DeletedObject, ObjectKey, ObjectPatch, ResourceObjects } from './testing/objects/store-types.ts';
@@ -53,16 +52,16 @@ export type {
   PodStoreSnapshot,
 } from './testing/pods-api/pod-store.ts';
 export { PodStore } from './testing/pods-api/pod-store.ts';
-export type { ContainerEnd, ContainerLife, LifeRequest } from './testing/runtime/container-life.ts';
+export type { ContainerEnd, ContainerLife, LifeRequest } from './testing/runtime/fake-container.ts';
 export type { FakeImage } from './testing/runtime/fake-images.ts';
 export type { RuntimeHappening } from './testing/runtime/fake-pods.ts';
 export { FakeRuntime } from './testing/runtime/fake-runtime.ts';
 export type { FakeExecRequest, FakeExecResult, FakeRuntimeOptions } from './testing/runtime/fake-runtime-options.ts';
-export type { RuntimeCallRecord } from './testing/runtime/runtime-calls.ts';
 export type {
   RuntimeCallName,
+  RuntimeCallRecord,
   RuntimeFault,
   RuntimeFaultHandle,
   RuntimeFaultRule,
-} from './testing/runtime/runtime-faults.ts';
+} from './testing/runtime/runtime-calls.ts';
 export type { RuntimeFiles } from './testing/runtime/runtime-files.ts';

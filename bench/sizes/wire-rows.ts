@@ -7,7 +7,7 @@ import { type KubeStream, systemClock, type WirePod } from '../../src/index.ts';
 import { LinePieces, LogPrinter } from '../../src/kubelet/logs/log-lines.ts';
 import { AccessReviews, TokenReviews } from '../../src/kubelet/server/reviews.ts';
 import { changeOf } from '../../src/node/config/pod-changes.ts';
-import { filterOf, tableText } from '../../src/observe/debug/table-text.ts';
+import { filterOf, tableText } from '../../src/observe/debug/plain-text.ts';
 import { ResourceClient, resources } from '../../src/reflector.ts';
 import { hostilePod } from '../../test/support/hostile/hostile-pods.ts';
 import type { Sized, SizedInput } from './measure.ts';

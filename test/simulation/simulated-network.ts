@@ -7,7 +7,7 @@ import {
   type RequestOptions,
   type WirePod,
 } from '../../src/index.ts';
-import { podMetadataOf } from '../../src/testing/fakes/pod-metadata.ts';
+import { podMetadataOf } from '../../src/testing/fakes/builders.ts';
 import type { Prng } from '../chaos/prng.ts';
 import { uidInPatch } from '../chaos/watched-client.ts';
 import type { RunLog } from './run-log.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 
 /** For everything but the page: nothing may be loaded or shown in a frame, and nothing is kept. */
 const commonHeaders = {
@@ -79,4 +80,68 @@ export class PageAnswer {
       response.end(request.method === 'HEAD' ? undefined : this.#body);
     }
   }
+}
+
+/** What a request asks for. */
+export type Route =
+  | { readonly kind: 'index'; readonly query: URLSearchParams }
+  | { readonly kind: 'pod'; readonly podUID: string }
+  | { readonly kind: 'api-snapshot' }
+  | { readonly kind: 'api-changes' }
+  | { readonly kind: 'api-pod'; readonly podUID: string };
+
+/** Undefined when there is nothing under this URL. A base path that the server has cut off already need not be there. */
+export function routeOf(url: string | undefined, basePath: string): Route | undefined {
+  const [path = '', query = ''] = (url ?? '/').split(/[?#]/, 2);
+  const under = path === basePath || path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+  switch (under) {
+    case '':
+    case '/':
+      return { kind: 'index', query: new URLSearchParams(query) };
+    case '/api/snapshot':
+      return { kind: 'api-snapshot' };
+    case '/api/changes':
+      return { kind: 'api-changes' };
+  }
+  const [, api, text = ''] = /^(\/api)?\/pods\/([^/]+)$/.exec(under) ?? [];
+  const podUID = decoded(text);
+  if (podUID === undefined || podUID === '') return undefined;
+  return { kind: api === undefined ? 'pod' : 'api-pod', podUID };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * True for a request that names this server by an address, by `localhost`, or by an allowed name. A name of anybody's own may
+ * point here: a browser that follows it takes a foreign page and this server for one site (DNS rebinding).
+ */
+export function isAllowedHost({ headers }: IncomingMessage, allowedHosts: ReadonlySet<string>): boolean {
+  const host = headers[':authority'] ?? headers.host;
+  if (typeof host !== 'string') return false;
+  const name = hostName(host);
+  if (name === undefined) return false;
+  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost') || allowedHosts.has(name);
+}
+
+/** `Name:80` is `name`, `[::1]:80` is `::1`. Undefined for what is no host with or without a port. */
+export function hostName(host: string): string | undefined {
+  const [, address, name] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/?#@[\]\\]+?)\.?)(?::\d{1,5})?$/.exec(host) ?? [];
+  return (address ?? name)?.toLowerCase();
+}
+
+/** True for a request that the page of another site makes in the background. A link that somebody follows is none. */
+export function isFromOtherSite({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return (site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate';
+}
+
+/** True when a browser asks for something to show: `curl` accepts anything, and names no HTML. */
+export function acceptsHtml({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/i.test(headers.accept ?? '');
 }

@@ -1,6 +1,32 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type DebugHandlerOptions, resolveDebugOptions } from './debug-options.ts';
-import { DebugServer } from './debug-server.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { callGuarded } from '../../base/guard.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import {
+  acceptsHtml,
+  answerJson,
+  answerText,
+  beginStream,
+  type Exchange,
+  hostName,
+  isAllowedHost,
+  isFromOtherSite,
+  PageAnswer,
+  type Route,
+  redirect,
+  routeOf,
+} from './answers.ts';
+import { Board, type DebugManager, record } from './board.ts';
+import { ChangeStream } from './change-stream.ts';
+import type { DebugPod } from './debug-api.ts';
+import type { DebugNodeSource } from './debug-node.ts';
+import { page, pagePolicy } from './page/page.ts';
+import { filterOf, podText, tableText } from './plain-text.ts';
+import { type HistoryLimits, PodHistory } from './pod-history.ts';
+import { PodTable } from './pod-table.ts';
+import { Traffic } from './traffic.ts';
 
 /** Answers requests of any Node.js HTTP server. `express().use('/debug', handler)` and `http.createServer(handler)` both work. */
 export interface DebugHandler {
@@ -39,4 +65,209 @@ export function createDebugHandler(options: DebugHandlerOptions): DebugHandler {
   const debug = new DebugServer(resolveDebugOptions(options));
   const handler = (request: IncomingMessage, response: ServerResponse): void => debug.handle({ request, response });
   return Object.assign(handler, { close: () => debug.close() });
+}
+
+/** What `createDebugHandler` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
+export interface DebugHandlerOptions {
+  /** The status manager that is shown. The handler listens to its events until it is closed. */
+  readonly manager: DebugManager;
+  /** The node around the manager: a `ProviderNode`, or anything that answers like one. Default: none. */
+  readonly node?: DebugNodeSource;
+  /** What is kept of each pod's past. */
+  readonly history?: DebugHistoryOptions;
+  /** Names, without a port, by which a request may name the server, beside `localhost` and IP addresses. Default: none. */
+  readonly allowedHosts?: readonly string[];
+  /** The path under which the server hands requests to the handler with their whole URL: `/debug`. Default: the root. */
+  readonly basePath?: string;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Pino-shaped. Default: warnings and errors go to the console. Null: silent. */
+  readonly logger?: Logger | null;
+}
+
+/** How much the handler keeps of the past of the pods. Zero keeps nothing. */
+export interface DebugHistoryOptions {
+  /** Entries of each pod's timeline; older ones are dropped. Default 100. */
+  readonly entriesPerPod?: number;
+  /** Memory for the timelines of all pods, in bytes; the oldest entries of all are dropped. Default 33 554 432 (32 MiB). */
+  readonly bytes?: number;
+}
+
+interface ResolvedDebugOptions {
+  readonly manager: DebugManager;
+  readonly node: DebugNodeSource | undefined;
+  readonly history: HistoryLimits;
+  readonly allowedHosts: ReadonlySet<string>;
+  readonly basePath: string;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+const optionNames = [
+  'manager',
+  'node',
+  'history',
+  'allowedHosts',
+  'basePath',
+  'clock',
+  'logger',
+] as const satisfies readonly (keyof DebugHandlerOptions)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; for an unknown option, too. */
+export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebugOptions {
+  requireKnownOptions('options', options, optionNames);
+  const { manager, node, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger } = options;
+  requireMethods('manager', manager, ['snapshot', 'explain', 'getPodStatus', 'on', 'off']);
+  if (node !== undefined) requireMethods('node', node, ['snapshot', 'explain']);
+  requireKnownOptions('history', history, ['entriesPerPod', 'bytes']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  return {
+    manager,
+    node,
+    history: {
+      entriesPerPod: integerOption('history.entriesPerPod', history.entriesPerPod ?? 100, 0),
+      bytes: integerOption('history.bytes', history.bytes ?? 33_554_432, 0),
+    },
+    allowedHosts: hostNames(allowedHosts),
+    basePath: pathOption(basePath),
+    clock: clock === systemClock ? systemClock : safeClock(clock),
+    logger: loggerOption(logger),
+  };
+}
+
+function hostNames(names: unknown): ReadonlySet<string> {
+  const rule = 'a list of host names without a port';
+  if (!Array.isArray(names)) throw invalidOption('allowedHosts', rule, names);
+  return new Set(
+    names.map((name: unknown) => {
+      if (typeof name === 'string' && !name.includes(':')) {
+        const plain = hostName(name);
+        if (plain !== undefined) return plain;
+      }
+      throw invalidOption('allowedHosts', rule, name);
+    }),
+  );
+}
+
+function pathOption(path: unknown): string {
+  if (typeof path === 'string' && /^(?:\/[^/?#\s]+)*\/?$/.test(path)) return path.replace(/\/$/, '');
+  throw invalidOption('basePath', 'a path that begins with a slash, such as "/debug"', path);
+}
+
+/** Why a request is not answered. */
+interface Refusal {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers every request of the debug handler, and holds what the answers are made from. */
+class DebugServer {
+  readonly #options: ResolvedDebugOptions;
+  readonly #board: Board;
+  readonly #stream: ChangeStream;
+  readonly #history: PodHistory;
+  readonly #endRecording: () => void;
+  #page: PageAnswer | undefined;
+  #isClosed = false;
+
+  /** Listens to the manager from now on. */
+  constructor(options: ResolvedDebugOptions) {
+    this.#options = options;
+    const { manager, clock } = options;
+    const parts = { table: new PodTable(manager, clock), history: new PodHistory(options.history), traffic: new Traffic(clock) };
+    this.#history = parts.history;
+    this.#board = new Board({ ...options, ...parts });
+    this.#stream = new ChangeStream({ ...options, board: this.#board });
+    this.#endRecording = record({ ...options, ...parts, onPod: (podUID) => parts.table.touch(podUID) });
+  }
+
+  /** Never throws. */
+  handle(exchange: Exchange): void {
+    callGuarded(
+      () => this.#handle(exchange),
+      (err) => {
+        this.#options.logger.error({ err }, 'a debug request could not be answered');
+        if (exchange.response.headersSent) exchange.response.destroy();
+        else answerText(exchange, 500, 'The request could not be answered; the log says why.');
+      },
+    );
+  }
+
+  /** Ends every stream, listens to the manager no more, and drops the history. */
+  close(): void {
+    this.#isClosed = true;
+    this.#endRecording();
+    this.#stream.close();
+    this.#history.clear();
+  }
+
+  #handle(exchange: Exchange): void {
+    const route = routeOf(exchange.request.url, this.#options.basePath);
+    const refusal = this.#refusal(exchange, route);
+    if (refusal !== undefined) answerText(exchange, refusal.status, refusal.text, refusal.headers);
+    else if (route !== undefined) this.#answer(exchange, route);
+  }
+
+  #refusal({ request }: Exchange, route: Route | undefined): Refusal | undefined {
+    if (this.#isClosed) return { status: 503, text: 'The debug handler is closed.' };
+    if (!isAllowedHost(request, this.#options.allowedHosts)) {
+      return { status: 403, text: 'This host name is not allowed. Use an address, or name it in the option allowedHosts.' };
+    }
+    if (isFromOtherSite(request)) return { status: 403, text: 'Requests from other sites are refused.' };
+    if (route === undefined) return { status: 404, text: 'There is no such page.' };
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return { status: 405, text: 'Nothing can be changed here.', headers: { allow: 'GET, HEAD' } };
+    }
+    if (route.kind === 'api-changes' && this.#stream.isFull) {
+      return { status: 503, text: 'Too many streams are open.', headers: { 'retry-after': '5' } };
+    }
+    return undefined;
+  }
+
+  #answer(exchange: Exchange, route: Route): void {
+    const isBrowser = acceptsHtml(exchange.request);
+    switch (route.kind) {
+      case 'index':
+        if (isBrowser) this.#sendPage(exchange);
+        else this.#answerTable(exchange, route.query);
+        break;
+      case 'pod':
+        if (isBrowser) redirect(exchange, `../#pod=${encodeURIComponent(route.podUID)}`);
+        else this.#answerPod(exchange, route.podUID, (pod) => answerText(exchange, 200, podText(pod)));
+        break;
+      case 'api-snapshot':
+        answerJson(exchange, this.#board.snapshot());
+        break;
+      case 'api-pod':
+        this.#answerPod(exchange, route.podUID, (pod) => answerJson(exchange, pod));
+        break;
+      case 'api-changes':
+        this.#openStream(exchange);
+        break;
+    }
+  }
+
+  #answerTable(exchange: Exchange, query: URLSearchParams): void {
+    const filter = filterOf(query);
+    if (filter === undefined) answerText(exchange, 400, 'A filter may have at most 20 words, states and phases.');
+    else answerText(exchange, 200, tableText(this.#board.snapshot(), filter));
+  }
+
+  #answerPod(exchange: Exchange, podUID: string, send: (pod: DebugPod) => void): void {
+    const pod = this.#board.pod(podUID);
+    if (pod === undefined) answerText(exchange, 404, 'Nothing is known of a pod with this uid.');
+    else send(pod);
+  }
+
+  #openStream(exchange: Exchange): void {
+    beginStream(exchange);
+    if (exchange.request.method === 'HEAD') exchange.response.end();
+    else this.#stream.open(exchange.response);
+  }
+
+  #sendPage(exchange: Exchange): void {
+    this.#page ??= new PageAnswer(page, pagePolicy);
+    this.#page.send(exchange);
+  }
 }

@@ -1,3 +1,6 @@
+import type { DebugPathChange, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
+import { byName, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
+
 const gap = '  ';
 /** A longer cell is cut, but in the last column: every other row gets spaces for it. */
 const longestCell = 300;
@@ -36,7 +39,7 @@ export function durationText(ms: number): string {
 }
 
 /** `: in-sync 3, pending 1`, the largest first; empty without counts. */
-export function countsText(counts: Readonly<Partial<Record<string, number>>>): string {
+function countsText(counts: Readonly<Partial<Record<string, number>>>): string {
   const parts = Object.entries(counts).sort(([, a = 0], [, b = 0]) => b - a);
   return parts.length === 0 ? '' : `: ${parts.map(([name, count]) => `${name} ${count}`).join(', ')}`;
 }
@@ -51,4 +54,124 @@ export function timeText(at: number, now: number): string {
   const [date, time] = isoTime(at)?.split('T') ?? [];
   if (date === undefined) return String(at);
   return date === isoTime(now)?.split('T')[0] ? `${time}` : `${date}T${time}`;
+}
+
+/** Each word, and each value, is looked for in every pod: with more of them a request would hold the event loop. */
+const mostWords = 20;
+
+/** What a query shows. Words and values that come again count once. Undefined for one with more than 20 of a kind. */
+export function filterOf(query: URLSearchParams): PodFilter | undefined {
+  const words = new Set((query.get('filter') ?? '').split(/\s/));
+  words.delete('');
+  const [sync, phase] = [new Set(query.getAll('sync')), new Set(query.getAll('phase'))];
+  if (Math.max(words.size, sync.size, phase.size) > mostWords) return undefined;
+  return { text: [...words].join(' '), sync: [...sync], phase: [...phase] };
+}
+
+/** The head of the page and its table, as text. */
+export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
+  const matches = matcherOf(filter);
+  const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row))).sort(byName);
+  const { at } = snapshot.summary;
+  const cells = rows.map((row) => [
+    row.namespace,
+    row.name,
+    phaseOf(row),
+    row.ready ? 'yes' : 'no',
+    String(row.restarts),
+    row.sync,
+    `${row.acknowledgedVersion}/${row.version}`,
+    String(row.failures),
+    durationText(at - row.changedAt),
+    row.podUID,
+  ]);
+  const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID'];
+  const shown = rows.length === snapshot.pods.length ? '' : `\nshown      ${rows.length} of ${snapshot.pods.length} pods`;
+  return `${summaryText(snapshot.summary)}${shown}\n\n${columns([head, ...cells])}`;
+}
+
+function summaryText(summary: DebugSummary): string {
+  const { at, state, inFlight, channelDepth, channelCapacity, oldestUnsentMs, pausedUntil, node } = summary;
+  const lines = [
+    ['manager', state],
+    ['pods', `${summary.pods}${countsText(summary.bySync)}`],
+    ['phases', countsText(summary.byPhase).replace(/^: /, '') || '-'],
+    ['requests', `${inFlight} in flight, ${channelDepth} of ${channelCapacity} hints wait`],
+    ['unsent', oldestUnsentMs === undefined ? 'nothing' : `the oldest change waits for ${durationText(oldestUnsentMs)}`],
+  ];
+  if (pausedUntil !== undefined) lines.push(['paused', `the whole client waits for ${durationText(pausedUntil - at)}`]);
+  if (node !== undefined) {
+    const { name, ready, registered } = node;
+    lines.push([
+      'node',
+      `${name} ${node.state}, ${registered ? 'registered' : 'not registered'}, ${ready ? 'ready' : 'not ready'}`,
+    ]);
+    for (const note of node.notes) lines.push(['note', note]);
+  }
+  return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
+}
+
+const longestValue = 200;
+const longestBody = 2_000;
+
+/** One pod and its timeline, as text. */
+export function podText({ row, reason, differs, retryAt, node, timeline, droppedEntries }: DebugPod): string {
+  const now = timeline.at(-1)?.at ?? row.changedAt;
+  const facts: (readonly [string, string])[] = [
+    ['pod', `${row.namespace}/${row.name}`],
+    ['uid', row.podUID],
+    ['phase', `${row.phase ?? 'Unknown'}, ${row.ready ? 'ready' : 'not ready'}, restarts ${row.restarts}`],
+    ['sync', `${row.sync}: ${reason}`],
+    ['version', `${row.version}, the apiserver has ${row.acknowledgedVersion}`],
+    ['differs', differs.length === 0 ? 'nothing' : differs.join(' ')],
+    ...(row.failures > 0 ? ([['failures', String(row.failures)]] as const) : []),
+    ...(retryAt === undefined ? [] : ([['retry', timeText(retryAt, now)]] as const)),
+    ...node.map(([name, value]) => [`node ${name}`, value] as const),
+  ];
+  const dropped = droppedEntries === 0 ? '' : `(${droppedEntries} older entries are dropped)\n`;
+  const entries = timeline.map((entry) => entryText(entry, now)).join('\n') || 'nothing has happened since the handler was made';
+  return `${columns(facts)}\n\n${dropped}${entries}`;
+}
+
+function entryText(entry: DebugTimelineEntry, now: number): string {
+  const [what = '', ...details] = linesOf(entry, now);
+  const head = `${timeText(entry.at, now)}  ${entry.kind.padEnd(7)}  ${printable(what)}`;
+  return [head, ...details.map((line) => `    ${printable(line)}`)].join('\n');
+}
+
+function linesOf(entry: DebugTimelineEntry, now: number): string[] {
+  switch (entry.kind) {
+    case 'set':
+      return [`version ${entry.version}`, ...entry.changes.map(changeText)];
+    case 'request': {
+      const { verb, result, durationMs, bytes, message, body } = entry;
+      const size = bytes === undefined ? '' : `, ${bytes} bytes`;
+      const line = `${verb.toUpperCase()} ${result}, took ${durationText(durationMs)}${size}`;
+      return [line, ...(message === undefined ? [] : [message]), ...(body === undefined ? [] : [valueText(body, longestBody)])];
+    }
+    case 'synced': {
+      const how = entry.patched ? '' : ', nothing to patch';
+      return [`version ${entry.version}, ${durationText(entry.delayMs)} after it was set${how}`];
+    }
+    case 'error': {
+      const { errorClass, attempts, retryInMs, message } = entry;
+      const retry = retryInMs === undefined ? '' : `, next try ${timeText(entry.at + retryInMs, now)}`;
+      return [`${errorClass}, failure ${attempts}${retry}`, message];
+    }
+    case 'refused':
+      return [`${entry.reason}`];
+    case 'removed':
+      return ['that was the last status'];
+  }
+}
+
+function changeText({ path, element, before, after }: DebugPathChange): string {
+  const name = element === undefined ? path : `${path} (${element})`;
+  return `${name}: ${valueText(before)} -> ${valueText(after)}`;
+}
+
+function valueText(value: unknown, longest = longestValue): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value) ?? '';
+  return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
 }

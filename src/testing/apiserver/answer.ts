@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import type { ApiResource } from '../../client/resources/api-resource.ts';
 import { type ApiStatus, apiStatus, StoreError, statusJson } from '../objects/api-status.ts';
-import { objectAt } from '../objects/json-fields.ts';
 import type { ServedStore } from '../objects/resource-store.ts';
+import { objectAt } from '../objects/selectors.ts';
 import type { ListPage } from './object-lists.ts';
 
 /** A finished answer. */

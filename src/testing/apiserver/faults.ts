@@ -1,5 +1,4 @@
-import type { ApiVerb, Route } from './route.ts';
-import { isNamed } from './served-resources.ts';
+import { type ApiVerb, isNamed, type Route } from './served-resources.ts';
 
 /** What goes wrong with a request. */
 export type Fault =

@@ -8,8 +8,7 @@ import { type FaultHandle, type FaultRule, Faults } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
 import { type HandlerParts, RequestHandler } from './request-handler.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
-import type { ApiVerb } from './route.ts';
-import { ServedResources } from './served-resources.ts';
+import { type ApiVerb, ServedResources } from './served-resources.ts';
 import { type WatchEnd, Watches } from './watches.ts';
 
 /** What `InMemoryApiServer.start` takes. */

@@ -3,10 +3,9 @@ import type { JsonObject } from '../../api/json/types.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { notFound } from '../objects/api-status.ts';
 import { checkPreconditions } from '../objects/deletion.ts';
-import { objectAt } from '../objects/json-fields.ts';
+import { objectAt } from '../objects/selectors.ts';
 import { type Answer, renderOne } from './answer.ts';
-import { deleteOptions, isDryRun } from './delete-options.ts';
-import type { ObjectRequest } from './object-request.ts';
+import { deleteOptions, isDryRun, type ObjectRequest } from './object-handlers.ts';
 import type { ServedResources } from './served-resources.ts';
 
 const initialNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../api/json/json.ts';
-import type { Json } from '../../api/json/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import type { ApiObject } from '../../client/resources/api-resource.ts';
+import { keyFor } from '../objects/api-names.ts';
 import {
   apiStatus,
   badRequest,
@@ -8,12 +9,12 @@ import {
   invalidOptions,
   type StatusCause,
   StoreError,
+  unforeseen,
   unsupportedValue,
 } from '../objects/api-status.ts';
-import { keyFor } from '../objects/object-keys.ts';
 import type { ServedStore } from '../objects/resource-store.ts';
-import { integerIn, requestedVersion, selectionOf } from './queries.ts';
-import type { Route } from './route.ts';
+import type { Selection } from '../objects/selectors.ts';
+import { isTrue, type Route } from './served-resources.ts';
 
 /** The objects of a list, or of one page of it, with the metadata of the list. */
 export interface ListPage {
@@ -114,4 +115,74 @@ export function listObjects(route: Route, store: ServedStore): ListPage {
 
 function keyOf({ metadata }: ApiObject): string {
   return keyFor(metadata?.namespace ?? '', metadata?.name ?? '');
+}
+
+// What several requests have in their query.
+
+export function selectionOf({ namespace, query }: Route): Selection {
+  return {
+    namespace,
+    fieldSelector: query.get('fieldSelector') ?? undefined,
+    labelSelector: query.get('labelSelector') ?? undefined,
+  };
+}
+
+/** The resourceVersion of a query as a number; 0 for none. Throws the error of `refusal` when it is no number. */
+export function requestedVersion(query: URLSearchParams, refusal: (message: string) => StoreError): number {
+  const text = query.get('resourceVersion') ?? '';
+  if (/^\d*$/.test(text)) return Number(text);
+  const shown = JSON.stringify(text);
+  throw refusal(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
+}
+
+/** A whole number of a query; undefined where there is none. Throws 400 for other text. */
+export function integerIn(query: URLSearchParams, key: string): number | undefined {
+  const text = query.get(key);
+  if (text === null) return undefined;
+  if (/^[-+]?\d+$/.test(text)) return Number(text);
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+}
+
+export interface WatchQuery {
+  readonly selection: Selection;
+  /** The resourceVersion that the client knows; undefined when it knows none. */
+  readonly since: string | undefined;
+  /** True: the watch begins with every object. */
+  readonly initialEvents: boolean;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number | undefined;
+}
+
+/** The annotations of the bookmark after the initial events. */
+export const initialEventsEnd: JsonObject = { 'k8s.io/initial-events-end': 'true' };
+
+/** Throws 422 for options that do not go together. */
+function checkWatchOptions(query: URLSearchParams): void {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const forbidden = (why: string): StatusCause => forbiddenChange('resourceVersionMatch', why);
+  const causes: StatusCause[] = [];
+  if (query.has('sendInitialEvents')) {
+    if (match !== 'NotOlderThan')
+      causes.push(forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+    if (match !== 'NotOlderThan' && match !== '') causes.push(unsupportedValue('resourceVersionMatch', match, ['NotOlderThan']));
+  } else if (match !== '') {
+    causes.push(forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+  }
+  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
+}
+
+/** What the query of a watch asks for. Throws 400 or 422 for what the server refuses. */
+export function readWatchQuery(route: Route): WatchQuery {
+  const { query } = route;
+  const version = requestedVersion(query, unforeseen);
+  checkWatchOptions(query);
+  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  return {
+    selection: selectionOf(route),
+    since: version === 0 ? undefined : String(version),
+    // A client that knows no resourceVersion gets the initial events unasked.
+    initialEvents: query.has('sendInitialEvents') ? isTrue(query, 'sendInitialEvents') : version === 0,
+    bookmarks: isTrue(query, 'allowWatchBookmarks'),
+    timeoutMs: seconds > 0 ? seconds * 1000 : undefined,
+  };
 }

@@ -5,12 +5,9 @@ import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { Namespaces } from './namespaces.ts';
-import { bindPod, handleObjects } from './object-handlers.ts';
-import type { ObjectRequest } from './object-request.ts';
-import { readBody } from './request-body.ts';
+import { bindPod, handleObjects, type ObjectRequest, readBody } from './object-handlers.ts';
 import type { RequestLog } from './request-log.ts';
-import { type OtherRoute, parseRoute, type Route } from './route.ts';
-import type { ServedResources } from './served-resources.ts';
+import { type OtherRoute, parseRoute, type Route, type ServedResources } from './served-resources.ts';
 import type { Watches } from './watches.ts';
 
 export interface HandlerParts {

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { qualifiedName } from '../objects/api-status.ts';
-import type { ApiVerb, Route, Subresource } from './route.ts';
-import { isNamed } from './served-resources.ts';
+import { type ApiVerb, isNamed, type Route, type Subresource } from './served-resources.ts';
 
 /** One request on a resource, as the server saw it. */
 export interface LoggedRequest {

@@ -7,9 +7,8 @@ import type { ObjectEvent } from '../objects/object-history.ts';
 import type { ServedStore } from '../objects/resource-store.ts';
 import { type ObjectFilter, objectFilter } from '../objects/selectors.ts';
 import { type Rendering, renderObject } from './answer.ts';
-import type { Route } from './route.ts';
-import { isNamed } from './served-resources.ts';
-import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query.ts';
+import { initialEventsEnd, readWatchQuery, type WatchQuery } from './object-lists.ts';
+import { isNamed, type Route } from './served-resources.ts';
 
 /** How long before its timeout a watch sends its last bookmark. */
 const lastBookmarkMs = 2000;

@@ -1,4 +1,5 @@
 import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type { PodMetadata } from '../../client/resources/pod-client.ts';
 
 // Builders of pods and statuses: plain JSON that a kube-apiserver accepts. The same call returns equal JSON each time.
 
@@ -249,4 +250,15 @@ export function buildTerminatedStatus(pod: WirePod, exitCode = 0, overrides: Par
     containerStatuses: (pod.spec?.containers ?? []).map(({ name }) => buildContainerStatus({ name, ...end })),
     ...overrides,
   });
+}
+
+/** The part of a pod's metadata that a client returns after a write. */
+export function podMetadataOf({ metadata = {} }: WirePod): PodMetadata {
+  const { uid = '', resourceVersion = '', deletionTimestamp, finalizers } = metadata;
+  return {
+    uid,
+    resourceVersion,
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  };
 }

@@ -5,7 +5,7 @@ import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '.
 import { ApiError } from '../../client/transport/api-error.ts';
 import { reasonOfCode } from '../objects/api-status.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
-import { podMetadataOf } from './pod-metadata.ts';
+import { podMetadataOf } from './builders.ts';
 
 /** The requests that a `PodClient` can make. */
 export type PodVerb = 'get' | 'patch' | 'delete';

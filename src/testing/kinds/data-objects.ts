@@ -1,9 +1,8 @@
 import { isJsonObject } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
-import { equalJson, goTypeOf, objectAt, ShapeError, textAt } from '../objects/json-fields.ts';
-import type { ObjectRules } from '../objects/object-rules.ts';
-import { fieldsBeside } from '../objects/selectors.ts';
+import { equalJson, fieldsBeside, goTypeOf, objectAt, ShapeError, textAt } from '../objects/selectors.ts';
+import type { ObjectRules } from '../objects/store-types.ts';
 import { plainRules } from './plain-rules.ts';
 
 // Secrets and config maps: their data, and what may no longer change of an immutable one.

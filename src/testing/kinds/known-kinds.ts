@@ -1,13 +1,11 @@
 import { type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
 import { pathSegmentProblem } from '../objects/api-names.ts';
-import type { ObjectRules } from '../objects/object-rules.ts';
+import type { ObjectRules } from '../objects/store-types.ts';
 import { configMapRules, secretRules } from './data-objects.ts';
-import { eventRules } from './event-rules.ts';
-import { leaseRules } from './lease-rules.ts';
-import { namespaceRules } from './namespace-rules.ts';
+import { eventRules } from './events.ts';
 import { nodeRules } from './node-rules.ts';
 import { serviceAccountSchema } from './patch-schemas.ts';
-import { type KindTraits, plainRules } from './plain-rules.ts';
+import { type KindTraits, leaseRules, namespaceRules, plainRules } from './plain-rules.ts';
 import { serviceRules } from './service-rules.ts';
 
 /** A resource that a server has, with its rules. */

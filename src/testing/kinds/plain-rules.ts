@@ -1,12 +1,30 @@
-import type { JsonObject } from '../../api/json/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import type { PatchSchema } from '../../api/patch/patch-schemas.ts';
-import type { StatusCause } from '../objects/api-status.ts';
+import { labelNameProblem } from '../objects/api-names.ts';
+import { invalidValue, type StatusCause } from '../objects/api-status.ts';
 import { decidePlainDeletion } from '../objects/deletion.ts';
-import { equalJson, numberAt, objectAt, ShapeError, without } from '../objects/json-fields.ts';
-import { withServerMetadata, withTidyMetadata } from '../objects/metadata.ts';
-import { identityCauses, metadataUpdateCauses, nameCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
-import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/object-rules.ts';
-import { commonFields, type SelectableFields } from '../objects/selectors.ts';
+import {
+  identityCauses,
+  isEmptyValue,
+  metadataUpdateCauses,
+  nameCauses,
+  newMetadataCauses,
+  withServerMetadata,
+  withTidyMetadata,
+} from '../objects/metadata.ts';
+import {
+  clusterFieldsBeside,
+  commonFields,
+  equalJson,
+  goTypeOf,
+  numberAt,
+  objectAt,
+  type SelectableFields,
+  ShapeError,
+  textAt,
+  without,
+} from '../objects/selectors.ts';
+import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/store-types.ts';
 import { plainSchema } from './patch-schemas.ts';
 
 /** What tells one kind from another where the server treats both alike in all else. */
@@ -136,3 +154,84 @@ export function plainRules(traits: KindTraits): ObjectRules {
     decideDeletion: decidePlainDeletion,
   };
 }
+
+const layout = '2006-01-02T15:04:05.000000Z07:00';
+
+/** A time in microseconds, as leases and events have it. Throws a `ShapeError` for one without a fraction. */
+function microTime(value: Json): string {
+  const match = typeof value === 'string' ? /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(.*)$/.exec(value) : null;
+  const rest = match?.[1] ?? String(value);
+  if (match === null || !/^\.\d{6}(?:Z|[-+]\d\d:\d\d)$/.test(rest))
+    throw new ShapeError(
+      `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(rest)} as ".000000"`,
+    );
+  return String(value);
+}
+
+function shapeLease(lease: JsonObject): JsonObject {
+  const spec: JsonObject = {};
+  for (const [key, value] of Object.entries(objectAt(lease, 'spec'))) {
+    if (isEmptyValue(value) && value !== '') continue;
+    const isCount = key === 'leaseDurationSeconds' || key === 'leaseTransitions';
+    if (isCount && !Number.isSafeInteger(value)) {
+      const field = `LeaseSpec.spec.${key}`;
+      throw new ShapeError(`json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type int32`);
+    }
+    spec[key] = key === 'renewTime' || key === 'acquireTime' ? microTime(value) : value;
+  }
+  return { spec };
+}
+
+function validateLease(lease: JsonObject): StatusCause[] {
+  const spec = objectAt(lease, 'spec');
+  const [duration, transitions] = [numberAt(spec, 'leaseDurationSeconds'), numberAt(spec, 'leaseTransitions')];
+  const causes: StatusCause[] = [];
+  if (duration !== undefined && duration <= 0)
+    causes.push(invalidValue('spec.leaseDurationSeconds', duration, 'must be greater than 0'));
+  if (transitions !== undefined && transitions < 0)
+    causes.push(invalidValue('spec.leaseTransitions', transitions, 'must be greater than or equal to 0'));
+  return causes;
+}
+
+export const leaseRules: ObjectRules = plainRules({
+  kind: 'Lease',
+  apiVersion: 'coordination.k8s.io/v1',
+  blank: { spec: {} },
+  bareFinalizers: true,
+  createsOnUpdate: true,
+  updatesNeedVersion: true,
+  shape: shapeLease,
+  validate: validateLease,
+});
+
+const finalizers = { finalizers: ['kubernetes'] };
+
+function withNameLabel(namespace: JsonObject): JsonObject {
+  const metadata = objectAt(namespace, 'metadata');
+  const labels = { ...objectAt(metadata, 'labels'), 'kubernetes.io/metadata.name': textAt(metadata, 'name') };
+  return { ...namespace, metadata: { ...metadata, labels } };
+}
+
+const plain = plainRules({
+  kind: 'Namespace',
+  apiVersion: 'v1',
+  nameProblem: labelNameProblem,
+  fields: clusterFieldsBeside({
+    name: (namespace) => textAt(objectAt(namespace, 'metadata'), 'name'),
+    'status.phase': (namespace) => textAt(objectAt(namespace, 'status'), 'phase'),
+  }),
+  blank: { spec: {}, status: {} },
+  returnsDeleted: true,
+  hasStatus: true,
+  carryOver: (namespace, old) => ({ ...namespace, spec: old.spec ?? null }),
+  shapeNew: (namespace) => withNameLabel({ ...namespace, spec: finalizers, status: { phase: 'Active' } }),
+});
+
+/** A namespace keeps the label with its name, whatever a client writes. */
+export const namespaceRules: ObjectRules = {
+  ...plain,
+  update: (given, old, options) => {
+    const { object, causes } = plain.update(given, old, options);
+    return { object: withNameLabel(object), causes };
+  },
+};

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { labelNameProblem } from '../objects/api-names.ts';
 import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
-import { objectAt, objectsAt, textAt, textsAt, without } from '../objects/json-fields.ts';
-import type { ObjectRules } from '../objects/object-rules.ts';
-import { fieldsBeside } from '../objects/selectors.ts';
+import { fieldsBeside, objectAt, objectsAt, textAt, textsAt, without } from '../objects/selectors.ts';
+import type { ObjectRules } from '../objects/store-types.ts';
 import { serviceSchema } from './patch-schemas.ts';
 import { plainRules } from './plain-rules.ts';
 

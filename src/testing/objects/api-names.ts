@@ -1,3 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../api/json/types.ts';
+import { badRequest } from './api-status.ts';
+import { objectAt, textAt } from './selectors.ts';
+
 // The server's rules for names, in the server's words.
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -47,4 +52,38 @@ export function qualifiedNameProblems(name: string): string[] {
   else if (part.length > 63) problems.push('name part must be no more than 63 characters');
   if (!qualifiedPart.test(part)) problems.push(`name part ${partRule}`);
   return problems;
+}
+
+/** The key of an object in a store: `namespace/name`, or the name alone for an object of the cluster. */
+export function keyOf(object: JsonObject): string {
+  const metadata = objectAt(object, 'metadata');
+  return keyFor(textAt(metadata, 'namespace'), textAt(metadata, 'name'));
+}
+
+export function keyFor(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** The longest name that is made from `generateName`, without its random end. */
+const longestPrefix = 58;
+
+/** The name, or one made from `generateName`; empty without either. */
+export function nameOf(metadata: JsonObject): string {
+  const name = textAt(metadata, 'name');
+  if (name !== '') return name;
+  const prefix = textAt(metadata, 'generateName');
+  return prefix === '' ? '' : `${prefix.slice(0, longestPrefix)}${randomUUID().slice(0, 5)}`;
+}
+
+/** Throws 400 for an empty name. */
+export function requireName(name: string): string {
+  if (name === '') throw badRequest('name or generateName is required');
+  return name;
+}
+
+/** The object with this namespace (empty: none) and name, and with a new uid when it has none. */
+export function withIdentity(object: JsonObject, namespace: string, name: string): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  const uid = textAt(metadata, 'uid') || randomUUID();
+  return { ...object, metadata: { ...metadata, ...(namespace === '' ? {} : { namespace }), name, uid } };
 }

@@ -3,19 +3,49 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
-import { alreadyExists, invalidPatch, notFound, qualifiedName } from './api-status.ts';
-import { Database } from './database.ts';
-import { checkPreconditions, type DeleteRequest, isReleased, withPropagation } from './deletion.ts';
-import { copyJson, deepFreeze, equalJson, objectAt, ShapeError, textAt, without } from './json-fields.ts';
+import { keyFor, keyOf, nameOf, requireName, withIdentity } from './api-names.ts';
+import {
+  alreadyExists,
+  badRequest,
+  invalidObject,
+  invalidPatch,
+  notFound,
+  qualifiedName,
+  type StatusCause,
+} from './api-status.ts';
+import {
+  checkPreconditions,
+  checkTarget,
+  checkUID,
+  checkUnversioned,
+  type DeleteRequest,
+  isReleased,
+  requireVersion,
+  withPropagation,
+} from './deletion.ts';
 import { metadataOf, newMetadata } from './metadata.ts';
-import { type ObjectEvent, type ObjectEventListener, ObjectHistory } from './object-history.ts';
-import { keyFor, keyOf, nameOf, requireName, withIdentity } from './object-keys.ts';
+import { Database, type ObjectEvent, type ObjectEventListener, ObjectHistory } from './object-history.ts';
 import { applyPatch } from './object-patches.ts';
-import type { ObjectRules, WriteOptions } from './object-rules.ts';
-import { checkTarget, checkUID, checkUnversioned, requireVersion } from './preconditions.ts';
-import { checkKind, decoding, refuse } from './refusals.ts';
-import { objectFilter, type Selection } from './selectors.ts';
-import type { DeletedObject, ObjectKey, ObjectPatch, ResourceObjects, ResourceStoreOptions } from './store-types.ts';
+import {
+  copyJson,
+  deepFreeze,
+  equalJson,
+  objectAt,
+  objectFilter,
+  type Selection,
+  ShapeError,
+  textAt,
+  without,
+} from './selectors.ts';
+import type {
+  DeletedObject,
+  ObjectKey,
+  ObjectPatch,
+  ObjectRules,
+  ResourceObjects,
+  ResourceStoreOptions,
+  WriteOptions,
+} from './store-types.ts';
 
 /** The store behind {@link ResourceObjects}, with what a server needs beside. */
 export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceObjects<T> {
@@ -283,4 +313,25 @@ export interface ServedStore
     Pick<ResourceStore, 'delete' | 'remove' | 'watch' | 'eventsSince' | 'compact'> {
   /** A copy that may be changed on trial. */
   trial(): ServedStore;
+}
+
+/** Runs what brings a client's object into the server's form. Throws 400 for a member of the wrong type. */
+function decoding<R>({ kind, version }: ApiResource, run: () => R): R {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
+  }
+}
+
+/** Throws 422 when there are causes. */
+export function refuse(name: string, causes: readonly StatusCause[], of: ApiResource): void {
+  if (causes.length > 0) throw invalidObject(name, causes, of);
+}
+
+/** Throws a `ShapeError` for an object of another kind. */
+function checkKind({ kind }: JsonObject, of: ApiResource): void {
+  if (kind === undefined || kind === of.kind) return;
+  throw new ShapeError(`no kind ${JSON.stringify(kind)} is a ${of.kind}`);
 }

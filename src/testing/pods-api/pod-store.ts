@@ -2,15 +2,13 @@ import { formatTime } from '../../api/json/time.ts';
 import type { WirePod } from '../../api/json/types.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import type { ObjectsByResource } from '../objects/database.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
-import type { ObjectEvent, ObjectEventListener } from '../objects/object-history.ts';
+import type { ObjectEvent, ObjectEventListener, ObjectsByResource } from '../objects/object-history.ts';
 import type { PatchType } from '../objects/object-patches.ts';
 import { ResourceStore } from '../objects/resource-store.ts';
 import type { Selection } from '../objects/selectors.ts';
 import type { ResourceObjects } from '../objects/store-types.ts';
-import { podRules } from './pod-rules.ts';
-import { boundPod } from './pod-updates.ts';
+import { boundPod, podRules } from './pod-rules.ts';
 
 /** One change of a pod. */
 export type PodEvent = ObjectEvent<WirePod>;

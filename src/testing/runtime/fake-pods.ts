@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { SteadyClock } from '../../base/clock.ts';
+import { invalidArgument } from '../../base/errors.ts';
 import {
   type ContainerFilter,
   RuntimeError,
   type RuntimeEvent,
   type SandboxFilter,
 } from '../../kubelet/runtime/container-runtime.ts';
-import type { ContainerConfig, ContainerStats } from '../../kubelet/runtime/runtime-containers.ts';
-import { type PodSandboxConfig, runtimeLabels } from '../../kubelet/runtime/runtime-sandboxes.ts';
-import { AddressPool } from './address-pool.ts';
-import type { ContainerLife, LifeRequest } from './container-life.ts';
-import { FakeContainer, stateWord } from './fake-container.ts';
+import type { ContainerConfig, ContainerStats, PodSandboxStats } from '../../kubelet/runtime/runtime-containers.ts';
+import {
+  type PodSandboxConfig,
+  type PodSandboxDetails,
+  type PodSandboxRecord,
+  runtimeLabels,
+} from '../../kubelet/runtime/runtime-sandboxes.ts';
+import { type ContainerLife, FakeContainer, type LifeRequest, stateWord } from './fake-container.ts';
 import type { FakeImages } from './fake-images.ts';
-import { FakeSandbox } from './fake-sandbox.ts';
 import type { RuntimeFiles } from './runtime-files.ts';
 
 /** Something that happened to a sandbox or a container of a {@link FakeRuntime}, whether or not an event told of it. */
@@ -257,4 +260,114 @@ function taken(call: string, what: string, name: string, rival: string): Runtime
     call,
     `failed to reserve ${what} name "${name}": name "${name}" is reserved for "${rival}"`,
   );
+}
+
+/** One sandbox with its containers, by their ids. */
+export class FakeSandbox {
+  readonly id: string;
+  readonly config: PodSandboxConfig;
+  readonly runtimeHandler: string;
+  readonly createdAt: number;
+  readonly containers = new Map<string, FakeContainer>();
+  #isReady = true;
+  #ips: readonly string[];
+
+  constructor(id: string, config: PodSandboxConfig, runtimeHandler: string, createdAt: number, ips: readonly string[]) {
+    this.id = id;
+    this.config = config;
+    this.runtimeHandler = runtimeHandler;
+    this.createdAt = createdAt;
+    this.#ips = ips;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  get ips(): readonly string[] {
+    return this.#ips;
+  }
+
+  /** It takes no containers any more, and has no address. */
+  end(): void {
+    this.#isReady = false;
+    this.#ips = [];
+  }
+
+  record(): PodSandboxRecord {
+    const { id, createdAt, runtimeHandler } = this;
+    const { metadata, labels, annotations } = this.config;
+    return { id, metadata, state: this.#isReady ? 'ready' : 'notready', createdAt, labels, annotations, runtimeHandler };
+  }
+
+  details(): PodSandboxDetails {
+    return { ...this.record(), ips: this.#ips, namespaces: this.config.linux.securityContext.namespaces };
+  }
+
+  stats(at: number): PodSandboxStats {
+    const running = [...this.containers.values()].filter(({ state }) => state === 'running');
+    const containers = running.map((container) => container.stats());
+    const sum = (name: 'cpuNanocores' | 'cpuNanoseconds' | 'memoryWorkingSetBytes' | 'memoryUsageBytes' | 'memoryRssBytes') =>
+      containers.reduce((total, container) => total + (container[name] ?? 0), 0);
+    return {
+      sandboxID: this.id,
+      labels: this.config.labels,
+      at,
+      cpuNanocores: sum('cpuNanocores'),
+      cpuNanoseconds: sum('cpuNanoseconds'),
+      memoryWorkingSetBytes: sum('memoryWorkingSetBytes'),
+      memoryUsageBytes: sum('memoryUsageBytes'),
+      memoryRssBytes: sum('memoryRssBytes'),
+      receivedBytes: 0,
+      sentBytes: 0,
+      processes: running.length + 1,
+      containers,
+    };
+  }
+}
+
+/** The IPv4 addresses of a range, such as `10.0.0.0/24`. The first two and the last one are never given. */
+class AddressPool {
+  readonly #base: number;
+  readonly #size: number;
+  #next = 2;
+  readonly #given = new Set<string>();
+
+  constructor(range: string) {
+    const { base, size } = parseRange(range);
+    this.#base = base;
+    this.#size = size;
+  }
+
+  /** An address that nobody has; undefined when there is none. Addresses are given in turn, so that one is not used again soon. */
+  take(): string | undefined {
+    for (let tried = 2; tried < this.#size - 1; tried += 1) {
+      const address = textOf(this.#base + this.#next);
+      this.#next = this.#next + 1 < this.#size - 1 ? this.#next + 1 : 2;
+      if (this.#given.has(address)) continue;
+      this.#given.add(address);
+      return address;
+    }
+    return undefined;
+  }
+
+  giveBack(address: string): void {
+    this.#given.delete(address);
+  }
+}
+
+function parseRange(range: string): { readonly base: number; readonly size: number } {
+  const match = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(range);
+  const [, ...numbers] = (match ?? []).map(Number);
+  const [a = 256, b = 256, c = 256, d = 256, bits = 0] = numbers;
+  if (Math.max(a, b, c, d) > 255 || bits < 8 || bits > 29) {
+    throw invalidArgument('podCIDR', 'a range of IPv4 addresses such as 10.0.0.0/24, from /8 to /29', range);
+  }
+  const size = 2 ** (32 - bits);
+  const address = ((a * 256 + b) * 256 + c) * 256 + d;
+  return { base: address - (address % size), size };
+}
+
+function textOf(address: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.');
 }

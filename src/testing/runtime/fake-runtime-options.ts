@@ -2,7 +2,7 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRecord } from '../../kubelet/runtime/runtime-containers.ts';
 import type { ImageAuth } from '../../kubelet/runtime/runtime-images.ts';
-import type { ContainerLife, LifeRequest } from './container-life.ts';
+import type { ContainerLife, LifeRequest } from './fake-container.ts';
 import { anyImage, type FakeImage } from './fake-images.ts';
 import type { RuntimeFiles } from './runtime-files.ts';
 

@@ -3,6 +3,7 @@ import {
   type ContainerFilter,
   type ContainerRuntime,
   type ExecSyncResult,
+  longestExecOutput,
   type PullImageOptions,
   type RuntimeCall,
   type RuntimeCondition,
@@ -23,15 +24,24 @@ import type {
 } from '../../kubelet/runtime/runtime-containers.ts';
 import type { FilesystemUsage, RuntimeImage } from '../../kubelet/runtime/runtime-images.ts';
 import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../../kubelet/runtime/runtime-sandboxes.ts';
-import type { ContainerEnd } from './container-life.ts';
 import { EventStreams } from './event-streams.ts';
+import type { ContainerEnd } from './fake-container.ts';
 import { FakeImages, requireImage } from './fake-images.ts';
-import { FakePods, type RuntimeHappening } from './fake-pods.ts';
-import { type FakeRuntimeOptions, type ResolvedRuntimeOptions, resolveRuntimeOptions } from './fake-runtime-options.ts';
-import type { FakeSandbox } from './fake-sandbox.ts';
-import { runCommand } from './run-command.ts';
-import { type RuntimeCallRecord, RuntimeCalls } from './runtime-calls.ts';
-import { RuleList, type RuntimeFaultHandle, type RuntimeFaultRule } from './runtime-faults.ts';
+import { FakePods, type FakeSandbox, type RuntimeHappening } from './fake-pods.ts';
+import {
+  type FakeExecRequest,
+  type FakeExecResult,
+  type FakeRuntimeOptions,
+  type ResolvedRuntimeOptions,
+  resolveRuntimeOptions,
+} from './fake-runtime-options.ts';
+import {
+  RuleList,
+  type RuntimeCallRecord,
+  RuntimeCalls,
+  type RuntimeFaultHandle,
+  type RuntimeFaultRule,
+} from './runtime-calls.ts';
 
 /**
  * A container runtime in memory: sandboxes with addresses, containers that live as `lives` says, images of a registry, events,
@@ -313,4 +323,23 @@ export class FakeRuntime implements ContainerRuntime {
     this.#calls.goDown(because);
     this.#streams.fail(() => this.#calls.unavailable('GetContainerEvents'));
   }
+}
+
+/** Runs a command in a running container as `exec` says. Rejects with kind `timeout` when it takes longer than the timeout; 0 is none. */
+async function runCommand(
+  request: FakeExecRequest,
+  timeoutSeconds: number,
+  exec: (request: FakeExecRequest) => FakeExecResult,
+  wait: (ms: number) => Promise<void>,
+): Promise<ExecSyncResult> {
+  const { exitCode = 0, stdout = '', stderr = '', takesMs = 0 } = exec(request);
+  const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : Number.POSITIVE_INFINITY;
+  await wait(Math.min(takesMs, timeoutMs));
+  if (takesMs > timeoutMs) {
+    throw new RuntimeError('timeout', 'ExecSync', `timeout ${timeoutSeconds}s exceeded: context deadline exceeded`);
+  }
+  const output = { stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) };
+  const bytes = output.stdout.length + output.stderr.length;
+  if (bytes <= longestExecOutput) return { ...output, exitCode };
+  throw new RuntimeError('failed', 'ExecSync', `the command wrote ${bytes} bytes, and ${longestExecOutput} are taken`);
 }

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
 import { renderObject } from '../../../src/testing/apiserver/answer.ts';
-import { patchTypeOf } from '../../../src/testing/apiserver/request-body.ts';
+import { patchTypeOf } from '../../../src/testing/apiserver/object-handlers.ts';
 import { ServedResources } from '../../../src/testing/apiserver/served-resources.ts';
 import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { type ObjectEvent, PodStore, type Selection, StoreError } from '../../../src/testing.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { DebugChanges, DebugPod, DebugSnapshot } from '../../../src/observe/debug/debug-api.ts';
-import { createDebugHandler, type DebugHandler } from '../../../src/observe/debug/debug-handler.ts';
-import type { DebugHandlerOptions } from '../../../src/observe/debug/debug-options.ts';
+import { createDebugHandler, type DebugHandler, type DebugHandlerOptions } from '../../../src/observe/debug/debug-handler.ts';
 import { type LocalServer, serveLocally } from '../../support/serve-locally.ts';
 import { Harness, type HarnessOptions } from '../status/harness.ts';
 

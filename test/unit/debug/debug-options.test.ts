@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDebugHandler } from '../../../src/observe/debug/debug-handler.ts';
-import { resolveDebugOptions } from '../../../src/observe/debug/debug-options.ts';
+import { createDebugHandler, resolveDebugOptions } from '../../../src/observe/debug/debug-handler.ts';
 import { Harness } from '../status/harness.ts';
 
 const { manager } = new Harness({ started: false });

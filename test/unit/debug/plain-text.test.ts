@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../src/observe/debug/debug-api.ts';
-import { columns, durationText, printable, timeText } from '../../../src/observe/debug/plain-text.ts';
-import { podText } from '../../../src/observe/debug/pod-text.ts';
-import { filterOf, tableText } from '../../../src/observe/debug/table-text.ts';
+import {
+  columns,
+  durationText,
+  filterOf,
+  podText,
+  printable,
+  tableText,
+  timeText,
+} from '../../../src/observe/debug/plain-text.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const row = (name: string, more: Partial<DebugPodRow> = {}): DebugPodRow => ({

@@ -1,7 +1,7 @@
 import { PodLifecycle } from '../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { PodLifecycleOptions } from '../../../src/kubelet/pleg/pod-lifecycle-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { ContainerLife, LifeRequest } from '../../../src/testing/runtime/container-life.ts';
+import type { ContainerLife, LifeRequest } from '../../../src/testing/runtime/fake-container.ts';
 import { FakeRuntime } from '../../../src/testing/runtime/fake-runtime.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../support/runtime-configs.ts';
 

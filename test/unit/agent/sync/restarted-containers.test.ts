@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { illegalTransition } from '../../../../src/status/rules/container-state-transition.ts';
-import type { LifeRequest } from '../../../../src/testing/runtime/container-life.ts';
+import type { LifeRequest } from '../../../../src/testing/runtime/fake-container.ts';
 import { NodeWorld } from '../node-world.ts';
 import { container, podOf, SyncerWorld, testConfigs } from './syncer-world.ts';
 

@@ -3,7 +3,7 @@ import { resources } from '../../../../src/client/resources/api-resource.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { secretRules } from '../../../../src/testing/kinds/data-objects.ts';
 import { nodeRules } from '../../../../src/testing/kinds/node-rules.ts';
-import { Database } from '../../../../src/testing/objects/database.ts';
+import { Database } from '../../../../src/testing/objects/object-history.ts';
 import { ResourceStore } from '../../../../src/testing/objects/resource-store.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
-import type { PodEvent } from '../../../../src/testing/pods-api/pod-store.ts';
-import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
+import { type PodEvent, PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 
 const named = (name: string): object => buildPod({ metadata: { name } });
 const shape = ({ type, object }: PodEvent): string => `${type} ${object.metadata?.name}`;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import type { PodEvent } from '../../../../src/testing/pods-api/pod-store.ts';
-import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
+import { type PodEvent, PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 import { refusal } from '../objects/refusal.ts';
 
 const strategic = 'application/strategic-merge-patch+json';

@@ -1,4 +1,4 @@
-import type { PodFilter } from '../../../../src/observe/debug/pod-filter.ts';
+import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
 import { firstOrder, orderText, type PodOrder, parseOrder } from './pod-order.ts';
 
 /** What the address after `#` keeps, so that a reload, a bookmark and the Back button come to the same view. */

@@ -1,5 +1,5 @@
 import type { DebugChanges, DebugSnapshot, DebugSummary, DebugTraffic } from '../../../../src/observe/debug/debug-api.ts';
-import type { PodFilter } from '../../../../src/observe/debug/pod-filter.ts';
+import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
 import { formatView, parseView, type View } from './address.ts';
 import { Connection, type ConnectionOptions, type ConnectionState } from './connection.ts';
 import { OpenPod, type OpenPodOptions, type OpenPodState } from './open-pod.ts';

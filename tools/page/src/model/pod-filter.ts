@@ -1,4 +1,4 @@
-import type { PodFilter } from '../../../../src/observe/debug/pod-filter.ts';
+import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
 
 export const noFilter: PodFilter = { text: '', sync: [], phase: [] };
 

@@ -1,5 +1,5 @@
 import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
-import { byName, compareTexts } from '../../../../src/observe/debug/name-order.ts';
+import { byName, compareTexts } from '../../../../src/observe/debug/pod-table.ts';
 import { rankOf } from '../text/sync-words.ts';
 
 /** What the table can be sorted by, with what the column is called. */

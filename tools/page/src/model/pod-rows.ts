@@ -1,5 +1,5 @@
 import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
-import { matcherOf, type PodFilter, searchTextOf } from '../../../../src/observe/debug/pod-filter.ts';
+import { matcherOf, type PodFilter, searchTextOf } from '../../../../src/observe/debug/pod-table.ts';
 import { noFilter } from './pod-filter.ts';
 import { compareBy, firstOrder, movesBy, type PodOrder } from './pod-order.ts';
 

@@ -1,13 +1,9 @@
-import type { BatchObservableCallback, Counter, Histogram } from '@opentelemetry/api';
-import type { MetricDefinition } from '../../base/metrics/metric-definition.ts';
-import { type Labels, type MetricsSink, Readers } from '../../base/metrics/metrics.ts';
-import { EventLoopDelay } from '../../base/metrics/sink-options.ts';
-import { ObservedGauge } from './observed-gauge.ts';
-import {
-  type OpenTelemetryMetricsOptions,
-  type ResolvedOpenTelemetryOptions,
-  resolveOpenTelemetryOptions,
-} from './opentelemetry-options.ts';
+import type { BatchObservableCallback, BatchObservableResult, Counter, Histogram, Meter, Observable } from '@opentelemetry/api';
+import type { MetricDefinition } from '../base/metrics/metric-definition.ts';
+import type { MetricName } from '../base/metrics/metric-definitions.ts';
+import { type Labels, type MetricsSink, Readers } from '../base/metrics/metrics.ts';
+import { constantLabels, definitionsOf, EventLoopDelay } from '../base/metrics/sink-options.ts';
+import { requireKnownOptions, requireMethods } from '../base/options.ts';
 
 /** A sink over a meter of OpenTelemetry. */
 export interface OpenTelemetryMetrics extends MetricsSink {
@@ -114,4 +110,72 @@ class MeterSink implements OpenTelemetryMetrics {
   #all(labels: Labels | undefined): Labels {
     return { ...labels, ...this.#options.attributes };
   }
+}
+
+/** What `createOpenTelemetryMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
+export interface OpenTelemetryMetricsOptions {
+  /** A meter of the embedder's provider: `metrics.getMeter('my-agent')` of `@opentelemetry/api`. */
+  readonly meter: Meter;
+  /** Attributes that each data point gets. They tell the sinks of one meter apart: `{ node: 'node-1' }`. Default: none. */
+  readonly attributes?: Labels;
+  /** Metrics without an instrument, whose values are dropped. Default: none. */
+  readonly omit?: readonly MetricName[];
+  /**
+   * Measures how late the timers of the process come, with a timer of its own every 20 ms. Among several sinks of a process one
+   * is enough. Default true.
+   */
+  readonly eventLoopDelay?: boolean;
+}
+
+interface ResolvedOpenTelemetryOptions {
+  readonly meter: Meter;
+  readonly attributes: Labels;
+  readonly definitions: readonly MetricDefinition[];
+  readonly eventLoopDelay: boolean;
+}
+
+const meterMethods = [
+  'createCounter',
+  'createHistogram',
+  'createObservableCounter',
+  'createObservableGauge',
+  'addBatchObservableCallback',
+  'removeBatchObservableCallback',
+] as const satisfies readonly (keyof Meter)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+function resolveOpenTelemetryOptions(options: OpenTelemetryMetricsOptions): ResolvedOpenTelemetryOptions {
+  requireKnownOptions('options', options, ['meter', 'attributes', 'omit', 'eventLoopDelay']);
+  const { meter, attributes = {}, omit = [], eventLoopDelay = true } = options;
+  requireMethods('meter', meter, meterMethods);
+  const definitions = definitionsOf(omit, eventLoopDelay);
+  return { meter, attributes: constantLabels('attributes', attributes, definitions), definitions, eventLoopDelay };
+}
+
+interface Series {
+  readonly attributes: Labels;
+  readonly value: number;
+}
+
+/** An observable gauge, with the last value of each series, which is reported at each collection. */
+class ObservedGauge {
+  readonly instrument: Observable;
+  readonly #series = new Map<string, Series>();
+
+  constructor(instrument: Observable) {
+    this.instrument = instrument;
+  }
+
+  set(attributes: Labels, value: number): void {
+    this.#series.set(keyOf(attributes), { attributes, value });
+  }
+
+  report(result: BatchObservableResult): void {
+    for (const { attributes, value } of this.#series.values()) result.observe(this.instrument, value, attributes);
+  }
+}
+
+function keyOf(attributes: Labels): string {
+  const names = Object.keys(attributes).sort();
+  return JSON.stringify(names.map((name) => [name, attributes[name]]));
 }
