@@ -19,7 +19,7 @@ export type {
   WirePodStatus,
 } from './api/json/types.ts';
 export type { Operation, PathChange } from './api/patch/json-patch.ts';
-export type { PatchType, PodStatusPatch } from './api/patch/pod-status-patch.ts';
+export type { PodStatusPatch, PodStatusPatchType } from './api/patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,
   type CreatedPodStatusPatch,

@@ -74,7 +74,7 @@ export type {
   ProfileOptions,
   ProfilePluginsOptions,
 } from './scheduler/profile/profile-options.ts';
-export type { NodeVerdict, PodExplanation, PodSchedulingState } from './scheduler/reports/explain-pod.ts';
+export type { NodeVerdict, PodSchedulingExplanation, PodSchedulingState } from './scheduler/reports/explain-pod.ts';
 export { Scheduler } from './scheduler/scheduler.ts';
 export type { SchedulerOptions } from './scheduler/scheduler-options.ts';
 export type { SchedulerStats } from './scheduler/scheduler-reports.ts';

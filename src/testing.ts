@@ -37,7 +37,7 @@ export type { ApiStatus, StatusCause, StatusDetails } from './testing/objects/ap
 export { StoreError } from './testing/objects/api-status.ts';
 export type { DeleteRequest, PropagationPolicy } from './testing/objects/deletion.ts';
 export type { ObjectEvent, ObjectEventListener, ObjectsByResource } from './testing/objects/object-history.ts';
-export type { PatchType } from './testing/objects/object-patches.ts';
+export type { ObjectPatchType } from './testing/objects/object-patches.ts';
 export type { Selection } from './testing/objects/selectors.ts';
 export type { DeletedObject, ObjectKey, ObjectPatch, ResourceObjects } from './testing/objects/store-types.ts';
 export type {

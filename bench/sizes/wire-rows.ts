@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { shareEqualParts } from '../../src/client/reflector/equal-parts.ts';
-import { readAnswer } from '../../src/client/transport/api-answer.ts';
+import { readApiAnswer } from '../../src/client/transport/api-answer.ts';
 import { HttpExchange, LineSplitter } from '../../src/client/transport/http-exchange.ts';
 import type { DebugPodRow } from '../../src/debug.ts';
 import { type KubeStream, systemClock, type WirePod } from '../../src/index.ts';
@@ -84,7 +84,7 @@ function page(count: number): Sized {
     exchange.onResponseStart({ abort: () => {} }, 200, {});
     await bring(pieces, (piece) => exchange.onResponseData({ abort: () => {} }, piece));
     exchange.onResponseEnd();
-    return readAnswer(await exchange.answer, 'GET', 0);
+    return readApiAnswer(await exchange.answer, 'GET', 0);
   };
   return { bytes: body.length, run };
 }

@@ -20,7 +20,7 @@ import { ApiSchedulerClient, checkedRequestLimit } from './cluster/api-scheduler
 import { ClusterWatches, kindsFor, StoreListers, sinkOf } from './cluster/cluster-watches.ts';
 import { LeaderElector } from './cluster/leader-elector.ts';
 import type { LeaderElectorOptions } from './cluster/leader-options.ts';
-import type { PodExplanation } from './reports/explain-pod.ts';
+import type { PodSchedulingExplanation } from './reports/explain-pod.ts';
 import { Scheduler } from './scheduler.ts';
 import { keepsObjects, type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
 import type { SchedulerStats } from './scheduler-reports.ts';
@@ -121,7 +121,7 @@ export class ClusterScheduler {
   }
 
   /** See `Scheduler.explain`. Of a pod that waits it also says where this process is not the one that schedules, and why. */
-  explain(podUID: string): PodExplanation {
+  explain(podUID: string): PodSchedulingExplanation {
     const explanation = this.scheduler.explain(podUID);
     const { state, text } = explanation;
     if (this.isLeader || state === 'unknown' || state === 'placed') return explanation;

@@ -2,7 +2,7 @@ import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { BindingCycles } from './cycle/binding-cycles.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { explainPod, type LastAttempts, type PodExplanation } from './reports/explain-pod.ts';
+import { explainPod, type LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
 import type { SchedulerSizes } from './reports/scheduler-measures.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 
@@ -52,7 +52,10 @@ export function sizesOf({ queue, cache }: ReportedParts): SchedulerSizes {
   return { queue: queue.counts(), nodes: cache.nodeCount, pods: cache.podCount, assumedPods: cache.assumedPods.size };
 }
 
-export function explanationOf({ options, time, queue, cache, lastAttempts }: ReportedParts, uid: string): PodExplanation {
+export function explanationOf(
+  { options, time, queue, cache, lastAttempts }: ReportedParts,
+  uid: string,
+): PodSchedulingExplanation {
   const [pod, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
   const place = queue.placeOf(uid);
   return explainPod({

@@ -15,7 +15,7 @@ import { createFrameworks, type Frameworks } from './profile/profile-plugins.ts'
 import { steadyTime } from './queue/backoff-queue.ts';
 import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { LastAttempts, type PodExplanation } from './reports/explain-pod.ts';
+import { LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
 import { SchedulerMeasures } from './reports/scheduler-measures.ts';
 import { resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
 import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
@@ -128,7 +128,7 @@ export class Scheduler {
   }
 
   /** Where a pod is, and why it is pending: what each node had against it when it was last tried, also in words. */
-  explain(podUID: string): PodExplanation {
+  explain(podUID: string): PodSchedulingExplanation {
     return explanationOf(this.#reported, podUID);
   }
 

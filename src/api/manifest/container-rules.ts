@@ -2,7 +2,7 @@
 
 import { checkFieldRef, checkResourceFieldRef, envFieldPaths } from './field-ref-rules.ts';
 import { check, refuse } from './invalid-manifest.ts';
-import { type Container, isSidecar, type PodSpec, type Probe, type Volume } from './pod-types.ts';
+import { isSidecar, type ManifestContainer, type ManifestPodSpec, type Probe, type Volume } from './pod-types.ts';
 import { checkContainerResources, checkResizePolicy } from './resource-rules.ts';
 import { checkSecurityContext } from './security-rules.ts';
 import {
@@ -25,7 +25,7 @@ import { pullPolicies } from './volume-rules.ts';
 const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 /** Regular and init containers share one set of names. */
-export function checkContainers(spec: PodSpec, volumes: ReadonlyMap<string, Volume>): void {
+export function checkContainers(spec: ManifestPodSpec, volumes: ReadonlyMap<string, Volume>): void {
   const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   check(spec.containers.length > 0, 'spec.containers', 'a list that is not empty', spec.containers);
   const names = new Set<string>();
@@ -52,7 +52,7 @@ interface Referents {
   readonly claims: ReadonlySet<string>;
 }
 
-function checkContainer(path: string, container: Container, spec: PodSpec, { volumes, claims }: Referents): void {
+function checkContainer(path: string, container: ManifestContainer, spec: ManifestPodSpec, { volumes, claims }: Referents): void {
   checkDnsLabel(`${path}.name`, container.name);
   checkPresent(`${path}.image`, container.image);
   checkNotPadded(`${path}.image`, container.image ?? '');
@@ -68,7 +68,7 @@ function checkContainer(path: string, container: Container, spec: PodSpec, { vol
   checkRestartPolicy(path, container);
 }
 
-function checkPorts(path: string, { ports = [] }: Container, spec: PodSpec): void {
+function checkPorts(path: string, { ports = [] }: ManifestContainer, spec: ManifestPodSpec): void {
   const names = new Set<string>();
   for (const [index, { name, containerPort, hostPort, protocol }] of ports.entries()) {
     const place = `${path}[${index}]`;
@@ -85,14 +85,14 @@ function checkPorts(path: string, { ports = [] }: Container, spec: PodSpec): voi
   }
 }
 
-function checkHostPorts(path: string, { ports = [] }: Container, seen: Set<string>): void {
+function checkHostPorts(path: string, { ports = [] }: ManifestContainer, seen: Set<string>): void {
   for (const [index, { hostPort, hostIP = '', protocol }] of ports.entries()) {
     if (hostPort !== undefined) checkUnique(`${path}.ports[${index}].hostPort`, seen, `${protocol}/${hostIP}/${hostPort}`);
   }
 }
 
 /** What a container that keeps running may have beside. */
-function checkRunning(path: string, container: Container, spec: PodSpec): void {
+function checkRunning(path: string, container: ManifestContainer, spec: ManifestPodSpec): void {
   if (container.lifecycle) checkLifecycle(`${path}.lifecycle`, container.lifecycle, spec);
   for (const kind of probes) {
     const probe = container[kind];
@@ -100,7 +100,7 @@ function checkRunning(path: string, container: Container, spec: PodSpec): void {
   }
 }
 
-function checkInitContainer(path: string, container: Container, spec: PodSpec): void {
+function checkInitContainer(path: string, container: ManifestContainer, spec: ManifestPodSpec): void {
   if (isSidecar(container)) {
     checkRunning(path, container, spec);
     return;
@@ -116,7 +116,7 @@ function checkInitContainer(path: string, container: Container, spec: PodSpec): 
 
 // Behaviour of pkg/apis/core/validation for environment variables, v1.36.3.
 
-type EnvVar = NonNullable<Container['env']>[number];
+type EnvVar = NonNullable<ManifestContainer['env']>[number];
 type EnvVarSource = NonNullable<EnvVar['valueFrom']>;
 
 const longestKey = 253;
@@ -164,7 +164,7 @@ function checkFileKeyRef(path: string, ref: NonNullable<EnvVarSource['fileKeyRef
   );
 }
 
-function checkEnvFrom(path: string, sources: NonNullable<Container['envFrom']>): void {
+function checkEnvFrom(path: string, sources: NonNullable<ManifestContainer['envFrom']>): void {
   for (const [index, { prefix, ...source }] of sources.entries()) {
     if (prefix !== undefined) checkEnvName(`${path}[${index}].prefix`, prefix);
     const kinds = Object.entries(source);
@@ -175,9 +175,14 @@ function checkEnvFrom(path: string, sources: NonNullable<Container['envFrom']>):
 
 // Behaviour of pkg/apis/core/validation for volume mounts and devices, v1.36.3.
 
-type Mount = NonNullable<Container['volumeMounts']>[number];
+type Mount = NonNullable<ManifestContainer['volumeMounts']>[number];
 
-function checkMounts(path: string, container: Container, volumes: ReadonlyMap<string, Volume>, spec: PodSpec): void {
+function checkMounts(
+  path: string,
+  container: ManifestContainer,
+  volumes: ReadonlyMap<string, Volume>,
+  spec: ManifestPodSpec,
+): void {
   const places = new Set<string>();
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const place = `${path}.volumeMounts[${index}]`;
@@ -195,7 +200,7 @@ function checkMounts(path: string, container: Container, volumes: ReadonlyMap<st
   checkDevices(`${path}.volumeDevices`, container, volumes, spec);
 }
 
-function checkPropagation(path: string, { mountPropagation }: Mount, { securityContext }: Container): void {
+function checkPropagation(path: string, { mountPropagation }: Mount, { securityContext }: ManifestContainer): void {
   checkOptionalOneOf(`${path}.mountPropagation`, mountPropagation, ['Bidirectional', 'HostToContainer', 'None']);
   const mayPropagate = mountPropagation !== 'Bidirectional' || securityContext?.privileged === true;
   check(
@@ -215,7 +220,12 @@ function checkRecursiveReadOnly(path: string, mount: Mount): void {
 }
 
 /** Only claims are devices, and a static pod may have none: no device passes. */
-function checkDevices(path: string, container: Container, volumes: ReadonlyMap<string, Volume>, spec: PodSpec): void {
+function checkDevices(
+  path: string,
+  container: ManifestContainer,
+  volumes: ReadonlyMap<string, Volume>,
+  spec: ManifestPodSpec,
+): void {
   for (const [index, { name, devicePath }] of (container.volumeDevices ?? []).entries()) {
     const volume = volumes.get(name);
     const isClaim = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
@@ -228,7 +238,7 @@ function checkDevices(path: string, container: Container, volumes: ReadonlyMap<s
 
 // Behaviour of pkg/apis/core/validation for probes and lifecycle hooks, v1.36.3.
 
-type Lifecycle = NonNullable<Container['lifecycle']>;
+type Lifecycle = NonNullable<ManifestContainer['lifecycle']>;
 type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & { readonly sleep?: { readonly seconds: number } };
 
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
@@ -243,7 +253,7 @@ function checkProbe(path: string, probe: Probe, kind: 'livenessProbe' | 'readine
   else check(probe.successThreshold === 1, `${path}.successThreshold`, '1', probe.successThreshold);
 }
 
-function checkLifecycle(path: string, { postStart, preStop, stopSignal }: Lifecycle, spec: PodSpec): void {
+function checkLifecycle(path: string, { postStart, preStop, stopSignal }: Lifecycle, spec: ManifestPodSpec): void {
   if (postStart) checkHandler(`${path}.postStart`, postStart, spec.terminationGracePeriodSeconds);
   if (preStop) checkHandler(`${path}.preStop`, preStop, spec.terminationGracePeriodSeconds);
   if (stopSignal === undefined) return;
@@ -286,7 +296,7 @@ const stopSignals: readonly string[] = [
 const mostRules = 20;
 const mostExitCodes = 255;
 
-function checkRestartPolicy(path: string, { restartPolicy, restartPolicyRules = [] }: Container): void {
+function checkRestartPolicy(path: string, { restartPolicy, restartPolicyRules = [] }: ManifestContainer): void {
   checkOptionalOneOf(`${path}.restartPolicy`, restartPolicy, ['Always', 'OnFailure', 'Never']);
   const place = `${path}.restartPolicyRules`;
   if (restartPolicyRules.length > 0) checkPresent(`${path}.restartPolicy`, restartPolicy);

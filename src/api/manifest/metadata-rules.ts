@@ -1,9 +1,9 @@
 // Behaviour of k8s.io/apimachinery/pkg/api/validation objectmeta.go and pkg/apis/core/validation, v1.36.3.
 import type { WirePod } from '../json/types.ts';
 import { check, ManifestFault, refuse } from './invalid-manifest.ts';
-import { containersOf, type PodSpec } from './pod-types.ts';
+import { containersOf, type ManifestPodSpec } from './pod-types.ts';
 import { readJson } from './read-manifest.ts';
-import { checkTolerations, type Toleration } from './scheduling-rules.ts';
+import { checkTolerations, type ManifestToleration } from './scheduling-rules.ts';
 import {
   checkDescendingPath,
   checkDnsLabel,
@@ -100,7 +100,7 @@ const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernetes.io/'
 const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 const localhost = 'localhost/';
 
-export function checkPodAnnotations(annotations: Annotations, spec: PodSpec): void {
+export function checkPodAnnotations(annotations: Annotations, spec: ManifestPodSpec): void {
   const { [tolerationsKey]: tolerations, [deletionCostKey]: deletionCost } = annotations;
   if (tolerations) checkTolerationsAnnotation(tolerations);
   if (deletionCost !== undefined) {
@@ -123,7 +123,7 @@ function annotationPath(key: string): string {
 function checkTolerationsAnnotation(text: string): void {
   const path = annotationPath(tolerationsKey);
   try {
-    checkTolerations(path, typedValue('[]#Toleration', readJson(text), path) as unknown as Toleration[]);
+    checkTolerations(path, typedValue('[]#Toleration', readJson(text), path) as unknown as ManifestToleration[]);
   } catch (cause) {
     throw new ManifestFault(path, `a list of tolerations in JSON (${(cause as Error).message})`, text, { cause });
   }
@@ -143,7 +143,7 @@ function checkAppArmor(key: string, value: string, containerNames: ReadonlySet<s
 }
 
 /** Where an annotation and a field name a profile of one container, they name the same. */
-function checkAgreement(annotations: Annotations, spec: PodSpec): void {
+function checkAgreement(annotations: Annotations, spec: ManifestPodSpec): void {
   const { seccompProfile, appArmorProfile } = spec.securityContext ?? {};
   checkMatch(annotations, seccompPodKey, seccompProfile, ['runtime/default', 'docker/default']);
   for (const { container } of containersOf(spec)) {

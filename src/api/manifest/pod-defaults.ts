@@ -2,9 +2,9 @@
 import type { WirePod, WirePodStatus } from '../json/types.ts';
 import { QuantityTotal, roundedUpToMilli } from '../quantity/quantity-arithmetic.ts';
 import {
-  type Container,
   isSidecar,
-  type PodSpec,
+  type ManifestContainer,
+  type ManifestPodSpec,
   type Probe,
   type ResourceList,
   type ResourceRequirements,
@@ -18,7 +18,7 @@ const initContainerAnnotations = ['beta', 'alpha'].flatMap((stage) => [
 ]);
 
 /** Gives a pod what it leaves open, as the apiserver does with every pod. */
-export function setPodDefaults(pod: WirePod & { spec: PodSpec }): void {
+export function setPodDefaults(pod: WirePod & { spec: ManifestPodSpec }): void {
   const { spec, metadata } = pod;
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
   for (const { resources } of containers) requestLimits(resources);
@@ -37,7 +37,7 @@ export function setPodDefaults(pod: WirePod & { spec: PodSpec }): void {
   for (const name of initContainerAnnotations) if (metadata?.annotations) delete metadata.annotations[name];
 }
 
-function setSpecDefaults(spec: PodSpec): void {
+function setSpecDefaults(spec: ManifestPodSpec): void {
   spec.dnsPolicy ??= 'ClusterFirst';
   spec.restartPolicy ??= 'Always';
   spec.securityContext ??= {};
@@ -53,7 +53,7 @@ function setSpecDefaults(spec: PodSpec): void {
 
 type HTTPGetAction = NonNullable<Probe['httpGet']>;
 
-function setContainerDefaults(container: Container): void {
+function setContainerDefaults(container: ManifestContainer): void {
   container.imagePullPolicy ??= defaultPullPolicy(container.image ?? '');
   container.terminationMessagePath ??= '/dev/termination-log';
   container.terminationMessagePolicy ??= 'File';
@@ -91,7 +91,7 @@ function requestLimits(resources: ResourceRequirements | undefined): void {
 }
 
 /** In the network of the node, a port is the node's own. */
-function setHostPorts(containers: readonly Container[] | undefined): void {
+function setHostPorts(containers: readonly ManifestContainer[] | undefined): void {
   for (const port of (containers ?? []).flatMap(({ ports }) => ports ?? [])) port.hostPort ??= port.containerPort;
 }
 
@@ -126,7 +126,7 @@ export function isNativeResource(name: string): boolean {
 }
 
 /** Completes the resources of the pod as a whole, where it says something about them. */
-function setPodLevelResources(spec: PodSpec): void {
+function setPodLevelResources(spec: ManifestPodSpec): void {
   const { resources } = spec;
   if (!resources) return;
   const { limits = {}, requests = {} } = resources;
@@ -139,7 +139,12 @@ function setPodLevelResources(spec: PodSpec): void {
   if (Object.keys(limits).length > 0) setPodLevelRequests(spec, resources, limits, requests);
 }
 
-function setPodLevelRequests(spec: PodSpec, resources: ResourceRequirements, limits: ResourceList, requests: ResourceList): void {
+function setPodLevelRequests(
+  spec: ManifestPodSpec,
+  resources: ResourceRequirements,
+  limits: ResourceList,
+  requests: ResourceList,
+): void {
   for (const [name, request] of Object.entries(aggregate(spec, 'requests'))) {
     if (isPodLevelResource(name) && isOvercommitAllowed(name) && !Object.hasOwn(requests, name)) requests[name] = request;
   }
@@ -153,8 +158,9 @@ function setPodLevelRequests(spec: PodSpec, resources: ResourceRequirements, lim
  * What the containers of a pod ask for together: the regular ones and sidecars, or the largest init container beside its
  * sidecars. Each container is asked only for what it names itself, so that the work grows with what the containers say.
  */
-export function aggregate(spec: PodSpec, member: 'limits' | 'requests'): ResourceList {
-  const of = (container: Container): [name: string, quantity: string][] => Object.entries(container.resources?.[member] ?? {});
+export function aggregate(spec: ManifestPodSpec, member: 'limits' | 'requests'): ResourceList {
+  const of = (container: ManifestContainer): [name: string, quantity: string][] =>
+    Object.entries(container.resources?.[member] ?? {});
   const total: Totals = new Map();
   for (const container of spec.containers) for (const [name, quantity] of of(container)) add(total, name, quantity);
   const sidecars: Totals = new Map();

@@ -3,7 +3,7 @@ import type { WirePod } from '../json/types.ts';
 import { checkContainers } from './container-rules.ts';
 import { check } from './invalid-manifest.ts';
 import { checkMetadata, checkPodAnnotations } from './metadata-rules.ts';
-import { containersOf, type PodSpec } from './pod-types.ts';
+import { containersOf, type ManifestPodSpec } from './pod-types.ts';
 import { checkOverhead, checkPodResources } from './resource-rules.ts';
 import { checkAffinity, checkTolerations, checkTopologySpread } from './scheduling-rules.ts';
 import { checkHostProcesses, checkPodSecurity } from './security-rules.ts';
@@ -22,7 +22,7 @@ import {
 import { checkVolumes } from './volume-rules.ts';
 
 /** Throws a fault for the first rule that the pod breaks. */
-export function checkPod({ metadata = {}, spec }: WirePod & { spec: PodSpec }): void {
+export function checkPod({ metadata = {}, spec }: WirePod & { spec: ManifestPodSpec }): void {
   checkMetadata(metadata);
   checkPodAnnotations(metadata.annotations ?? {}, spec);
   const volumes = checkVolumes(spec.volumes ?? []);
@@ -42,7 +42,7 @@ export function checkPod({ metadata = {}, spec }: WirePod & { spec: PodSpec }): 
 }
 
 /** Names of other objects. */
-function checkNames(spec: PodSpec): void {
+function checkNames(spec: ManifestPodSpec): void {
   for (const field of ['serviceAccountName', 'nodeName', 'priorityClassName', 'runtimeClassName'] as const) {
     const name = spec[field];
     if (name !== undefined) checkDnsSubdomain(`spec.${field}`, name);
@@ -52,7 +52,7 @@ function checkNames(spec: PodSpec): void {
   }
 }
 
-function checkScheduling(spec: PodSpec): void {
+function checkScheduling(spec: ManifestPodSpec): void {
   checkLabels('spec.nodeSelector', spec.nodeSelector);
   if (spec.affinity) checkAffinity(spec.affinity);
   checkTolerations('spec.tolerations', spec.tolerations ?? []);
@@ -72,7 +72,7 @@ const mostSearchPaths = 32;
 const longestSearchList = 2048;
 const longestHostname = 64;
 
-function checkDns(spec: PodSpec): void {
+function checkDns(spec: ManifestPodSpec): void {
   const { dnsConfig, dnsPolicy } = spec;
   const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
   const path = 'spec.dnsConfig';
@@ -87,7 +87,7 @@ function checkDns(spec: PodSpec): void {
   for (const [index, { name }] of options.entries()) checkPresent(`${path}.options[${index}].name`, name);
 }
 
-function checkHostNames(spec: PodSpec): void {
+function checkHostNames(spec: ManifestPodSpec): void {
   if (spec.hostname !== undefined) checkDnsLabel('spec.hostname', spec.hostname);
   if (spec.subdomain !== undefined) checkDnsLabel('spec.subdomain', spec.subdomain);
   for (const [index, { ip, hostnames = [] }] of (spec.hostAliases ?? []).entries()) {
@@ -116,7 +116,7 @@ const linuxOfContainer = [
 ] as const;
 const linuxOfSpec = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'] as const;
 
-function checkOS(spec: PodSpec): void {
+function checkOS(spec: ManifestPodSpec): void {
   if (!spec.os) return;
   checkOneOf('spec.os.name', spec.os.name, ['linux', 'windows']);
   const isWindows = spec.os.name === 'windows';

@@ -4,7 +4,7 @@ import { canonicalQuantity } from '../quantity/quantity.ts';
 import { compareQuantities, quantityInNano } from '../quantity/quantity-arithmetic.ts';
 import { check, refuse } from './invalid-manifest.ts';
 import { aggregate, isHugePages, isNativeResource, isOvercommitAllowed, isPodLevelResource } from './pod-defaults.ts';
-import type { Container, PodSpec, ResourceList, ResourceRequirements } from './pod-types.ts';
+import type { ManifestContainer, ManifestPodSpec, ResourceList, ResourceRequirements } from './pod-types.ts';
 import { checkDnsLabel, checkOneOf, checkQualifiedName, checkUnique } from './text-rules.ts';
 
 const standardNames = ['cpu', 'memory', 'ephemeral-storage'];
@@ -27,7 +27,7 @@ export function checkOverhead(overhead: ResourceList): void {
 }
 
 /** The pod as a whole has at least what its containers have together. */
-export function checkPodResources(spec: PodSpec): void {
+export function checkPodResources(spec: ManifestPodSpec): void {
   const { resources } = spec;
   if (!resources) return;
   if (spec.os?.name === 'windows') refuse('spec.resources', 'absent for Windows', {});
@@ -119,7 +119,7 @@ function checkClaims(path: string, claims: NonNullable<ResourceRequirements['cla
   }
 }
 
-export function checkResizePolicy(path: string, { resizePolicy = [] }: Container, spec: PodSpec): void {
+export function checkResizePolicy(path: string, { resizePolicy = [] }: ManifestContainer, spec: ManifestPodSpec): void {
   const seen = new Set<string>();
   for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
     checkUnique(`${path}[${index}].resourceName`, seen, resourceName);

@@ -1,6 +1,6 @@
 // Behaviour of pkg/apis/core/validation for affinity, tolerations and topology spread, v1.36.3.
 import { check } from './invalid-manifest.ts';
-import type { PodSpec } from './pod-types.ts';
+import type { ManifestPodSpec } from './pod-types.ts';
 import {
   checkDnsLabel,
   checkDnsSubdomain,
@@ -14,8 +14,8 @@ import {
   checkUnique,
 } from './text-rules.ts';
 
-export type Toleration = NonNullable<PodSpec['tolerations']>[number];
-type Affinity = NonNullable<PodSpec['affinity']>;
+export type ManifestToleration = NonNullable<ManifestPodSpec['tolerations']>[number];
+type Affinity = NonNullable<ManifestPodSpec['affinity']>;
 type NodeAffinity = NonNullable<Affinity['nodeAffinity']>;
 type NodeSelectorTerm = NonNullable<NodeAffinity['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number];
 type NodeSelectorRequirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number];
@@ -23,7 +23,7 @@ type PodAffinity = NonNullable<Affinity['podAffinity']>;
 type PodAffinityTerm = NonNullable<PodAffinity['requiredDuringSchedulingIgnoredDuringExecution']>[number];
 type Selector = PodAffinityTerm['labelSelector'];
 
-export function checkTolerations(path: string, tolerations: readonly Toleration[]): void {
+export function checkTolerations(path: string, tolerations: readonly ManifestToleration[]): void {
   for (const [index, { key, operator = 'Equal', value = '', effect, tolerationSeconds }] of tolerations.entries()) {
     const place = `${path}[${index}]`;
     checkOneOf(`${place}.operator`, operator, key === undefined ? ['Exists'] : ['Exists', 'Equal']);
@@ -113,7 +113,7 @@ function checkMatchKeys(
   }
 }
 
-export function checkTopologySpread(constraints: NonNullable<PodSpec['topologySpreadConstraints']>): void {
+export function checkTopologySpread(constraints: NonNullable<ManifestPodSpec['topologySpreadConstraints']>): void {
   const seen = new Set<string>();
   for (const [index, constraint] of constraints.entries()) {
     const path = `spec.topologySpreadConstraints[${index}]`;

@@ -1,6 +1,6 @@
 // Behaviour of pkg/apis/core/validation for security contexts, v1.36.3. A kubelet allows privileged containers.
 import { check, refuse } from './invalid-manifest.ts';
-import { type Container, containersOf, type PodSpec } from './pod-types.ts';
+import { containersOf, type ManifestContainer, type ManifestPodSpec } from './pod-types.ts';
 import {
   checkDescendingPath,
   checkDnsSubdomain,
@@ -12,7 +12,7 @@ import {
   checkUnique,
 } from './text-rules.ts';
 
-type SecurityContext = NonNullable<Container['securityContext']>;
+type SecurityContext = NonNullable<ManifestContainer['securityContext']>;
 type SeccompProfile = NonNullable<SecurityContext['seccompProfile']>;
 type AppArmorProfile = NonNullable<SecurityContext['appArmorProfile']>;
 
@@ -20,7 +20,7 @@ const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 /** The longest path, without the byte that ends it. */
 const longestProfile = 4095;
 
-export function checkSecurityContext(path: string, context: SecurityContext | undefined, spec: PodSpec): void {
+export function checkSecurityContext(path: string, context: SecurityContext | undefined, spec: ManifestPodSpec): void {
   if (!context) return;
   checkId(`${path}.runAsUser`, context.runAsUser);
   checkId(`${path}.runAsGroup`, context.runAsGroup);
@@ -75,7 +75,7 @@ const longestSysctl = 253;
 const sysctlPart = /^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 const ipcSysctls = ['sem', 'shmall', 'shmmax', 'shmmni', 'shm_rmid_forced', 'shm', 'msgmax', 'msgmnb', 'msgmni', 'msg'];
 
-export function checkPodSecurity(spec: PodSpec): void {
+export function checkPodSecurity(spec: ManifestPodSpec): void {
   const path = 'spec.securityContext';
   const context = spec.securityContext ?? {};
   checkId(`${path}.fsGroup`, context.fsGroup);
@@ -98,7 +98,7 @@ export function checkPodSecurity(spec: PodSpec): void {
   }
 }
 
-function checkSysctls(spec: PodSpec): void {
+function checkSysctls(spec: ManifestPodSpec): void {
   const seen = new Set<string>();
   for (const [index, { name }] of (spec.securityContext?.sysctls ?? []).entries()) {
     const path = `spec.securityContext.sysctls[${index}].name`;
@@ -122,7 +122,7 @@ function dottedName(name: string): string {
 
 // Behaviour of pkg/apis/core/validation for Windows options, v1.36.3.
 
-type WindowsOptions = NonNullable<NonNullable<Container['securityContext']>['windowsOptions']>;
+type WindowsOptions = NonNullable<NonNullable<ManifestContainer['securityContext']>['windowsOptions']>;
 
 const longestCredentialSpec = 64 * 1024;
 const netBiosName = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
@@ -156,7 +156,7 @@ function isUserName(name: string): boolean {
 }
 
 /** Either all containers are processes of the node, or none; where they are, the pod is in the node's network. */
-export function checkHostProcesses(spec: PodSpec): void {
+export function checkHostProcesses(spec: ManifestPodSpec): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const containers = containersOf(spec).map(({ container, path }) => {
     const own = container.securityContext?.windowsOptions?.hostProcess;

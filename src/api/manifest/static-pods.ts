@@ -9,11 +9,11 @@ import { podConfigMapNames, podSecretNames } from '../pod/pod-references.ts';
 import { InvalidManifestError, ManifestFault, refuse } from './invalid-manifest.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { checkPod } from './pod-rules.ts';
-import type { PodSpec, Volume } from './pod-types.ts';
+import type { ManifestPodSpec, Volume } from './pod-types.ts';
 import { type ManifestValue, readManifest, shown } from './read-manifest.ts';
 import { presentFields, typedValue } from './typed-value.ts';
 
-type StaticPod = WirePod & { spec: PodSpec };
+type StaticPod = WirePod & { spec: ManifestPodSpec };
 
 /**
  * The static pods of one manifest (YAML or JSON): a Pod, or, where it is no file, also a PodList. Each has the defaults of the
@@ -81,7 +81,7 @@ function finished({ apiVersion: _apiVersion, kind: _kind, ...pod }: StaticPod, o
 
 // Behaviour of pkg/kubelet/config/common.go applyDefaults, v1.36.3.
 
-type Toleration = NonNullable<PodSpec['tolerations']>[number];
+type Toleration = NonNullable<ManifestPodSpec['tolerations']>[number];
 
 /** Where a manifest came from. */
 export interface ManifestOrigin {
@@ -94,7 +94,7 @@ export interface ManifestOrigin {
 }
 
 /** Makes a pod one of this node: its uid (unless it has one), its name, and what it tolerates. */
-function makeStatic(pod: WirePod & { spec: PodSpec }, origin: ManifestOrigin): void {
+function makeStatic(pod: WirePod & { spec: ManifestPodSpec }, origin: ManifestOrigin): void {
   const metadata = pod.metadata ?? {};
   pod.metadata = metadata;
   metadata.uid ??= uidOf(pod, origin);
@@ -146,7 +146,7 @@ const volumeReferences: { readonly [K in keyof Volume]?: string } = {
 };
 
 /** Throws a fault for a pod that refers to an object of the apiserver. */
-function refuseApiReferences(pod: WirePod & { spec: PodSpec }): void {
+function refuseApiReferences(pod: WirePod & { spec: ManifestPodSpec }): void {
   const { spec } = pod;
   if (spec.serviceAccountName !== undefined)
     refuseReference('spec.serviceAccountName', 'service accounts', spec.serviceAccountName);

@@ -112,14 +112,14 @@ export const podSchema: PatchSchema = struct({
 });
 
 /** The metadata of every kind. */
-export const metadataField: PatchField = {
+export const metadataPatch: PatchField = {
   members: struct({ ownerReferences: mergeBy('uid'), finalizers: { strategy: 'merge' } }),
 };
 
 // Facts of the v1 Node's published patch strategies, Kubernetes 1.36.
 
 export const nodeSchema: PatchSchema = struct({
-  metadata: metadataField,
+  metadata: metadataPatch,
   spec: { members: struct({ podCIDRs: { strategy: 'merge' } }) },
   status: { members: struct({ conditions: mergeBy('type'), addresses: mergeBy('type') }) },
 });

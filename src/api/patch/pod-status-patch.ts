@@ -8,12 +8,12 @@ import { podStatusSchema } from './patch-schemas.ts';
 import { applyPodPatch, createStrategicMergePatch } from './strategic-merge-patch.ts';
 
 /** The media types of the two patch formats. */
-export type PatchType = 'application/strategic-merge-patch+json' | 'application/json-patch+json';
+export type PodStatusPatchType = 'application/strategic-merge-patch+json' | 'application/json-patch+json';
 
 /** A PATCH of a pod's `status` subresource. */
 export interface PodStatusPatch {
   /** The media type of the body. */
-  readonly type: PatchType;
+  readonly type: PodStatusPatchType;
   /** The body: an object for a strategic merge patch, a list of operations for a JSON Patch. */
   readonly body: unknown;
 }

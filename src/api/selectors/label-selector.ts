@@ -6,12 +6,12 @@ export interface LabelSelector {
   /** True for a selector that selects every object. */
   readonly matchesAll: boolean;
   /** True where an object with these labels is selected. Without labels an object counts as one that has none. */
-  matches(labels: Labels | null | undefined): boolean;
+  matches(labels: LabelSet | null | undefined): boolean;
 }
 
 /** A selector as it stands in a pod, a service's owner, or a budget. */
 export interface GivenLabelSelector {
-  readonly matchLabels?: Labels | null | undefined;
+  readonly matchLabels?: LabelSet | null | undefined;
   readonly matchExpressions?: readonly GivenRequirement[] | null | undefined;
 }
 
@@ -32,7 +32,7 @@ export function parseLabelSelector(path: string, given: GivenLabelSelector | nul
 }
 
 /** Selects what has all of these labels: the selector of services, replication controllers and `nodeSelector`. */
-export function selectorFromLabels(labels: Labels | null | undefined): LabelSelector {
+export function selectorFromLabels(labels: LabelSet | null | undefined): LabelSelector {
   const wanted = Object.entries(labels ?? {});
   if (wanted.length === 0) return selectsAll;
   return { matchesAll: false, matches: (given) => wanted.every(([key, value]) => labelOf(given, key) === value) };
@@ -46,7 +46,7 @@ function selectorOf(requirements: readonly Requirement[]): LabelSelector {
 // Behaviour of k8s.io/apimachinery/pkg/labels Requirement, v0.36.3.
 
 /** What an object says of itself, by key. */
-export type Labels = Readonly<Record<string, string>>;
+export type LabelSet = Readonly<Record<string, string>>;
 
 /** A requirement on one label, as it stands in a selector. */
 export interface GivenRequirement {
@@ -99,7 +99,7 @@ function valuesRule(operator: RequirementOperator, count: number): string | unde
 }
 
 /** True where the labels are as the requirement asks. */
-export function meetsRequirement({ key, operator, values, bound }: Requirement, labels: Labels | null | undefined): boolean {
+export function meetsRequirement({ key, operator, values, bound }: Requirement, labels: LabelSet | null | undefined): boolean {
   const value = labelOf(labels, key);
   switch (operator) {
     case 'In':
@@ -116,7 +116,7 @@ export function meetsRequirement({ key, operator, values, bound }: Requirement, 
 }
 
 /** A label's value; undefined where the object does not have the label itself. */
-export function labelOf(labels: Labels | null | undefined, key: string): string | undefined {
+export function labelOf(labels: LabelSet | null | undefined, key: string): string | undefined {
   return labels != null && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 

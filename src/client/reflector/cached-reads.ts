@@ -13,7 +13,7 @@ import {
   mayGoOnAfter,
   retryAfterMsOf,
 } from './failures.ts';
-import type { BrokenStream, FinishedWatch, NextStep, ReadPlan } from './list-watch.ts';
+import type { BrokenStream, FinishedWatch, ListWatchStep, ReadPlan } from './list-watch.ts';
 
 const waits = { firstMs: 800, longestMs: 30_000 };
 /** The waits begin anew when the last time they did is longer ago than this. */
@@ -90,11 +90,11 @@ export class CachedReads implements ReadPlan {
     if (from === '0' && isPaginated) this.#isPaginated = true;
   }
 
-  afterList(failure: unknown): NextStep {
+  afterList(failure: unknown): ListWatchStep {
     return this.#wait('fill', failure);
   }
 
-  afterStream({ failure, lastedMs }: BrokenStream): NextStep {
+  afterStream({ failure, lastedMs }: BrokenStream): ListWatchStep {
     if (isConnectionRefused(failure) || isThrottled(failure)) return this.#wait('fill', failure);
     if (this.listsAgainAfter(failure)) {
       this.#unavailableStreams += 1;
@@ -104,7 +104,7 @@ export class CachedReads implements ReadPlan {
     return { step: hasEnded && lastedMs >= shortestGoodWatchMs ? 'fill' : 'list', delayMs: 0 };
   }
 
-  afterWatch({ failure, lastedMs, hasBroughtSomething }: FinishedWatch): NextStep {
+  afterWatch({ failure, lastedMs, hasBroughtSomething }: FinishedWatch): ListWatchStep {
     if (isConnectionRefused(failure) || isThrottled(failure)) return this.#wait('watch', failure);
     const isShort = lastedMs < shortestGoodWatchMs;
     this.#shortWatches = isShort ? this.#shortWatches + 1 : 0;
@@ -115,7 +115,7 @@ export class CachedReads implements ReadPlan {
   }
 
   /** The wait is from its base up to twice that; the base doubles up to its limit. */
-  #wait(step: NextStep['step'], error: unknown): NextStep {
+  #wait(step: ListWatchStep['step'], error: unknown): ListWatchStep {
     const { clock, random } = this.#options;
     const now = clock.elapsed();
     if (now - this.#waitsSince > resetMs) {
@@ -183,16 +183,16 @@ export class LatestReads implements ReadPlan {
     this.#listBackoff.reset();
   }
 
-  afterList(failure: unknown): NextStep {
+  afterList(failure: unknown): ListWatchStep {
     return { step: 'fill', delayMs: this.#listBackoff.next(retryAfterMsOf(failure)), error: failure };
   }
 
-  afterStream({ failure }: BrokenStream): NextStep {
+  afterStream({ failure }: BrokenStream): ListWatchStep {
     const mustWait = isThrottled(failure) || retryAfterMsOf(failure) !== undefined;
     return mustWait ? this.afterList(failure) : { step: 'list', delayMs: 0 };
   }
 
-  afterWatch(watch: FinishedWatch): NextStep {
+  afterWatch(watch: FinishedWatch): ListWatchStep {
     const { failure, hasBroughtSomething, lastedMs } = watch;
     this.#emptyWatches = hasBroughtSomething ? 0 : this.#emptyWatches + 1;
     const step = mayGoOnAfter(watch, this.#emptyWatches) ? 'watch' : 'fill';

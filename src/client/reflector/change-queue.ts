@@ -1,7 +1,7 @@
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import { type ChangeListener, firstChange, joinChanges, type NetChange, type ObjectChange } from './handler-calls.ts';
-import { keyOf } from './object-store.ts';
+import { objectKeyOf } from './object-store.ts';
 
 type Waiter<T> = (result: IteratorResult<ObjectChange<T>, undefined>) => void;
 
@@ -22,14 +22,14 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
   /** Begins with these objects, as added ones. `onClose` is called once, when the reader or the reflector ends it. */
   constructor(objects: Iterable<T>, onClose: (queue: ChangeQueue<T>) => void) {
     this.#onClose = onClose;
-    for (const now of objects) this.#put(keyOf(now), { told: undefined, now, last: undefined });
+    for (const now of objects) this.#put(objectKeyOf(now), { told: undefined, now, last: undefined });
   }
 
   /** Takes the next change of an object. The reflector calls it. */
   changed(net: NetChange<T>): void {
     const object = net.now ?? net.told ?? net.last;
     if (this.#isClosed || object === undefined) return;
-    const key = keyOf(object);
+    const key = objectKeyOf(object);
     const waiting = this.#changes.get(key);
     const joined = waiting === undefined ? net : joinChanges(waiting, net);
     if (firstChange(joined) === undefined) this.#drop(key);

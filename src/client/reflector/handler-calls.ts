@@ -1,7 +1,7 @@
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
-import { isSameObject, keyOf } from './object-store.ts';
+import { isSameObject, objectKeyOf } from './object-store.ts';
 
 /**
  * Called with each change. What a handler throws, or rejects with, is logged and goes no further. The calls for one object
@@ -82,7 +82,7 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
   #call(change: ObjectChange<T>, rest: NetChange<T> | undefined): boolean {
     const answer = this.#answer(change);
     if (answer === undefined) return false;
-    const key = keyOf(change.object);
+    const key = objectKeyOf(change.object);
     const settled = (): void => {
       const waiting = this.#busy.get(key);
       this.#busy.delete(key);
@@ -121,7 +121,7 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
 
 function keyOfChange<T extends ApiObject>({ told, now, last }: NetChange<T>): string {
   const object = now ?? told ?? last;
-  return object === undefined ? '' : keyOf(object);
+  return object === undefined ? '' : objectKeyOf(object);
 }
 
 function isThenable(value: unknown): boolean {

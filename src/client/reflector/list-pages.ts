@@ -3,7 +3,7 @@ import type { ResourceClient } from '../resources/resource-client.ts';
 import type { ListOptions, ObjectPage } from '../resources/resource-requests.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { isExpired } from './failures.ts';
-import { keyOf } from './object-store.ts';
+import { objectKeyOf } from './object-store.ts';
 
 export interface FullList<T> {
   /** Of a name that came twice the last copy. */
@@ -90,7 +90,7 @@ class ListInPages<T extends ApiObject> {
     const known = this.#objects.size;
     for (const item of items) {
       // what receives it may change it in place
-      const key = keyOf(item);
+      const key = objectKeyOf(item);
       this.#objects.set(key, this.#receive(item));
     }
     if (token === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { SelectionOptions } from '../resources/resource-requests.ts';
 import type { ReadEvent } from '../resources/watch-line.ts';
 import { type EndedWatch, isAnswerTooLong, isUnknownParameter, StaleListError } from './failures.ts';
 import { listPages } from './list-pages.ts';
-import { keyOf } from './object-store.ts';
+import { objectKeyOf } from './object-store.ts';
 import type { ReceivedObjects } from './received-objects.ts';
 import type { ReflectorMeasures } from './reflector-measures.ts';
 import { type CompleteList, StreamPatience, WatchSession } from './watch-session.ts';
@@ -78,7 +78,7 @@ export class ListWatch<T extends ApiObject> {
   /** Resolves once `signal` has aborted and no request is left. */
   async run(signal: AbortSignal): Promise<void> {
     const { host, clock, logger, path } = this.#options;
-    let step: NextStep['step'] = 'fill';
+    let step: ListWatchStep['step'] = 'fill';
     while (!signal.aborted) {
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
@@ -93,7 +93,7 @@ export class ListWatch<T extends ApiObject> {
     }
   }
 
-  #perform(step: NextStep['step'], signal: AbortSignal): Promise<NextStep> {
+  #perform(step: ListWatchStep['step'], signal: AbortSignal): Promise<ListWatchStep> {
     if (step === 'watch' && this.#resourceVersion !== undefined) return this.#watch(this.#resourceVersion, signal);
     return step === 'fill' && this.#streamsLists() ? this.#stream(signal) : this.#list(signal);
   }
@@ -104,7 +104,7 @@ export class ListWatch<T extends ApiObject> {
     return streamLists && (refusedAt === undefined || clock.elapsed() - refusedAt >= refusedStreamsMs);
   }
 
-  async #stream(signal: AbortSignal): Promise<NextStep> {
+  async #stream(signal: AbortSignal): Promise<ListWatchStep> {
     const { plan, clock, logger, path } = this.#options;
     const from = plan.streamFrom(this.#resourceVersion);
     logger.debug({ path, from: from ?? 'newest' }, 'a full list is asked for as a stream');
@@ -126,7 +126,7 @@ export class ListWatch<T extends ApiObject> {
     return plan.afterStream({ failure, lastedMs: session.lastedMs });
   }
 
-  async #watch(resourceVersion: string, signal: AbortSignal): Promise<NextStep> {
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<ListWatchStep> {
     const { logger, path } = this.#options;
     logger.debug({ path, from: resourceVersion }, 'a watch is asked for');
     const session = this.#session(resourceVersion, () => {});
@@ -135,11 +135,11 @@ export class ListWatch<T extends ApiObject> {
     return this.#afterWatch(session, failure);
   }
 
-  #afterWatch({ hasBroughtSomething, lastedMs }: WatchSession<T>, failure: unknown): NextStep {
+  #afterWatch({ hasBroughtSomething, lastedMs }: WatchSession<T>, failure: unknown): ListWatchStep {
     return this.#options.plan.afterWatch({ failure, hasBroughtSomething, lastedMs });
   }
 
-  async #list(signal: AbortSignal): Promise<NextStep> {
+  async #list(signal: AbortSignal): Promise<ListWatchStep> {
     const { plan } = this.#options;
     const from = plan.listFrom(this.#resourceVersion);
     const limit = plan.pageLimit(from);
@@ -165,7 +165,7 @@ export class ListWatch<T extends ApiObject> {
     const failedKeys = new Set<string>();
     let latest: T | undefined;
     const receive = (raw: T): T | undefined => {
-      const key = keyOf(raw);
+      const key = objectKeyOf(raw);
       const answer = received.receive(raw, latest);
       if (answer === 'failed') failedKeys.add(key);
       else failedKeys.delete(key);
@@ -256,7 +256,7 @@ export interface BrokenStream {
 }
 
 /** What comes next, after a pause. */
-export interface NextStep {
+export interface ListWatchStep {
   /** `fill`: a full list, streamed where that works. `list`: an ordinary list. `watch`: go on from the last version. */
   readonly step: 'fill' | 'list' | 'watch';
   readonly delayMs: number;
@@ -283,7 +283,7 @@ export interface ReadPlan {
   listsAgainAfter(failure: unknown): boolean;
   /** A full list was delivered. */
   listed(list: { readonly from: string | undefined; readonly isPaginated: boolean }): void;
-  afterList(failure: unknown): NextStep;
-  afterStream(stream: BrokenStream): NextStep;
-  afterWatch(watch: FinishedWatch): NextStep;
+  afterList(failure: unknown): ListWatchStep;
+  afterStream(stream: BrokenStream): ListWatchStep;
+  afterWatch(watch: FinishedWatch): ListWatchStep;
 }

@@ -4,7 +4,7 @@ import { isEqualJson } from './equal-parts.ts';
 import { StaleListError } from './failures.ts';
 import type { ChangeListener, NetChange } from './handler-calls.ts';
 import type { ReadList } from './list-watch.ts';
-import { isSameObject, keyOf, nameOf, namespaceOf, type ObjectStore, versionOf } from './object-store.ts';
+import { isSameObject, namespaceOf, type ObjectStore, objectKeyOf, objectNameOf, versionOf } from './object-store.ts';
 
 export type DeliveredList<T> = Pick<ReadList<T>, 'objects' | 'failedKeys' | 'isConsistent'>;
 
@@ -34,7 +34,7 @@ export class ObjectDelivery<T extends ApiObject> {
     const listeners = [...this.#listeners];
     if (!isConsistent) this.#refuseOlder(objects);
     const before = this.#store.list();
-    const failed = before.filter((held) => failedKeys.has(keyOf(held)));
+    const failed = before.filter((held) => failedKeys.has(objectKeyOf(held)));
     let changes: NetChange<T>[] = [];
     const listed = objects.map((object) => {
       const held = this.held(object);
@@ -51,7 +51,7 @@ export class ObjectDelivery<T extends ApiObject> {
 
   /** The copy that is held of this object. */
   held(object: T): T | undefined {
-    return this.#store.get(namespaceOf(object), nameOf(object));
+    return this.#store.get(namespaceOf(object), objectNameOf(object));
   }
 
   /** One object, from a watch. The version that was handed on before is not handed on again. */

@@ -82,9 +82,9 @@ export class ObjectStore<T extends ApiObject = ApiObject> {
       byName = new Map();
       this.#namespaces.set(namespace, byName);
     }
-    const previous = byName.get(nameOf(object));
+    const previous = byName.get(objectNameOf(object));
     if (previous === undefined) this.#size += 1;
-    byName.set(nameOf(object), object);
+    byName.set(objectNameOf(object), object);
     for (const index of this.#indexes.values()) {
       if (previous !== undefined) index.remove(previous);
       index.add(object);
@@ -174,7 +174,7 @@ export function namespaceOf(object: ApiObject): string {
   return object.metadata?.namespace ?? '';
 }
 
-export function nameOf(object: ApiObject): string {
+export function objectNameOf(object: ApiObject): string {
   return object.metadata?.name ?? '';
 }
 
@@ -183,9 +183,9 @@ export function versionOf(object: ApiObject): string {
 }
 
 /** `namespace/name`, or the name alone for an object of the cluster. */
-export function keyOf(object: ApiObject): string {
+export function objectKeyOf(object: ApiObject): string {
   const namespace = namespaceOf(object);
-  return namespace === '' ? nameOf(object) : `${namespace}/${nameOf(object)}`;
+  return namespace === '' ? objectNameOf(object) : `${namespace}/${objectNameOf(object)}`;
 }
 
 /** False for an object that was recreated under its name. */

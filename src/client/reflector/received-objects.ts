@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { ApiObject, ApiResource } from '../resources/api-resource.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { shareEqualParts } from './equal-parts.ts';
-import { nameOf, namespaceOf, versionOf } from './object-store.ts';
+import { namespaceOf, objectNameOf, versionOf } from './object-store.ts';
 
 /** Changes an object in place, or returns another one: of the same name, namespace, uid and version. Undefined leaves the object out. */
 export type Transform<T> = (object: T) => T | undefined;
@@ -105,7 +105,7 @@ interface Identity {
 }
 
 function identityOf(object: ApiObject): Identity {
-  return { name: nameOf(object), namespace: namespaceOf(object), version: versionOf(object), uid: object.metadata?.uid };
+  return { name: objectNameOf(object), namespace: namespaceOf(object), version: versionOf(object), uid: object.metadata?.uid };
 }
 
 function isSameIdentity(a: Identity, b: Identity): boolean {

@@ -93,7 +93,7 @@ type WithDefault =
   | 'name';
 
 /** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
-export type CheckedOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'metrics' | 'logger' | 'clock'> &
+export type CheckedReflectorOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'metrics' | 'logger' | 'clock'> &
   Required<Pick<ReflectorOptions<T>, WithDefault>> & {
     readonly metrics: Metrics;
     readonly logger: Logger;
@@ -109,7 +109,7 @@ const knownOptions = [
 const handlerNames = ['added', 'updated', 'deleted', 'synced', 'interrupted'] as const;
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
-export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>): CheckedOptions<T> {
+export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>): CheckedReflectorOptions<T> {
   requireKnownOptions('options', options, knownOptions);
   const { kubeConfig, ...rest } = options;
   const { transport } = options;

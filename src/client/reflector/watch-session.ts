@@ -4,7 +4,7 @@ import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import type { WatchEvent } from '../resources/watch-line.ts';
 import { ApiError, maxMessageLength } from '../transport/api-error.ts';
-import { keyOf, nameOf, namespaceOf } from './object-store.ts';
+import { namespaceOf, objectKeyOf, objectNameOf } from './object-store.ts';
 import type { ReceivedObjects } from './received-objects.ts';
 
 /** The annotation of the bookmark that follows the last object of a streamed list. */
@@ -97,7 +97,7 @@ export class WatchSession<T extends ApiObject> {
   #handOn({ type, object }: WatchEvent<T>): void {
     // the transform may change the object in place
     const namespace = namespaceOf(object);
-    const name = nameOf(object);
+    const name = objectNameOf(object);
     const received = this.#host.received.receive(object, this.#host.held(object));
     if (type === 'DELETED' || received === 'left out') {
       const last = type === 'DELETED' && typeof received === 'object' ? received.object : undefined;
@@ -114,7 +114,7 @@ export class WatchSession<T extends ApiObject> {
       this.#endOfList(object, { objects: [...objects.values()], failedKeys });
       return;
     }
-    const key = keyOf(object);
+    const key = objectKeyOf(object);
     const received = this.#host.received.receive(object, collected.latest);
     objects.delete(key);
     failedKeys.delete(key);

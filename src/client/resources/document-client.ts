@@ -64,7 +64,7 @@ export class DocumentClient {
     limits: { timeoutMs: number; maxBytes: number; signal: AbortSignal },
   ): Promise<HttpAnswer> {
     const { maxBytes: maxAnswerBytes, timeoutMs, signal } = limits;
-    const exchange = new HttpExchange({ label: labelOf(target), clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
+    const exchange = new HttpExchange({ label: requestLabel(target), clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
     const request = {
       origin: target.origin,
       path: target.pathname + target.search,
@@ -75,7 +75,7 @@ export class DocumentClient {
       this.#agent.dispatch(request, exchange);
     } catch (error) {
       exchange.fail(
-        new ApiError({ reason: 'Network', message: `${labelOf(target)}: the request could not be made`, cause: error }),
+        new ApiError({ reason: 'Network', message: `${requestLabel(target)}: the request could not be made`, cause: error }),
       );
     }
     return exchange.answer;
@@ -83,7 +83,7 @@ export class DocumentClient {
 }
 
 /** A URL as logs and errors show it. */
-export function labelOf({ origin, pathname }: URL): string {
+export function requestLabel({ origin, pathname }: URL): string {
   return `GET ${origin}${pathname}`;
 }
 
@@ -103,5 +103,5 @@ function acceptOf(headers: Readonly<Record<string, string>>): Record<string, str
 }
 
 function refusal(url: URL, what: string): ApiError {
-  return new ApiError({ reason: 'Network', message: `${labelOf(url)}: ${what} is not followed` });
+  return new ApiError({ reason: 'Network', message: `${requestLabel(url)}: ${what} is not followed` });
 }

@@ -7,7 +7,7 @@ import type { HttpAnswer } from './http-exchange.ts';
 export type JsonMembers = { readonly [key: string]: unknown };
 
 /** The object a 2xx answer holds. Throws the `ApiError` that any other answer stands for. */
-export function readAnswer({ status, headers, body }: HttpAnswer, label: string, nowMs: number): JsonMembers {
+export function readApiAnswer({ status, headers, body }: HttpAnswer, label: string, nowMs: number): JsonMembers {
   const value = parseJson(body);
   if (status < 200 || status >= 300) {
     const header = headers['retry-after'];

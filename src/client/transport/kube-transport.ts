@@ -12,7 +12,7 @@ import {
 } from '../../base/options.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
-import { type JsonMembers, readAnswer } from './api-answer.ts';
+import { type JsonMembers, readApiAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
@@ -156,7 +156,7 @@ export class KubeTransport {
     underWay.set(exchange, timeoutMs);
     try {
       const answer = await this.#run(exchange, request, label, timeoutMs);
-      return readAnswer(answer, label, this.#clock.now());
+      return readApiAnswer(answer, label, this.#clock.now());
     } finally {
       underWay.delete(exchange);
     }
@@ -173,7 +173,7 @@ export class KubeTransport {
     this.#streams.add(exchange);
     try {
       const answer = await this.#run(exchange, request, label, timeoutMs);
-      if (answer.status >= 300) readAnswer(answer, label, this.#clock.now());
+      if (answer.status >= 300) readApiAnswer(answer, label, this.#clock.now());
     } finally {
       this.#streams.delete(exchange);
     }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import type { WireTaint } from '../../api/json/types.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { isDnsSubdomain } from '../../base/names.ts';
@@ -9,7 +10,6 @@ import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import { requireSysctlPatterns } from '../admission/sysctls.ts';
 import type { CredentialVerification } from '../images/image-puller-options.ts';
 import { isUnspecified } from '../machine/node-addresses.ts';
-import type { ResourceQuantities } from '../machine/node-resources.ts';
 
 /** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */
 export interface AgentSettings {

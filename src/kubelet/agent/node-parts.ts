@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Pod, WireNode } from '../../api/json/types.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
 import type { Admission } from '../../node/workers/sync-loop-options.ts';
@@ -16,7 +17,7 @@ import { allowedSysctls } from '../admission/sysctls.ts';
 import { filesystemBytes, hasAppArmor } from '../machine/machine.ts';
 import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
-import { type NodeResources, nodeResources, type ResourceQuantities, resourcesForPods } from '../machine/node-resources.ts';
+import { type NodeResources, nodeResources, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
 import type { ClusterParts } from './cluster-parts.ts';

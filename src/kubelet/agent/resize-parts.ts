@@ -10,7 +10,7 @@ import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import {
   type CheckedNodeLimits,
   checkedNodeLimits,
-  containerResources,
+  containerCgroupResources,
   type NodeLimits,
   podCgroupResources,
 } from '../cgroups/cgroup-resources.ts';
@@ -55,7 +55,7 @@ export class ResizeParts {
     const resizer = new PodResizer({
       ...{ runtime, cgroups, allocations: this.#allocations, resizes, eventRecorder },
       podResources: (pod) => podCgroupResources(pod, this.#limits()),
-      containerResources: (pod, container) => containerResources(pod, container, this.#limits()),
+      containerResources: (pod, container) => containerCgroupResources(pod, container, this.#limits()),
     });
     this.resizer = new SyncPodResizer(resizer, resizes);
   }
@@ -79,7 +79,7 @@ export class ResizeParts {
     return (name) => {
       const container = name === undefined ? undefined : byName.get(name);
       if (name !== undefined && container === undefined) return undefined;
-      const resources = container ? containerResources(given, container, limits) : podCgroupResources(given, limits);
+      const resources = container ? containerCgroupResources(given, container, limits) : podCgroupResources(given, limits);
       return (resources.memoryLimitInBytes ?? 0) > 0 ? resources.memoryLimitInBytes : undefined;
     };
   }

@@ -48,7 +48,7 @@ function isLimited({ spec }: Pod, name: 'cpu' | 'memory'): boolean {
 // without swap and without the alpha feature MemoryQoS.
 
 /** The kernel's limits of one container: its own, or else those of its pod. */
-export function containerResources(pod: Pod, container: Container, limits: CheckedNodeLimits): LinuxContainerResources {
+export function containerCgroupResources(pod: Pod, container: Container, limits: CheckedNodeLimits): LinuxContainerResources {
   const podLevel = pod.spec?.resources;
   const limit = (name: 'cpu' | 'memory') => {
     const own = container.resources?.limits?.[name];

@@ -7,7 +7,7 @@ import type { Container } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
-import { containerResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
+import { containerCgroupResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
 import type { ContainerConfig, KeyValue, Mount } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
@@ -40,14 +40,14 @@ import {
 import { containerSecurityContext, numericUser, sandboxSecurityContext, verifyRunAsNonRoot } from './security-context.ts';
 
 /** What is to become of one sandbox. */
-export interface SandboxConfigRequest {
+export interface SandboxConfigSource {
   readonly pod: Pod;
   /** How many sandboxes the pod had before. */
   readonly attempt: number;
 }
 
 /** What is to become of one container, also of an init container or an ephemeral one. */
-export interface ContainerConfigRequest {
+export interface ContainerConfigSource {
   readonly pod: Pod;
   readonly container: Container;
   /** How often the container had been made before. */
@@ -86,7 +86,7 @@ export class ContainerConfigs {
   }
 
   /** What a sandbox is made from. Makes the folder of the pod's logs. Rejects with {@link ContainerConfigError}. */
-  async sandboxConfig({ pod, attempt }: SandboxConfigRequest, signal: AbortSignal): Promise<PodSandboxConfig> {
+  async sandboxConfig({ pod, attempt }: SandboxConfigSource, signal: AbortSignal): Promise<PodSandboxConfig> {
     signal.throwIfAborted();
     const { limits, cgroups, podLogsDirectory, clusterDomain } = this.#parts;
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
@@ -125,7 +125,7 @@ export class ContainerConfigs {
    * logs. Rejects with {@link ContainerConfigError}, whose message is the kubelet's. What starts with more than 256 KiB of texts
    * waits until it is one of two at most that are made, and held, at once.
    */
-  async containerConfig(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerConfig> {
+  async containerConfig(request: ContainerConfigSource, signal: AbortSignal): Promise<ContainerConfig> {
     signal.throwIfAborted();
     const { pod, container, attempt, image, imageRef, targetContainerID } = request;
     try {
@@ -151,7 +151,7 @@ export class ContainerConfigs {
         stdinOnce: container.stdinOnce === true,
         tty: container.tty === true,
         ...(stopSignal && { stopSignal }),
-        resources: containerResources(pod, container, this.#parts.limits),
+        resources: containerCgroupResources(pod, container, this.#parts.limits),
         securityContext: containerSecurityContext(pod, container, imageUser(image), this.#parts, targetContainerID),
       };
     } catch (error) {
@@ -174,7 +174,7 @@ export class ContainerConfigs {
   }
 
   /** What the container starts with. It is made anew where it turns out to be large, once there is room for that. */
-  async #start(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerStart> {
+  async #start(request: ContainerConfigSource, signal: AbortSignal): Promise<ContainerStart> {
     try {
       return await this.#startOf(request, false);
     } catch (error) {
@@ -196,12 +196,12 @@ export class ContainerConfigs {
     }
   }
 
-  async #startOf(request: ContainerConfigRequest, isTurn: boolean): Promise<ContainerStart> {
+  async #startOf(request: ContainerConfigSource, isTurn: boolean): Promise<ContainerStart> {
     const environment = await this.#environment(request, isTurn);
     return { environment, texts: startTexts(request.container, environment, isTurn) };
   }
 
-  async #environment({ pod, container, podIPs, volumes }: ContainerConfigRequest, isTurn: boolean): Promise<Environment> {
+  async #environment({ pod, container, podIPs, volumes }: ContainerConfigSource, isTurn: boolean): Promise<Environment> {
     const { objects, services, nodeIPs, hostIPs, nodeAllocatable } = this.#parts;
     const known = services();
     if (known === undefined && !isStaticPod(pod)) {
@@ -217,7 +217,7 @@ export class ContainerConfigs {
     });
   }
 
-  #mounts(request: ContainerConfigRequest, environment: Environment, signal: AbortSignal): Promise<readonly Mount[]> {
+  #mounts(request: ContainerConfigSource, environment: Environment, signal: AbortSignal): Promise<readonly Mount[]> {
     return containerMounts({ ...request, environment }, this.#parts, signal);
   }
 }

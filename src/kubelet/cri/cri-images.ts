@@ -45,7 +45,7 @@ function authRequest({ username = '', password = '', auth = '', identityToken = 
 }
 
 /** The longest time of a call that is not the default one; null: no limit. */
-export interface CallOptions extends RuntimeCall {
+export interface CriCallOptions extends RuntimeCall {
   readonly timeoutMs?: number | null;
 }
 
@@ -64,7 +64,7 @@ export class CriCalls {
   async unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     makeRequest: MakeRequest<I>,
-    { signal, timeoutMs = this.#timeoutMs }: CallOptions = {},
+    { signal, timeoutMs = this.#timeoutMs }: CriCallOptions = {},
   ): Promise<MessageShape<O>> {
     try {
       return await this.#connection.unary(method, makeRequest, { signal, timeoutMs: timeoutMs ?? undefined });
@@ -78,7 +78,7 @@ export class CriCalls {
   async end<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     makeRequest: MakeRequest<I>,
-    options?: CallOptions,
+    options?: CriCallOptions,
   ): Promise<void> {
     try {
       await this.unary(method, makeRequest, options);

@@ -10,7 +10,7 @@ import type { Mounter } from './mounter.ts';
 import { removeTree } from './remove-tree.ts';
 
 /** How files are written. */
-export interface WriteOptions {
+export interface FileWriteOptions {
   /** The numeric group that owns what is written, and can read all of it. */
   readonly fsGroup?: number | undefined;
 }
@@ -48,7 +48,7 @@ export class AtomicWriter {
    * Writes the files in place of those that are there. Resolves with false where nothing had to be written. Rejects, with
    * nothing changed for readers, for a path that leads out of the folder or is the writer's own, and for what the file system refuses.
    */
-  async write(files: ProjectedFiles, { fsGroup }: WriteOptions = {}): Promise<boolean> {
+  async write(files: ProjectedFiles, { fsGroup }: FileWriteOptions = {}): Promise<boolean> {
     const clean = new Map([...files].map(([path, file]) => [projectedPath(path).join('/'), file]));
     const digest = digestOf(clean, fsGroup);
     const target = await readlink(join(this.#folder, dataName)).catch(ifCode('ENOENT'));

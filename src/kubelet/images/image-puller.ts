@@ -18,7 +18,7 @@ import {
   type ResolvedImagePullerOptions,
   resolveImagePullerOptions,
 } from './image-puller-options.ts';
-import { type CredentialSource, type Credentials, credentialsFor, type PullSecret } from './keyring.ts';
+import { credentialsFor, type PullCredentialSource, type PullCredentials, type PullSecret } from './keyring.ts';
 import { PullBackoff } from './pull-backoff.ts';
 import { PullRecords } from './pull-records.ts';
 
@@ -56,7 +56,7 @@ interface Pulled {
   readonly imageRef: string;
   readonly image: RuntimeImage;
   /** Undefined: without credentials. */
-  readonly source: CredentialSource | undefined;
+  readonly source: PullCredentialSource | undefined;
   readonly pulledMs: number;
 }
 
@@ -201,7 +201,7 @@ export class ImagePuller {
     return this.#pulls.get(key, pull, signal);
   }
 
-  async #pullNow(named: string, image: string, credentials: readonly Credentials[], options: PullCall): Promise<Pulled> {
+  async #pullNow(named: string, image: string, credentials: readonly PullCredentials[], options: PullCall): Promise<Pulled> {
     const { runtime, clock } = this.#options;
     const { repository } = parseImageName(image);
     const startedAt = clock.elapsed();
@@ -220,9 +220,9 @@ export class ImagePuller {
 
   async #tryEach(
     image: string,
-    credentials: readonly Credentials[],
+    credentials: readonly PullCredentials[],
     { sandbox, runtimeHandler, signal }: PullCall,
-  ): Promise<{ readonly imageRef: string; readonly source: CredentialSource | undefined }> {
+  ): Promise<{ readonly imageRef: string; readonly source: PullCredentialSource | undefined }> {
     const { runtime } = this.#options;
     const options = { sandbox, runtimeHandler, signal };
     if (credentials.length === 0) return { imageRef: await runtime.pullImage(image, options), source: undefined };
@@ -256,7 +256,7 @@ function failureText(error: unknown): string {
 }
 
 /** The same credentials, or the same secret with others by now. */
-function isSameSource(a: CredentialSource, b: CredentialSource): boolean {
+function isSameSource(a: PullCredentialSource, b: PullCredentialSource): boolean {
   if (a.credentialHash === b.credentialHash) return true;
   return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 }

@@ -15,7 +15,7 @@ export interface PullSecret {
 }
 
 /** Which secret credentials are from, and what tells them from others without showing them. */
-export interface CredentialSource {
+export interface PullCredentialSource {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
@@ -23,16 +23,16 @@ export interface CredentialSource {
 }
 
 /** Credentials for one place. */
-export interface Credentials {
+export interface PullCredentials {
   readonly auth: ImageAuth;
-  readonly source: CredentialSource;
+  readonly source: PullCredentialSource;
 }
 
 interface Entry {
   readonly key: string;
   readonly location: RegistryLocation;
   readonly auth: ImageAuth;
-  readonly secret: Omit<CredentialSource, 'credentialHash'>;
+  readonly secret: Omit<PullCredentialSource, 'credentialHash'>;
 }
 
 const defaultRegistry = 'index.docker.io';
@@ -46,7 +46,7 @@ const mostTried = 32;
  * first, 32 at most. Throws an error that names the secret, and nothing that is in it, for a secret that cannot be read, and for
  * secrets with more than 4,096 places.
  */
-export function credentialsFor(repository: string, secrets: readonly PullSecret[]): Credentials[] {
+export function credentialsFor(repository: string, secrets: readonly PullSecret[]): PullCredentials[] {
   const byKey = new Map<string, Entry[]>();
   let places = 0;
   for (const secret of secrets) {
@@ -65,7 +65,7 @@ export function credentialsFor(repository: string, secrets: readonly PullSecret[
   return (found.length > 0 ? found : (fallback ?? [])).slice(0, mostTried).map(credentialsOf);
 }
 
-function credentialsOf({ auth, secret }: Entry): Credentials {
+function credentialsOf({ auth, secret }: Entry): PullCredentials {
   const credentialHash = createHash('sha256').update(JSON.stringify(auth)).digest('hex');
   return { auth, source: { ...secret, credentialHash } };
 }

@@ -4,13 +4,13 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import type { CredentialSource } from './keyring.ts';
+import type { PullCredentialSource } from './keyring.ts';
 
 /** With which credentials an image was pulled from one repository. */
 export interface PulledWith {
   /** It was pulled without credentials of a pod: every pod of the node may use it. */
   readonly nodePodsAccessible?: boolean;
-  readonly kubernetesSecrets?: readonly CredentialSource[];
+  readonly kubernetesSecrets?: readonly PullCredentialSource[];
 }
 
 interface PulledRecord {
@@ -79,7 +79,7 @@ export class PullRecords {
     image: string,
     imageRef: string,
     repository: string,
-    source: CredentialSource | undefined,
+    source: PullCredentialSource | undefined,
     now: string,
   ): Promise<void> {
     await this.add(imageRef, repository, source, now);
@@ -87,7 +87,7 @@ export class PullRecords {
   }
 
   /** Pods with these credentials may use the image, too. Undefined: every pod of the node may. */
-  async add(imageRef: string, repository: string, source: CredentialSource | undefined, now: string): Promise<void> {
+  async add(imageRef: string, repository: string, source: PullCredentialSource | undefined, now: string): Promise<void> {
     const record = this.#records.get(imageRef);
     const mapping = record?.credentialMapping ?? {};
     const before = Object.hasOwn(mapping, repository) ? mapping[repository] : undefined;
@@ -169,6 +169,6 @@ function fileOf(folder: string, kind: string, key: string): string {
   return path.join(folder, kind, `sha256-${createHash('sha256').update(key).digest('hex')}`);
 }
 
-function isSameSecret(a: CredentialSource, b: CredentialSource | undefined): boolean {
+function isSameSecret(a: PullCredentialSource, b: PullCredentialSource | undefined): boolean {
   return a.uid === b?.uid && a.namespace === b.namespace && a.name === b.name;
 }

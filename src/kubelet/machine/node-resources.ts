@@ -1,10 +1,8 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go MachineInfo and pkg/kubelet/cm/node_container_manager_linux.go, v1.36.3.
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import type { Machine } from './machine.ts';
-
-/** Quantities by resource. */
-export type ResourceQuantities = Readonly<Record<string, string>>;
 
 /** What is kept from pods. */
 export interface Reservations {

@@ -25,7 +25,7 @@ import { ContainerKiller, PodKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
 import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
-import { PodStatuses } from './pod-statuses.ts';
+import { AgentPodStatuses } from './pod-statuses.ts';
 import { progressView, StartFailures, StartProgress } from './start-progress.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */
@@ -54,7 +54,7 @@ export class AgentPodSyncer implements PodSyncer {
   readonly #options: ResolvedAgentPodSyncerOptions;
   readonly #failures = new StartFailures();
   readonly #deadlines: ActiveDeadlines;
-  readonly #statuses: PodStatuses;
+  readonly #statuses: AgentPodStatuses;
   readonly #containerKiller: ContainerKiller;
   readonly #killer: PodKiller;
   readonly #preparation: PodPreparation;
@@ -72,7 +72,7 @@ export class AgentPodSyncer implements PodSyncer {
       );
     };
     this.#deadlines = new ActiveDeadlines({ ...resolved, requestSync });
-    this.#statuses = new PodStatuses({ ...resolved, failures: this.#failures, deadlines: this.#deadlines });
+    this.#statuses = new AgentPodStatuses({ ...resolved, failures: this.#failures, deadlines: this.#deadlines });
     this.#containerKiller = new ContainerKiller({ ...resolved, hooks });
     this.#killer = new PodKiller({ runtime: resolved.runtime, containers: this.#containerKiller });
     this.#preparation = new PodPreparation(resolved);

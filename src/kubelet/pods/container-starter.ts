@@ -9,6 +9,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import { containerEntries, type EphemeralContainer, newestEntry } from '../actions/pod-actions.ts';
+import type { PullSecret } from '../images/keyring.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { ContainerConfig } from '../runtime/runtime-containers.ts';
@@ -17,7 +18,7 @@ import { type ContainerKiller, graceSeconds, recordContainerEvent } from './cont
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { ReadySandbox } from './sandbox-starter.ts';
 import { asStartError, ContainerStartError } from './start-progress.ts';
-import type { PullSecret, SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
+import type { SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
 
 type StartRuntime = Pick<ContainerRuntime, 'createContainer' | 'startContainer' | 'removeContainer' | 'listContainers'>;
 

@@ -7,10 +7,11 @@ import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { BackoffError } from '../../node/workers/restart-backoff.ts';
+import type { PullSecret } from '../images/keyring.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { VolumeError } from '../volumes/volume-manager.ts';
 import { awaitClasses } from './class-updates.ts';
-import type { PullSecret, SyncCgroups, SyncFolders, SyncVolumes } from './sync-parts.ts';
+import type { SyncCgroups, SyncFolders, SyncVolumes } from './sync-parts.ts';
 
 export interface PodPreparationOptions {
   readonly volumes: SyncVolumes;

@@ -22,7 +22,7 @@ export interface PodStatusesOptions {
 }
 
 /** Generates the statuses of pods, and tells them to the status manager. */
-export class PodStatuses {
+export class AgentPodStatuses {
   readonly #options: PodStatusesOptions;
   /** The first statuses that have not been told yet, by the pod's uid. */
   readonly #waiting = new Map<string, { readonly pod: Pod; readonly status: WirePodStatus }>();

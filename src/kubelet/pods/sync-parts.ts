@@ -3,6 +3,7 @@ import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ContainerProbeStates } from '../../node/pod-status/container-statuses.ts';
 import type { ProbeResult, ProbeType } from '../../node/probes/probe-types.ts';
 import type { ContainerEntry, EphemeralContainer } from '../actions/pod-actions.ts';
+import type { PullSecret } from '../images/keyring.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ContainerConfig } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
@@ -95,18 +96,6 @@ export interface SyncConfigs {
   containerConfig(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerConfig>;
   /** What changes when a container of the spec changes so that it must be made again: its label's value. */
   containerHash(container: Container): string;
-}
-
-/** A secret, as the apiserver has it. */
-export interface PullSecret {
-  readonly metadata?: {
-    readonly name?: string | undefined;
-    readonly namespace?: string | undefined;
-    readonly uid?: string | undefined;
-  };
-  readonly type?: string | undefined;
-  /** Base64 by name. */
-  readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is to be pulled, and for whom. */

@@ -5,7 +5,7 @@ import type { Container } from '../../api/pod/pod-containers.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { LinuxContainerResources } from '../runtime/runtime-containers.ts';
-import { type ResourceAmounts, type ResourceName, resourcesOf } from './pod-allocation.ts';
+import { type AllocatedAmounts, type ResourceName, resourcesOf } from './pod-allocation.ts';
 import type { PodAllocations } from './pod-allocations.ts';
 import type { ContainerResize, ResizeActions } from './resize-actions.ts';
 
@@ -40,7 +40,7 @@ export async function actuateResize(
   const current = (await options.cgroups.podResources(pod)) ?? {};
   const touchesAll = actions.restarts.length > 0 || actions.podLevel;
   if (actions.memory.length > 0 || touchesAll) await requireRoom(podUID, wanted, current, actions, options, signal);
-  const amounts = new Map<string, ResourceAmounts>();
+  const amounts = new Map<string, AllocatedAmounts>();
   for (const name of ['memory', 'cpu'] as const) {
     if (actions[name].length === 0 && !touchesAll) continue;
     const shrinks = await growPod(name, pod, wanted, current, options);
@@ -96,11 +96,11 @@ async function updateContainer(
   name: ResourceName,
   pod: Pod,
   { container, containerID, to }: ContainerResize,
-  now: ResourceAmounts,
+  now: AllocatedAmounts,
   { runtime, containerResources, allocations }: ActuateResizeOptions,
   signal: AbortSignal,
-): Promise<ResourceAmounts> {
-  const next: ResourceAmounts =
+): Promise<AllocatedAmounts> {
+  const next: AllocatedAmounts =
     name === 'memory'
       ? { ...now, memoryLimit: to.memoryLimit, memoryRequest: to.memoryRequest }
       : { ...now, cpuLimit: to.cpuLimit, cpuRequest: to.cpuRequest };

@@ -61,7 +61,7 @@ export type GivenResources = Container['resources'];
 export type ResourceName = 'cpu' | 'memory';
 
 /** Processor in thousandths of a core, memory in bytes; 0 where nothing is said. */
-export interface ResourceAmounts {
+export interface AllocatedAmounts {
   readonly cpuRequest: number;
   readonly cpuLimit: number;
   readonly memoryRequest: number;
@@ -92,7 +92,7 @@ function roundedUp(quantity: string, unit: bigint): number {
 }
 
 /** What a container gets: a limit that it does not have itself is the pod's. */
-export function amountsOf(podLevel: PodSpec['resources'], own: GivenResources): ResourceAmounts {
+export function allocatedAmountsOf(podLevel: PodSpec['resources'], own: GivenResources): AllocatedAmounts {
   const { requests, limits } = own ?? {};
   return {
     cpuRequest: milliOf(requests?.cpu),
@@ -102,17 +102,17 @@ export function amountsOf(podLevel: PodSpec['resources'], own: GivenResources): 
   };
 }
 
-export function sameAmounts(a: ResourceAmounts, b: ResourceAmounts): boolean {
+export function sameAmounts(a: AllocatedAmounts, b: AllocatedAmounts): boolean {
   return sameOf('cpu', a, b) && sameOf('memory', a, b);
 }
 
 /** Request and limit of one resource are the same. */
-export function sameOf(name: ResourceName, a: ResourceAmounts, b: ResourceAmounts): boolean {
+export function sameOf(name: ResourceName, a: AllocatedAmounts, b: AllocatedAmounts): boolean {
   return a[`${name}Request`] === b[`${name}Request`] && a[`${name}Limit`] === b[`${name}Limit`];
 }
 
 /** The amounts as a spec would ask for them. */
-export function resourcesOf({ cpuRequest, cpuLimit, memoryRequest, memoryLimit }: ResourceAmounts): NonNullable<GivenResources> {
+export function resourcesOf({ cpuRequest, cpuLimit, memoryRequest, memoryLimit }: AllocatedAmounts): NonNullable<GivenResources> {
   return {
     limits: { ...(cpuLimit && { cpu: `${cpuLimit}m` }), ...(memoryLimit && { memory: `${memoryLimit}` }) },
     requests: { ...(cpuRequest && { cpu: `${cpuRequest}m` }), ...(memoryRequest && { memory: `${memoryRequest}` }) },

@@ -4,14 +4,21 @@ import { lookupBy } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
-import { amountsOf, type PodAllocation, type ResourceAmounts, type ResourceName, sameAmounts, sameOf } from './pod-allocation.ts';
+import {
+  type AllocatedAmounts,
+  allocatedAmountsOf,
+  type PodAllocation,
+  type ResourceName,
+  sameAmounts,
+  sameOf,
+} from './pod-allocation.ts';
 
 /** A running container whose limits are to change. */
 export interface ContainerResize {
   readonly container: Container;
   readonly containerID: string;
-  readonly from: ResourceAmounts;
-  readonly to: ResourceAmounts;
+  readonly from: AllocatedAmounts;
+  readonly to: AllocatedAmounts;
 }
 
 /** What a resize of a pod takes. */
@@ -38,7 +45,7 @@ export function resizeActionsOf(
   const changed = changedContainers(pod, details, actuated);
   const restarts = changed.filter(needsRestart);
   const updates = changed.filter((one) => !needsRestart(one));
-  const podLevel = !sameAmounts(amountsOf(undefined, pod.spec?.resources), amountsOf(undefined, actuated.pod));
+  const podLevel = !sameAmounts(allocatedAmountsOf(undefined, pod.spec?.resources), allocatedAmountsOf(undefined, actuated.pod));
   if (changed.length === 0 && !podLevel) return undefined;
   return {
     memory: inOrder('memory', updates),
@@ -59,8 +66,8 @@ function changedContainers({ spec }: Pod, details: readonly ContainerDetails[], 
     const newest = newestOf(container.name);
     const known = actuated.containers[container.name];
     if (newest?.state !== 'running' || known === undefined) return [];
-    const from = amountsOf(actuated.pod, known);
-    const to = amountsOf(spec?.resources, container.resources);
+    const from = allocatedAmountsOf(actuated.pod, known);
+    const to = allocatedAmountsOf(spec?.resources, container.resources);
     return sameAmounts(from, to) ? [] : [{ container, containerID: newest.id, from, to }];
   });
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/logging/logger.ts';
 import type { HealthCheck, ResolvedApiOptions } from './api-options.ts';
-import { answerJson, answerText, type Exchange, isRefusal, KubeletApiRefusal } from './exchange.ts';
+import { type ApiExchange, answerJson, answerText, isApiRefusal, KubeletApiRefusal } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { answerLogs } from './log-answer.ts';
 import { resourceMetrics } from './resource-metrics.ts';
@@ -22,7 +22,7 @@ export class ApiAnswers {
   }
 
   /** Never rejects. `hasCertificate`: false where the client's certificate must not count. */
-  async answer(exchange: Exchange, hasCertificate: boolean): Promise<void> {
+  async answer(exchange: ApiExchange, hasCertificate: boolean): Promise<void> {
     try {
       await this.#answer(exchange, hasCertificate);
     } catch (error) {
@@ -30,7 +30,7 @@ export class ApiAnswers {
     }
   }
 
-  async #answer(exchange: Exchange, hasCertificate: boolean): Promise<void> {
+  async #answer(exchange: ApiExchange, hasCertificate: boolean): Promise<void> {
     const { request } = exchange;
     const target = parseTarget(request.url);
     const routed = routeOf(target?.segments ?? [], this.#options.enableDebuggingHandlers);
@@ -44,7 +44,7 @@ export class ApiAnswers {
     await this.#show(exchange, route, target.query);
   }
 
-  async #show(exchange: Exchange, route: Route, query: URLSearchParams): Promise<void> {
+  async #show(exchange: ApiExchange, route: Route, query: URLSearchParams): Promise<void> {
     const { host, logger, clock } = this.#options;
     const { signal } = exchange;
     switch (route.kind) {
@@ -89,7 +89,7 @@ export class ApiAnswers {
     try {
       return await host.statsSummary(signal);
     } catch (err) {
-      if (signal.aborted || isRefusal(err)) throw err;
+      if (signal.aborted || isApiRefusal(err)) throw err;
       logger.error({ err }, 'what pods take could not be measured');
       return undefined;
     }
@@ -109,7 +109,7 @@ export class ApiAnswers {
     }
   }
 
-  #refuse(exchange: Exchange, error: unknown): void {
+  #refuse(exchange: ApiExchange, error: unknown): void {
     const { request, response, signal } = exchange;
     const { logger } = this.#options;
     if (response.headersSent || signal.aborted) {
@@ -118,7 +118,7 @@ export class ApiAnswers {
       request.socket.destroy();
       return;
     }
-    if (isRefusal(error)) {
+    if (isApiRefusal(error)) {
       answerText(exchange, error.status, error.message, error.headers);
       return;
     }
@@ -129,7 +129,7 @@ export class ApiAnswers {
 
 /** Says whether the node is well, as Kubernetes' `healthz` does: the client learns which check fails, the log why. */
 async function answerHealth(
-  exchange: Exchange,
+  exchange: ApiExchange,
   name: string | undefined,
   query: URLSearchParams,
   checks: readonly HealthCheck[],

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** A request and its answer. */
-export interface Exchange {
+export interface ApiExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** What came after the head of a request to switch to another protocol; undefined for an ordinary request. */
@@ -22,7 +22,7 @@ export function responseOver(request: IncomingMessage, socket: Duplex): ServerRe
 }
 
 export function answerText(
-  { request, response }: Exchange,
+  { request, response }: ApiExchange,
   status: number,
   text: string,
   headers: Readonly<Record<string, string>> = {},
@@ -35,7 +35,7 @@ export function answerText(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-export function answerJson(exchange: Exchange, value: unknown): void {
+export function answerJson(exchange: ApiExchange, value: unknown): void {
   answerText(exchange, 200, JSON.stringify(value), { 'content-type': 'application/json' });
 }
 
@@ -65,7 +65,7 @@ export class KubeletApiRefusal extends Error {
 }
 
 /** True for a refusal, also for one from another copy of the package. */
-export function isRefusal(error: unknown): error is KubeletApiRefusal {
+export function isApiRefusal(error: unknown): error is KubeletApiRefusal {
   return (
     error instanceof Error &&
     error.name === 'KubeletApiRefusal' &&

@@ -6,7 +6,7 @@ import { type LogStream, parseLogTime } from '../logs/log-lines.ts';
 import { openLogs, type ReadLogsOptions } from '../logs/read-logs.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from './api-options.ts';
-import { type Exchange, KubeletApiRefusal } from './exchange.ts';
+import { type ApiExchange, KubeletApiRefusal } from './exchange.ts';
 import type { ContainerTarget } from './routes.ts';
 
 /** Where logs come from. */
@@ -16,7 +16,7 @@ export interface LogSources {
 }
 
 /** Sends the log of a container as it is read: what the client does not take is not read. Rejects with a refusal until then. */
-export async function answerLogs(exchange: Exchange, target: ContainerTarget, query: URLSearchParams, sources: LogSources) {
+export async function answerLogs(exchange: ApiExchange, target: ContainerTarget, query: URLSearchParams, sources: LogSources) {
   const { response, signal } = exchange;
   const pieces = await openPieces(target, query, sources, signal);
   try {

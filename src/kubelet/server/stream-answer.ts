@@ -3,7 +3,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { errorText } from '../../base/errors.ts';
 import { isRuntimeError, type StreamRequest } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from './api-options.ts';
-import { answerText, type Exchange, isRefusal, KubeletApiRefusal } from './exchange.ts';
+import { type ApiExchange, answerText, isApiRefusal, KubeletApiRefusal } from './exchange.ts';
 import { hasContainer, hasTerminal } from './log-answer.ts';
 import type { ContainerTarget, PodTarget, Route } from './routes.ts';
 import { proxyStream, type StreamLimits } from './stream-proxy.ts';
@@ -12,7 +12,7 @@ type StreamRoute = Extract<Route, { kind: 'exec' | 'attach' | 'port-forward' }>;
 
 /** Passes a stream to the runtime. Rejects with a refusal where none comes about. */
 export async function answerStream(
-  exchange: Exchange,
+  exchange: ApiExchange,
   route: StreamRoute,
   query: URLSearchParams,
   host: KubeletApiHost,
@@ -25,7 +25,7 @@ export async function answerStream(
 }
 
 /** Runs a command and answers what it wrote. */
-export async function answerRun(exchange: Exchange, target: ContainerTarget, query: URLSearchParams, host: KubeletApiHost) {
+export async function answerRun(exchange: ApiExchange, target: ContainerTarget, query: URLSearchParams, host: KubeletApiHost) {
   const { signal } = exchange;
   const id = await runningContainer(host, target, signal);
   const command = (query.get('cmd') ?? '').split(' ');
@@ -35,7 +35,7 @@ export async function answerRun(exchange: Exchange, target: ContainerTarget, que
   answerText(exchange, 200, output, { 'content-type': 'application/json' });
 }
 
-async function streamURL({ request, signal }: Exchange, route: StreamRoute, query: URLSearchParams, host: KubeletApiHost) {
+async function streamURL({ request, signal }: ApiExchange, route: StreamRoute, query: URLSearchParams, host: KubeletApiHost) {
   if (route.kind === 'port-forward') {
     const ports = readPorts(request, query);
     const pod = podOf(host, route.target);
@@ -74,7 +74,7 @@ async function ofRuntime<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (isRefusal(error)) throw error;
+    if (isApiRefusal(error)) throw error;
     throw new KubeletApiRefusal(isRuntimeError(error, 'not-found') ? 404 : 500, errorText(error));
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { type Exchange, KubeletApiRefusal } from './exchange.ts';
+import { type ApiExchange, KubeletApiRefusal } from './exchange.ts';
 
 /** How long streams may take. */
 export interface StreamLimits {
@@ -22,7 +22,7 @@ const longestRefusal = 64 * 1024;
  * and headers, and then every byte both ways. Resolves when both ends are closed. Rejects with a refusal where no stream comes about;
  * that is what the runtime said, if it said no.
  */
-export async function proxyStream(exchange: Exchange, url: URL, limits: StreamLimits): Promise<void> {
+export async function proxyStream(exchange: ApiExchange, url: URL, limits: StreamLimits): Promise<void> {
   const { request, response, signal } = exchange;
   const { answer, backend, head } = await switchProtocols(exchange, url, limits);
   const client = request.socket;
@@ -46,7 +46,7 @@ interface Switched {
   readonly head: Buffer;
 }
 
-function switchProtocols({ request, signal }: Exchange, url: URL, { clock }: StreamLimits): Promise<Switched> {
+function switchProtocols({ request, signal }: ApiExchange, url: URL, { clock }: StreamLimits): Promise<Switched> {
   const { promise, resolve, reject } = Promise.withResolvers<Switched>();
   if (url.protocol !== 'http:') throw new KubeletApiRefusal(500, 'the stream of the runtime is not served over http');
   const asked: ClientRequest = requestOver({

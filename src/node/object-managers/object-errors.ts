@@ -6,7 +6,7 @@ export function notRegistered(object: NamespacedName): StatusManagerError {
   return new StatusManagerError('ERR_NOT_REGISTERED', `object ${quoted(object)} not registered`);
 }
 
-export function notFound(kind: string, object: NamespacedName, cause?: unknown): StatusManagerError {
+export function objectNotFound(kind: string, object: NamespacedName, cause?: unknown): StatusManagerError {
   const options = cause === undefined ? undefined : { cause };
   return new StatusManagerError('ERR_NOT_FOUND', `${kind} ${quoted(object)} not found`, options);
 }
@@ -24,7 +24,7 @@ export function stopped(owner: string): StatusManagerError {
 
 /** What a failed request for one object means to who asked: the object is not there, or the server did not say. */
 export function readFailure(kind: string, object: NamespacedName, error: unknown): unknown {
-  return classifyApiError(error) === 'gone' ? notFound(kind, object, error) : error;
+  return classifyApiError(error) === 'gone' ? objectNotFound(kind, object, error) : error;
 }
 
 function quoted({ namespace, name }: NamespacedName): string {

@@ -148,7 +148,7 @@ export interface ObjectManagerOptions {
   readonly metrics?: MetricsSink;
 }
 
-export interface CheckedOptions {
+export interface CheckedObjectManagerOptions {
   /** Undefined where there is a transport. */
   readonly kubeConfig: KubeConfig | undefined;
   readonly transport: ResourceTransport | undefined;
@@ -170,7 +170,7 @@ const knownOptions = [
 ];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
-function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
+function checkedOptions(options: ObjectManagerOptions): CheckedObjectManagerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { kubeConfig, transport, strategy = 'watch', ttlMs = 60_000, getTtlMs = () => undefined } = options;
   const { resyncIntervalMs = 60_000, syncTimeoutMs = 1000, streamLists = true } = options;

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { type NamespacedName, notFound, notRegistered, notSynced } from './object-errors.ts';
+import { type NamespacedName, notRegistered, notSynced, objectNotFound } from './object-errors.ts';
 import { received } from './object-reader.ts';
 
 /** A secret, a config map: an object that may say that it never changes. */
@@ -95,7 +95,7 @@ export class WatchedObject<T extends MaybeImmutable> {
     if (this.#isBare) return undefined;
     const { namespace, name } = this.#name;
     const object = this.#reflector.store.get(namespace, name);
-    if (object === undefined) throw notFound(this.#options.resource.kind, this.#name);
+    if (object === undefined) throw objectNotFound(this.#options.resource.kind, this.#name);
     if (object.immutable === true) this.#keepAsItIs();
     return object;
   }

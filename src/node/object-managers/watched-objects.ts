@@ -8,7 +8,7 @@ import type { Metrics } from '../../base/metrics/metrics.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { CachedObjects } from './cached-objects.ts';
 import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
-import { canExist, keyOf, type NamespacedName, notFound, stopped } from './object-errors.ts';
+import { canExist, keyOf, type NamespacedName, objectNotFound, stopped } from './object-errors.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type MaybeImmutable, WatchedObject, type WatchedObjectOptions } from './watched-object.ts';
 
@@ -86,7 +86,7 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
   async get(name: NamespacedName): Promise<T> {
     const held = this.#objects.get(keyOf(name));
     if (held === undefined) return this.#unwatched.get(name);
-    if (held.watched === undefined) throw notFound(this.#options.resource.kind, name);
+    if (held.watched === undefined) throw objectNotFound(this.#options.resource.kind, name);
     const object = await held.watched.get();
     // what was not kept when it came is asked for
     return object ?? this.#unwatched.get(name);

@@ -48,7 +48,7 @@ export interface ContainerLifeOptions {
 const startError = { exitCode: 128, reason: 'StartError' };
 
 /** One container of a pod: its runs one after the other, as the restart policies say, and how it is. */
-export class ContainerLife {
+export class RunningContainer {
   readonly isSidecar: boolean;
   /** Resolves once what comes after a sidecar may begin: it runs, or with a startup probe has been ready; or it will not run again. */
   readonly started: Promise<void>;

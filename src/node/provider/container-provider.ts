@@ -6,7 +6,7 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
 import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
-import { ContainerLife, type ContainerLifeOptions, type RunContainer } from './container-life.ts';
+import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
 import type { DeletePodCall, NodePod, NotifyPods, PodProvider } from './pod-provider.ts';
 
 /** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
@@ -142,14 +142,14 @@ class ContainerPod {
   /** The pod as it was begun. */
   readonly pod: NodePod;
   readonly #clock: Clock;
-  readonly #inits: readonly ContainerLife[];
-  readonly #regulars: readonly ContainerLife[];
+  readonly #inits: readonly RunningContainer[];
+  readonly #regulars: readonly RunningContainer[];
   /** Asks the containers to end that are no sidecars. */
   readonly #stop = new AbortController();
   /** Aborts when no sidecar is to be started any more. */
   readonly #sidecarsEnd = new AbortController();
   /** Ask one sidecar each to end, in the order of the spec. */
-  readonly #sidecarStops = new Map<ContainerLife, AbortController>();
+  readonly #sidecarStops = new Map<RunningContainer, AbortController>();
   readonly #kill = new AbortController();
   /** Resolves once no container runs or will run. Never rejects. */
   readonly #over: Promise<unknown>;
@@ -162,14 +162,14 @@ class ContainerPod {
     const kill = this.#kill.signal;
     const own = { ...options, ending: this.#stop.signal, stop: this.#stop.signal, kill };
     this.#inits = initContainers.map((spec) => {
-      if (!isRestartableInitContainer(spec)) return new ContainerLife({ ...own, spec, isInit: true });
+      if (!isRestartableInitContainer(spec)) return new RunningContainer({ ...own, spec, isInit: true });
       const stop = new AbortController();
       const ending = this.#sidecarsEnd.signal;
-      const life = new ContainerLife({ ...options, ending, stop: stop.signal, kill, spec, isInit: true });
+      const life = new RunningContainer({ ...options, ending, stop: stop.signal, kill, spec, isInit: true });
       this.#sidecarStops.set(life, stop);
       return life;
     });
-    this.#regulars = containers.map((spec) => new ContainerLife({ ...own, spec, isInit: false }));
+    this.#regulars = containers.map((spec) => new RunningContainer({ ...own, spec, isInit: false }));
     this.#over = this.#live();
   }
 
@@ -188,7 +188,7 @@ class ContainerPod {
   }
 
   async #live(): Promise<void> {
-    const beside = new Map<ContainerLife, Promise<unknown>>();
+    const beside = new Map<RunningContainer, Promise<unknown>>();
     if (await this.#initialize(beside)) await Promise.all(this.#regulars.map((life) => life.live()));
     this.#sidecarsEnd.abort();
     // a pod that is being stopped has its grace period already
@@ -202,7 +202,7 @@ class ContainerPod {
   }
 
   /** True once all init containers have succeeded; a sidecar counts as soon as it has started. */
-  async #initialize(beside: Map<ContainerLife, Promise<unknown>>): Promise<boolean> {
+  async #initialize(beside: Map<RunningContainer, Promise<unknown>>): Promise<boolean> {
     for (const life of this.#inits) {
       if (this.#stop.signal.aborted) return false;
       if (life.isSidecar) {

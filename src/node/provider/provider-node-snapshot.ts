@@ -15,7 +15,7 @@ import type { ProvidedPods } from './provided-pods.ts';
 import type { ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
 
 /** The parts of a provider node, as far as they are asked what they know. */
-export interface NodeParts {
+export interface ProviderNodeParts {
   readonly nodeName: string;
   readonly podManager: BasicPodManager;
   readonly podWorkers: PodWorkers;
@@ -27,7 +27,7 @@ export interface NodeParts {
 }
 
 /** The parts, and what the node itself knows. */
-export interface NodeToShow extends NodeParts {
+export interface NodeToShow extends ProviderNodeParts {
   readonly state: RunStateName;
   /** Why the provider gave no list of its pods at the start. */
   readonly listFailure: string | undefined;
@@ -56,7 +56,7 @@ export function nodeSnapshot(node: NodeToShow, withPods: boolean): ProviderNodeS
 }
 
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
-export function podReport({ podManager, podWorkers, pods }: NodeParts, podUID: string): ProviderPodReport {
+export function podReport({ podManager, podWorkers, pods }: ProviderNodeParts, podUID: string): ProviderPodReport {
   const pod = podManager.getPodByUID(podUID);
   const record = pods.find(podUID);
   const { name = '', namespace = '' } = (pod ?? record?.pod)?.metadata ?? {};
@@ -105,7 +105,7 @@ function inWords(failure: StepFailure | undefined): RetriedError | undefined {
 }
 
 /** What the notes are made of. */
-export interface NodeFacts extends Omit<ProviderNodeSnapshot, 'notes' | 'pods'> {
+export interface ProviderNodeFacts extends Omit<ProviderNodeSnapshot, 'notes' | 'pods'> {
   /** Why the provider gave no list of its pods at the start. */
   readonly listFailure: string | undefined;
 }
@@ -117,7 +117,7 @@ const silentLoopMs = 30_000;
 const freshRivalMs = 300_000;
 
 /** In words: what the node waits for, and what failed last. Each is one sentence without a full stop. */
-function nodeNotes(facts: NodeFacts, pods: Iterable<ProvidedPod>): string[] {
+function nodeNotes(facts: ProviderNodeFacts, pods: Iterable<ProvidedPod>): string[] {
   if (facts.state === 'idle') return ['the node was not started'];
   if (facts.state !== 'running') return [facts.state === 'stopped' ? 'the node has stopped' : 'the node is stopping'];
   return [
@@ -129,7 +129,7 @@ function nodeNotes(facts: NodeFacts, pods: Iterable<ProvidedPod>): string[] {
 }
 
 /** What a start waits for: the node on the apiserver, and the first list of its pods. */
-function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
+function startNotes({ registered, node, loop, sources }: Pick<ProviderNodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
   const notes: string[] = [];
   if (!registered) notes.push(`the node object is not registered${because(node.lastError)}`);
   if (loop.state === 'idle') notes.push('the provider has not answered getPods() yet');
@@ -141,7 +141,7 @@ function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'regist
 
 /** What a start of the node that takes too long waits for. Its cause: why the node is not registered, or its pods are not listed. */
 export function awaitedByNode(
-  snapshot: Omit<NodeFacts, 'listFailure'>,
+  snapshot: Omit<ProviderNodeFacts, 'listFailure'>,
   nodeObject: Pick<NodeObject, 'explain'>,
   source: Pick<HandledSource, 'failure'>,
 ): AwaitedStart {
@@ -153,7 +153,7 @@ export function awaitedByNode(
 }
 
 /** What has gone wrong in a node that had started. */
-function laterNotes({ at, registered, ready, node, lease, sources, loop, workers }: NodeFacts): string[] {
+function laterNotes({ at, registered, ready, node, lease, sources, loop, workers }: ProviderNodeFacts): string[] {
   const notes: string[] = [];
   const note = (isSo: boolean, text: () => string): void => void (isSo && notes.push(text()));
   note(registered && node.lastError !== undefined, () => `the node object could not be kept in step${because(node.lastError)}`);

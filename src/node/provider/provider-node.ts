@@ -36,7 +36,7 @@ import type {
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider-node-reports.ts';
-import { awaitedByNode, type NodeParts, nodeSnapshot, podReport } from './provider-node-snapshot.ts';
+import { awaitedByNode, nodeSnapshot, type ProviderNodeParts, podReport } from './provider-node-snapshot.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
 /** How long the start waits for the provider's list of pods. */
@@ -230,7 +230,7 @@ export class ProviderNode {
     return nodeSnapshot({ ...this.#parts, state: this.state, listFailure: this.#listFailure }, pods);
   }
 
-  get #parts(): NodeParts {
+  get #parts(): ProviderNodeParts {
     const { clock, given } = this.#options;
     const { podManager, podWorkers, nodeObject } = this;
     const { pods } = this.#syncer;

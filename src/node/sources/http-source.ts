@@ -7,7 +7,7 @@ import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
-import { DocumentClient, labelOf } from '../../client/resources/document-client.ts';
+import { DocumentClient, requestLabel } from '../../client/resources/document-client.ts';
 import type { HttpAnswer } from '../../client/transport/http-exchange.ts';
 import { longestManifest, manifestText, type PodSource, type SendPods } from './pod-source.ts';
 
@@ -123,11 +123,11 @@ export class HttpSource implements PodSource {
       if (signal.aborted) return;
       const pods = this.#podsOf(answer);
       this.#lastObservedAt = clock.now();
-      logger.debug({ url: labelOf(url), status: answer.status, pods: pods?.length }, 'the pods of the URL were asked for');
+      logger.debug({ url: requestLabel(url), status: answer.status, pods: pods?.length }, 'the pods of the URL were asked for');
       if (pods !== undefined) send(pods);
       if (answer.status === 200 && answer.body.length === 0)
         throw new Error('the answer is empty: it says that there are no pods');
-      if (this.#failures > 0) logger.info({ url: labelOf(url) }, 'the pods of the URL can be read again');
+      if (this.#failures > 0) logger.info({ url: requestLabel(url) }, 'the pods of the URL can be read again');
       this.#failures = 0;
       this.#lastFailure = undefined;
     } catch (error) {
@@ -158,7 +158,7 @@ export class HttpSource implements PodSource {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       // the URL may hold a password
-      const failure = new Error(message.replaceAll(this.#source, labelOf(this.#options.url)));
+      const failure = new Error(message.replaceAll(this.#source, requestLabel(this.#options.url)));
       // the ETag stays that of the pods that count
       this.#last = { text, failure };
       throw failure;
@@ -167,7 +167,7 @@ export class HttpSource implements PodSource {
 
   #failed(error: unknown): void {
     const { url, checkPeriodMs, clock, logger } = this.#options;
-    const fields = { url: labelOf(url), err: error };
+    const fields = { url: requestLabel(url), err: error };
     const at = clock.now();
     this.#lastFailure = { error, at, retryAt: at + checkPeriodMs };
     this.#failures += 1;

@@ -14,7 +14,7 @@ export interface Work {
 }
 
 /** What a lane does next: a call, nothing, or nothing until a later retry. */
-export type NextStep =
+export type NextPodStep =
   | { readonly step: 'call'; readonly work: Work }
   | { readonly step: 'none'; readonly completed?: readonly (() => void)[] }
   | { readonly step: 'wait' };
@@ -89,7 +89,7 @@ export class PodRecords {
   }
 
   /** Takes the update that waits, if its call may be made. */
-  begin(record: PodRecord): NextStep {
+  begin(record: PodRecord): NextPodStep {
     const update = record.pending;
     if (update === undefined || this.#records.get(record.uid) !== record) return { step: 'none' };
     const work: Work = { state: record.state, update };

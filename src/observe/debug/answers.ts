@@ -13,18 +13,18 @@ const commonHeaders = {
 } as const;
 
 /** A request that is answered, and its answer. */
-export interface Exchange {
+export interface DebugExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-export function answerJson(exchange: Exchange, value: unknown): void {
+export function sendJson(exchange: DebugExchange, value: unknown): void {
   answer(exchange, 200, 'application/json', JSON.stringify(value));
 }
 
 /** Plain text; a line break is added. */
-export function answerText(
-  exchange: Exchange,
+export function sendText(
+  exchange: DebugExchange,
   status: number,
   text: string,
   headers: Readonly<Record<string, string>> = {},
@@ -32,17 +32,17 @@ export function answerText(
   answer(exchange, status, 'text/plain', `${text}\n`, headers);
 }
 
-export function redirect(exchange: Exchange, location: string): void {
-  answerText(exchange, 302, `See ${location}`, { location });
+export function redirect(exchange: DebugExchange, location: string): void {
+  sendText(exchange, 302, `See ${location}`, { location });
 }
 
 /** Writes the head of a stream of events. */
-export function beginStream({ response }: Exchange): void {
+export function beginStream({ response }: DebugExchange): void {
   response.writeHead(200, { ...commonHeaders, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
 }
 
 function answer(
-  { request, response }: Exchange,
+  { request, response }: DebugExchange,
   status: number,
   type: string,
   text: string,
@@ -66,7 +66,7 @@ export class PageAnswer {
     this.#policy = policy;
   }
 
-  send({ request, response }: Exchange): void {
+  send({ request, response }: DebugExchange): void {
     const isKnown = request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.#etag);
     const head = {
       ...commonHeaders,
@@ -83,7 +83,7 @@ export class PageAnswer {
 }
 
 /** What a request asks for. */
-export type Route =
+export type DebugRoute =
   | { readonly kind: 'index'; readonly query: URLSearchParams }
   | { readonly kind: 'pod'; readonly podUID: string }
   | { readonly kind: 'api-snapshot' }
@@ -91,7 +91,7 @@ export type Route =
   | { readonly kind: 'api-pod'; readonly podUID: string };
 
 /** Undefined when there is nothing under this URL. A base path that the server has cut off already need not be there. */
-export function routeOf(url: string | undefined, basePath: string): Route | undefined {
+export function debugRouteOf(url: string | undefined, basePath: string): DebugRoute | undefined {
   const [path = '', query = ''] = (url ?? '/').split(/[?#]/, 2);
   const under = path === basePath || path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
   switch (under) {

@@ -6,24 +6,24 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import {
   acceptsHtml,
-  answerJson,
-  answerText,
   beginStream,
-  type Exchange,
+  type DebugExchange,
+  type DebugRoute,
+  debugRouteOf,
   hostName,
   isAllowedHost,
   isFromOtherSite,
   PageAnswer,
-  type Route,
   redirect,
-  routeOf,
+  sendJson,
+  sendText,
 } from './answers.ts';
 import { Board, type DebugManager, record } from './board.ts';
 import { ChangeStream } from './change-stream.ts';
 import type { DebugPod } from './debug-api.ts';
 import type { DebugNodeSource } from './debug-node.ts';
 import { page, pagePolicy } from './page/page.ts';
-import { filterOf, podText, tableText } from './plain-text.ts';
+import { filterOf, podPageText, tableText } from './plain-text.ts';
 import { type HistoryLimits, PodHistory } from './pod-history.ts';
 import { PodTable } from './pod-table.ts';
 import { Traffic } from './traffic.ts';
@@ -183,13 +183,13 @@ class DebugServer {
   }
 
   /** Never throws. */
-  handle(exchange: Exchange): void {
+  handle(exchange: DebugExchange): void {
     callGuarded(
       () => this.#handle(exchange),
       (err) => {
         this.#options.logger.error({ err }, 'a debug request could not be answered');
         if (exchange.response.headersSent) exchange.response.destroy();
-        else answerText(exchange, 500, 'The request could not be answered; the log says why.');
+        else sendText(exchange, 500, 'The request could not be answered; the log says why.');
       },
     );
   }
@@ -202,14 +202,14 @@ class DebugServer {
     this.#history.clear();
   }
 
-  #handle(exchange: Exchange): void {
-    const route = routeOf(exchange.request.url, this.#options.basePath);
+  #handle(exchange: DebugExchange): void {
+    const route = debugRouteOf(exchange.request.url, this.#options.basePath);
     const refusal = this.#refusal(exchange, route);
-    if (refusal !== undefined) answerText(exchange, refusal.status, refusal.text, refusal.headers);
+    if (refusal !== undefined) sendText(exchange, refusal.status, refusal.text, refusal.headers);
     else if (route !== undefined) this.#answer(exchange, route);
   }
 
-  #refusal({ request }: Exchange, route: Route | undefined): Refusal | undefined {
+  #refusal({ request }: DebugExchange, route: DebugRoute | undefined): Refusal | undefined {
     if (this.#isClosed) return { status: 503, text: 'The debug handler is closed.' };
     if (!isAllowedHost(request, this.#options.allowedHosts)) {
       return { status: 403, text: 'This host name is not allowed. Use an address, or name it in the option allowedHosts.' };
@@ -225,7 +225,7 @@ class DebugServer {
     return undefined;
   }
 
-  #answer(exchange: Exchange, route: Route): void {
+  #answer(exchange: DebugExchange, route: DebugRoute): void {
     const isBrowser = acceptsHtml(exchange.request);
     switch (route.kind) {
       case 'index':
@@ -234,13 +234,13 @@ class DebugServer {
         break;
       case 'pod':
         if (isBrowser) redirect(exchange, `../#pod=${encodeURIComponent(route.podUID)}`);
-        else this.#answerPod(exchange, route.podUID, (pod) => answerText(exchange, 200, podText(pod)));
+        else this.#answerPod(exchange, route.podUID, (pod) => sendText(exchange, 200, podPageText(pod)));
         break;
       case 'api-snapshot':
-        answerJson(exchange, this.#board.snapshot());
+        sendJson(exchange, this.#board.snapshot());
         break;
       case 'api-pod':
-        this.#answerPod(exchange, route.podUID, (pod) => answerJson(exchange, pod));
+        this.#answerPod(exchange, route.podUID, (pod) => sendJson(exchange, pod));
         break;
       case 'api-changes':
         this.#openStream(exchange);
@@ -248,25 +248,25 @@ class DebugServer {
     }
   }
 
-  #answerTable(exchange: Exchange, query: URLSearchParams): void {
+  #answerTable(exchange: DebugExchange, query: URLSearchParams): void {
     const filter = filterOf(query);
-    if (filter === undefined) answerText(exchange, 400, 'A filter may have at most 20 words, states and phases.');
-    else answerText(exchange, 200, tableText(this.#board.snapshot(), filter));
+    if (filter === undefined) sendText(exchange, 400, 'A filter may have at most 20 words, states and phases.');
+    else sendText(exchange, 200, tableText(this.#board.snapshot(), filter));
   }
 
-  #answerPod(exchange: Exchange, podUID: string, send: (pod: DebugPod) => void): void {
+  #answerPod(exchange: DebugExchange, podUID: string, send: (pod: DebugPod) => void): void {
     const pod = this.#board.pod(podUID);
-    if (pod === undefined) answerText(exchange, 404, 'Nothing is known of a pod with this uid.');
+    if (pod === undefined) sendText(exchange, 404, 'Nothing is known of a pod with this uid.');
     else send(pod);
   }
 
-  #openStream(exchange: Exchange): void {
+  #openStream(exchange: DebugExchange): void {
     beginStream(exchange);
     if (exchange.request.method === 'HEAD') exchange.response.end();
     else this.#stream.open(exchange.response);
   }
 
-  #sendPage(exchange: Exchange): void {
+  #sendPage(exchange: DebugExchange): void {
     this.#page ??= new PageAnswer(page, pagePolicy);
     this.#page.send(exchange);
   }

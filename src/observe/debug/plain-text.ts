@@ -1,5 +1,5 @@
 import type { DebugPathChange, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
-import { byName, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
+import { byPodName, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
 
 const gap = '  ';
 /** A longer cell is cut, but in the last column: every other row gets spaces for it. */
@@ -30,7 +30,7 @@ export function printable(text: string): string {
 }
 
 /** `5 ms`, `1.5 s`, `42 s`, `7 min`, `3 h`. A negative time counts as none. */
-export function durationText(ms: number): string {
+export function roundedDuration(ms: number): string {
   if (ms < 1) return '0 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -71,7 +71,7 @@ export function filterOf(query: URLSearchParams): PodFilter | undefined {
 /** The head of the page and its table, as text. */
 export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
   const matches = matcherOf(filter);
-  const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row))).sort(byName);
+  const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row))).sort(byPodName);
   const { at } = snapshot.summary;
   const cells = rows.map((row) => [
     row.namespace,
@@ -82,7 +82,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
     row.sync,
     `${row.acknowledgedVersion}/${row.version}`,
     String(row.failures),
-    durationText(at - row.changedAt),
+    roundedDuration(at - row.changedAt),
     row.podUID,
   ]);
   const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID'];
@@ -97,9 +97,9 @@ function summaryText(summary: DebugSummary): string {
     ['pods', `${summary.pods}${countsText(summary.bySync)}`],
     ['phases', countsText(summary.byPhase).replace(/^: /, '') || '-'],
     ['requests', `${inFlight} in flight, ${channelDepth} of ${channelCapacity} hints wait`],
-    ['unsent', oldestUnsentMs === undefined ? 'nothing' : `the oldest change waits for ${durationText(oldestUnsentMs)}`],
+    ['unsent', oldestUnsentMs === undefined ? 'nothing' : `the oldest change waits for ${roundedDuration(oldestUnsentMs)}`],
   ];
-  if (pausedUntil !== undefined) lines.push(['paused', `the whole client waits for ${durationText(pausedUntil - at)}`]);
+  if (pausedUntil !== undefined) lines.push(['paused', `the whole client waits for ${roundedDuration(pausedUntil - at)}`]);
   if (node !== undefined) {
     const { name, ready, registered } = node;
     lines.push([
@@ -115,7 +115,7 @@ const longestValue = 200;
 const longestBody = 2_000;
 
 /** One pod and its timeline, as text. */
-export function podText({ row, reason, differs, retryAt, node, timeline, droppedEntries }: DebugPod): string {
+export function podPageText({ row, reason, differs, retryAt, node, timeline, droppedEntries }: DebugPod): string {
   const now = timeline.at(-1)?.at ?? row.changedAt;
   const facts: (readonly [string, string])[] = [
     ['pod', `${row.namespace}/${row.name}`],
@@ -146,12 +146,12 @@ function linesOf(entry: DebugTimelineEntry, now: number): string[] {
     case 'request': {
       const { verb, result, durationMs, bytes, message, body } = entry;
       const size = bytes === undefined ? '' : `, ${bytes} bytes`;
-      const line = `${verb.toUpperCase()} ${result}, took ${durationText(durationMs)}${size}`;
+      const line = `${verb.toUpperCase()} ${result}, took ${roundedDuration(durationMs)}${size}`;
       return [line, ...(message === undefined ? [] : [message]), ...(body === undefined ? [] : [valueText(body, longestBody)])];
     }
     case 'synced': {
       const how = entry.patched ? '' : ', nothing to patch';
-      return [`version ${entry.version}, ${durationText(entry.delayMs)} after it was set${how}`];
+      return [`version ${entry.version}, ${roundedDuration(entry.delayMs)} after it was set${how}`];
     }
     case 'error': {
       const { errorClass, attempts, retryInMs, message } = entry;

@@ -223,6 +223,6 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-export function byName(a: DebugPodRow, b: DebugPodRow): number {
+export function byPodName(a: DebugPodRow, b: DebugPodRow): number {
   return compareTexts(a.namespace, b.namespace) || compareTexts(a.name, b.name) || compareTexts(a.podUID, b.podUID);
 }

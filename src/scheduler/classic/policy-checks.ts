@@ -74,11 +74,11 @@ export function predicateArgument(path: string, value: unknown): NonNullable<Pre
   const { serviceAffinity, labelsPresence } = oneOf(path, value, ['serviceAffinity', 'labelsPresence']);
   if (serviceAffinity !== undefined) {
     const at = `${path}.serviceAffinity`;
-    const { labels } = objectAt(at, serviceAffinity, ['labels']);
+    const { labels } = policyObjectAt(at, serviceAffinity, ['labels']);
     return { serviceAffinity: { labels: labelsAt(`${at}.labels`, labels) } };
   }
   const at = `${path}.labelsPresence`;
-  const { labels, presence = false } = objectAt(at, labelsPresence, ['labels', 'presence']);
+  const { labels, presence = false } = policyObjectAt(at, labelsPresence, ['labels', 'presence']);
   return { labelsPresence: { labels: labelsAt(`${at}.labels`, labels), presence: booleanAt(`${at}.presence`, presence) } };
 }
 
@@ -87,12 +87,12 @@ export function priorityArgument(path: string, value: unknown): NonNullable<Prio
   const { serviceAntiAffinity, labelPreference, requestedToCapacityRatioArguments } = oneOf(path, value, names);
   if (serviceAntiAffinity !== undefined) {
     const at = `${path}.serviceAntiAffinity`;
-    const { label } = objectAt(at, serviceAntiAffinity, ['label']);
+    const { label } = policyObjectAt(at, serviceAntiAffinity, ['label']);
     return { serviceAntiAffinity: { label: labelAt(`${at}.label`, label) } };
   }
   if (labelPreference !== undefined) {
     const at = `${path}.labelPreference`;
-    const { label, presence = false } = objectAt(at, labelPreference, ['label', 'presence']);
+    const { label, presence = false } = policyObjectAt(at, labelPreference, ['label', 'presence']);
     return { labelPreference: { label: labelAt(`${at}.label`, label), presence: booleanAt(`${at}.presence`, presence) } };
   }
   return { requestedToCapacityRatioArguments: ratioAt(`${path}.${names[2]}`, requestedToCapacityRatioArguments) };
@@ -100,7 +100,7 @@ export function priorityArgument(path: string, value: unknown): NonNullable<Prio
 
 /** An argument has exactly one of these members. */
 function oneOf(path: string, value: unknown, names: readonly string[]): Members {
-  const members = objectAt(path, value, names);
+  const members = policyObjectAt(path, value, names);
   if (Object.keys(members).length === 1) return members;
   const got = Object.keys(members).join(' and ');
   throw invalidOption(path, `an object with exactly one of ${names.join(', ')}${got === '' ? '' : ` (it has ${got})`}`, value);
@@ -113,7 +113,7 @@ function labelsAt(path: string, value: unknown): string[] {
 }
 
 function ratioAt(path: string, value: unknown): { shape: UtilizationPoint[]; resources: WeightedResource[] } {
-  const { shape, resources = [] } = objectAt(path, value, ['shape', 'resources']);
+  const { shape, resources = [] } = policyObjectAt(path, value, ['shape', 'resources']);
   const points = listAt(`${path}.shape`, shape, pointAt);
   if (points.length === 0) throw invalidOption(`${path}.shape`, 'a list with at least one point', shape);
   const unsorted = points.findIndex((point, index) => index > 0 && point.utilization <= (points[index - 1]?.utilization ?? 0));
@@ -125,7 +125,7 @@ function ratioAt(path: string, value: unknown): { shape: UtilizationPoint[]; res
 }
 
 function pointAt(path: string, value: unknown): UtilizationPoint {
-  const { utilization = 0, score = 0 } = objectAt(path, value, ['utilization', 'score']);
+  const { utilization = 0, score = 0 } = policyObjectAt(path, value, ['utilization', 'score']);
   return {
     utilization: wholeAt(`${path}.utilization`, utilization, 0, 100),
     score: wholeAt(`${path}.score`, score, 0, 10),
@@ -133,8 +133,8 @@ function pointAt(path: string, value: unknown): UtilizationPoint {
 }
 
 function resourceAt(path: string, value: unknown): WeightedResource {
-  const { name, weight } = objectAt(path, value, ['name', 'weight']);
-  return { name: textAt(`${path}.name`, name), weight: wholeAt(`${path}.weight`, weight, 1, largestInt32) };
+  const { name, weight } = policyObjectAt(path, value, ['name', 'weight']);
+  return { name: policyTextAt(`${path}.name`, name), weight: wholeAt(`${path}.weight`, weight, 1, largestInt32) };
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -143,7 +143,7 @@ type Members = Readonly<Record<string, unknown>>;
  * The object's members. A member that is null is as good as absent, as it is for Go. Throws for anything but an object, and for a
  * member with a name that is not known.
  */
-export function objectAt(path: string, value: unknown, known: readonly string[]): Members {
+export function policyObjectAt(path: string, value: unknown, known: readonly string[]): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidOption(path, 'an object', value);
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   const strange = members.find(([key]) => !known.includes(key));
@@ -170,7 +170,7 @@ export function booleanAt(path: string, value: unknown): boolean {
   throw invalidOption(path, 'true or false', value);
 }
 
-export function textAt(path: string, value: unknown): string {
+export function policyTextAt(path: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   throw invalidOption(path, 'a non-empty text', value);
 }

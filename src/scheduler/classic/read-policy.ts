@@ -7,10 +7,10 @@ import {
   booleanAt,
   checkEntries,
   listAt,
-  objectAt,
+  policyObjectAt,
+  policyTextAt,
   predicateArgument,
   priorityArgument,
-  textAt,
   wholeAt,
 } from './policy-checks.ts';
 
@@ -54,7 +54,7 @@ const members = [
 export function readPolicy(source: string | Policy): Policy {
   const value: unknown = typeof source === 'string' ? readPolicyText(source) : source;
   const { kind, apiVersion, predicates, priorities, hardPodAffinitySymmetricWeight, alwaysCheckAllPredicates, extenders } =
-    objectAt('policy', value, members);
+    policyObjectAt('policy', value, members);
   const path = 'policy.hardPodAffinitySymmetricWeight';
   if (extenders !== undefined && listAt('policy.extenders', extenders, (_path, item) => item).length > 0)
     throw invalidOption('policy.extenders', 'absent or empty: extenders are not called', extenders);
@@ -75,17 +75,17 @@ export function readPolicy(source: string | Policy): Policy {
 }
 
 function predicateAt(path: string, value: unknown): PredicatePolicy {
-  const { name, argument } = objectAt(path, value, ['name', 'argument']);
+  const { name, argument } = policyObjectAt(path, value, ['name', 'argument']);
   return {
-    name: textAt(`${path}.name`, name),
+    name: policyTextAt(`${path}.name`, name),
     ...(argument !== undefined && { argument: predicateArgument(`${path}.argument`, argument) }),
   };
 }
 
 function priorityAt(path: string, value: unknown): PriorityPolicy {
-  const { name, weight, argument } = objectAt(path, value, ['name', 'weight', 'argument']);
+  const { name, weight, argument } = policyObjectAt(path, value, ['name', 'weight', 'argument']);
   return {
-    name: textAt(`${path}.name`, name),
+    name: policyTextAt(`${path}.name`, name),
     weight: wholeAt(`${path}.weight`, weight, 1, largestWeight),
     ...(argument !== undefined && { argument: priorityArgument(`${path}.argument`, argument) }),
   };

@@ -3,11 +3,11 @@
 import type { WirePod } from '../../api/json/types.ts';
 import { type HostPort, hostPortsOfContainers } from '../../api/pod/host-ports.ts';
 import { defaultRequests, type PodAmounts } from './pod-amounts.ts';
-import type { PodReading } from './pod-info.ts';
+import type { PodInfoReading } from './pod-info.ts';
 import { type Amounts, addAmounts, amountsOf, raiseAmounts, resourceAmounts, unitsOf } from './resource.ts';
 
 /** How the classic scheduler read pods: no sidecars, no resources of the pod itself, no resizes. */
-export const classicPodReading: PodReading = { amounts: classicAmounts, hostPorts: classicHostPorts };
+export const classicPodReading: PodInfoReading = { amounts: classicAmounts, hostPorts: classicHostPorts };
 
 /** The containers together, or, where that is more, the largest init container; and the overhead. */
 function classicAmounts({ spec }: WirePod): PodAmounts {

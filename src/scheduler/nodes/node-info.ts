@@ -1,6 +1,6 @@
 import type { WireNode } from '../../api/json/types.ts';
 import { everyAddress, type HostPort } from '../../api/pod/host-ports.ts';
-import { type Labels, labelOf } from '../../api/selectors/label-selector.ts';
+import { type LabelSet, labelOf } from '../../api/selectors/label-selector.ts';
 import { type GroupedPods, PodIndex } from './pod-index.ts';
 import type { PodInfo } from './pod-info.ts';
 import { type AllocatableAmounts, allocatableAmounts, type NonZeroAmounts, type ResourceAmounts } from './resource.ts';
@@ -241,7 +241,7 @@ export function createNodeInfo(node: WireNode, pods: readonly PodInfo[] = []): N
 }
 
 /** A snapshot of exactly these nodes, in this order. */
-export function snapshotOf(nodes: readonly NodeInfo[]): Snapshot {
+export function nodeSnapshotOf(nodes: readonly NodeInfo[]): Snapshot {
   const grouped = new PodIndex();
   for (const { name, pods } of nodes) for (const pod of pods) grouped.add(name, pod);
   const byName = new Map(nodes.map((node) => [node.name, node]));
@@ -296,7 +296,7 @@ function isTaken(used: UsedPorts, { ip, protocol, port }: HostPort): boolean {
 
 /** A text for the node's region and zone together; empty for a node that names neither. The old labels come first. */
 export function zoneKeyOf({ metadata }: WireNode): string {
-  const labels: Labels | undefined = metadata?.labels;
+  const labels: LabelSet | undefined = metadata?.labels;
   const zone = labelOf(labels, 'failure-domain.beta.kubernetes.io/zone') ?? labelOf(labels, 'topology.kubernetes.io/zone') ?? '';
   const region =
     labelOf(labels, 'failure-domain.beta.kubernetes.io/region') ?? labelOf(labels, 'topology.kubernetes.io/region') ?? '';

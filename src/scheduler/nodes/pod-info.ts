@@ -1,6 +1,6 @@
 import type { WirePod } from '../../api/json/types.ts';
 import { type HostPort, hostPortsOf } from '../../api/pod/host-ports.ts';
-import { type Labels, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { type LabelSet, parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { type PodAmounts, podAmounts } from './pod-amounts.ts';
 import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
@@ -62,13 +62,13 @@ export interface PodInfo {
 // Behaviour of pkg/scheduler/framework PodInfo, v1.36.3.
 
 /** How a pod's spec is counted; the classic scheduler counted otherwise. */
-export interface PodReading {
+export interface PodInfoReading {
   amounts(pod: WirePod): PodAmounts;
   hostPorts(pod: WirePod): readonly HostPort[];
 }
 
 /** How v1.36.3 counts. */
-const podReading: PodReading = { amounts: podAmounts, hostPorts: hostPortsOf };
+const podReading: PodInfoReading = { amounts: podAmounts, hostPorts: hostPortsOf };
 
 type AffinityMembers = Pick<
   PodInfo,
@@ -80,7 +80,7 @@ const noTerms: readonly never[] = [];
  * Reads all that the scheduler needs of a pod. Affinity to other pods that breaks a rule counts as none, and
  * `affinityProblem` says what is wrong. Throws ERR_INVALID_ARGUMENT for what is no quantity.
  */
-export function createPodInfo(pod: WirePod, reading: PodReading = podReading): PodInfo {
+export function createPodInfo(pod: WirePod, reading: PodInfoReading = podReading): PodInfo {
   const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
   const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
   const problems: string[] = [];
@@ -153,7 +153,7 @@ export function parseAffinityTerm(path: string, namespace: string, given: GivenA
   const namespaceSelector = parseLabelSelector(`${path}.namespaceSelector`, given.namespaceSelector);
   const isOwnOnly = !given.namespaces?.length && given.namespaceSelector == null;
   const namespaces = new Set(isOwnOnly ? [namespace] : (given.namespaces ?? []));
-  const speaksOf = (name: string, labels: Labels | undefined) =>
+  const speaksOf = (name: string, labels: LabelSet | undefined) =>
     namespaces.has(name) || (labels === undefined ? namespaceSelector.matchesAll : namespaceSelector.matches(labels));
   return {
     key: JSON.stringify([isOwnOnly ? namespace : '', given]),

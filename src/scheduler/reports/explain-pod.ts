@@ -35,7 +35,7 @@ export interface NodeVerdict {
 }
 
 /** Why a pod is where it is. */
-export interface PodExplanation {
+export interface PodSchedulingExplanation {
   /** Where the pod is on its way to a node. */
   readonly state: PodSchedulingState;
   /** How often the pod was tried. */
@@ -49,7 +49,7 @@ export interface PodExplanation {
 }
 
 /** What is known of a pod. */
-export interface KnownOfPod {
+export interface KnownOfAttempts {
   readonly uid: string;
   readonly place: PodPlace | undefined;
   /** The node that it has, assumed or not. */
@@ -68,7 +68,7 @@ export interface KnownOfPod {
 }
 
 /** Says why a pod is pending: where it is, how its last attempt failed, and what each node has against it. */
-export function explainPod(known: KnownOfPod): PodExplanation {
+export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
   const { placed, place, last } = known;
   const state = stateOf(known);
   const isPending = place !== undefined && placed === undefined;
@@ -90,11 +90,11 @@ export function explainPod(known: KnownOfPod): PodExplanation {
 }
 
 /** What is told to others is a time of their clocks. */
-function wallTime(time: number | undefined, { now, wallNow }: KnownOfPod): number | undefined {
+function wallTime(time: number | undefined, { now, wallNow }: KnownOfAttempts): number | undefined {
   return time === undefined ? undefined : Math.round(time - now + wallNow);
 }
 
-function stateOf({ place, placed }: KnownOfPod): PodSchedulingState {
+function stateOf({ place, placed }: KnownOfAttempts): PodSchedulingState {
   if (placed !== undefined) return placed.isBound ? 'placed' : 'binding';
   if (place === undefined) return 'unknown';
   if (place.place === 'inFlight') return 'trying';
@@ -103,7 +103,7 @@ function stateOf({ place, placed }: KnownOfPod): PodSchedulingState {
   return place.info.gatedBy === undefined ? 'waiting' : 'gated';
 }
 
-function firstLine(state: PodSchedulingState, { uid, place, placed, now }: KnownOfPod): string {
+function firstLine(state: PodSchedulingState, { uid, place, placed, now }: KnownOfAttempts): string {
   const key = place?.info.podInfo.key ?? placed?.key ?? '';
   const tried = triedInWords(place?.info.attempts ?? 0);
   switch (state) {
@@ -147,7 +147,7 @@ function verdictLine({ nodeName, plugin, reasons, mayFitWithoutOtherPods }: Node
   return `- ${nodeName}: ${reasons.join(', ')} (${plugin}); ${help}.`;
 }
 
-function wakingLine({ place, now, asksForEvents, maxInUnschedulableMs }: KnownOfPod): string {
+function wakingLine({ place, now, asksForEvents, maxInUnschedulableMs }: KnownOfAttempts): string {
   const { unschedulablePlugins, pendingPlugins, timestamp = now } = place?.info ?? {};
   const plugins = [...(unschedulablePlugins ?? []), ...(pendingPlugins ?? [])];
   const helped = plugins.filter(asksForEvents);

@@ -171,7 +171,7 @@ function isObject(value: unknown): value is Members {
 // Which members the objects inside a pod's status have: k8s.io/api v0.36.3 (Kubernetes 1.36). A newer apiserver may have more.
 
 /** The members of an address in `podIPs` and `hostIPs`. */
-export const addressMembers: ReadonlySet<string> = new Set(['ip']);
+export const comparedAddressMembers: ReadonlySet<string> = new Set(['ip']);
 
 /** The lists of addresses. */
 export const addressLists = ['podIPs', 'hostIPs'] as const;

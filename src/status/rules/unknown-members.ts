@@ -7,7 +7,13 @@ import {
 } from '../../api/json/status-members.ts';
 import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { podConditionLookup } from '../conditions/pod-conditions.ts';
-import { addressLists, addressMembers, isPodStatusByKubeletEqual, stateKinds, stateMembers } from './pod-status-equality.ts';
+import {
+  addressLists,
+  comparedAddressMembers,
+  isPodStatusByKubeletEqual,
+  stateKinds,
+  stateMembers,
+} from './pod-status-equality.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;
 
@@ -69,7 +75,7 @@ function conditionFilledIn(ours: WirePodCondition, theirs: WirePodCondition): Wi
 }
 
 function addressFilledIn<T extends object>(ours: T, theirs: T): T {
-  return membersFilledIn(ours, theirs, addressMembers);
+  return membersFilledIn(ours, theirs, comparedAddressMembers);
 }
 
 function containerFilledIn(ours: WireContainerStatus, theirs: WireContainerStatus): WireContainerStatus {

@@ -5,7 +5,7 @@ import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import { type ApiPod, apiPodOf } from './api-copies.ts';
 import { RequestFailure } from './request-failure.ts';
-import type { Admission } from './request-gate.ts';
+import type { GateAdmission } from './request-gate.ts';
 import type { Acknowledged, SyncAttempt, SyncContext, SyncOutcome } from './sync-context.ts';
 
 /**
@@ -76,7 +76,7 @@ export async function readPod(
   { gate, podClient }: SyncContext,
   podUID: string,
   { podNamespace, podName }: VersionedPodStatus,
-  admission: Admission,
+  admission: GateAdmission,
 ): Promise<ApiPod> {
   const pod = await gate.send({ verb: 'get', podUID }, admission, (limits) => podClient.getPod(podNamespace, podName, limits));
   try {

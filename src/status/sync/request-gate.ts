@@ -12,7 +12,7 @@ import {
 import { RequestFailure } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
-export interface Admission {
+export interface GateAdmission {
   prepaid: boolean;
 }
 
@@ -79,7 +79,7 @@ export class RequestGate {
   }
 
   /** Room for one more request now? If so, a token is taken for it. */
-  tryAdmit(): Admission | undefined {
+  tryAdmit(): GateAdmission | undefined {
     if (this.#aborted || this.#cancelPause !== undefined) return undefined;
     if (this.#limiter === undefined) return { prepaid: false };
     return this.#limiter.tryTake() ? { prepaid: true } : undefined;
@@ -94,7 +94,7 @@ export class RequestGate {
   }
 
   /** Gives back a token that no request used. */
-  putBack(admission: Admission): void {
+  putBack(admission: GateAdmission): void {
     if (!admission.prepaid) return;
     admission.prepaid = false;
     this.#limiter?.putBack();
@@ -111,12 +111,12 @@ export class RequestGate {
   }
 
   /** True when a request with this admission would be sent at once. */
-  isOpenFor(admission: Admission): boolean {
+  isOpenFor(admission: GateAdmission): boolean {
     return this.#aborted || (this.#cancelPause === undefined && (admission.prepaid || this.#limiter === undefined));
   }
 
   /** Waits until a request with this admission would be sent at once: for the end of a pause, and for a token. */
-  async admit(admission: Admission): Promise<void> {
+  async admit(admission: GateAdmission): Promise<void> {
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
     // after an abort nothing is sent, so there is no token to wait for
     if (this.#aborted || admission.prepaid || this.#limiter === undefined) return;
@@ -127,7 +127,7 @@ export class RequestGate {
   }
 
   /** Sends one request, once it is admitted. Rejects with a {@link RequestFailure}, never with anything else. */
-  async send<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  async send<T>(subject: RequestSubject, admission: GateAdmission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     await this.admit(admission);
     return await this.sendAdmitted(subject, admission, request);
   }
@@ -142,7 +142,7 @@ export class RequestGate {
   }
 
   /** Sends a request that {@link admit} has just let through. */
-  sendAdmitted<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  sendAdmitted<T>(subject: RequestSubject, admission: GateAdmission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     admission.prepaid = false;
     const { verb } = subject;
     const { clock, events, metrics, requestTimeoutMs: timeoutMs } = this.#options;

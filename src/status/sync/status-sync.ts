@@ -16,7 +16,7 @@ import { type ApiCopies, type PodSourceView, StaleReads } from './api-copies.ts'
 import { PodFinisher } from './finish-when-reclaimed.ts';
 import { type FlushResult, FlushWaiters } from './flush-waiters.ts';
 import { RequestGate } from './request-gate.ts';
-import { SyncLoop } from './sync-loop.ts';
+import { StatusSyncLoop } from './sync-loop.ts';
 import { type PodSyncPhase, SyncPhases, type UnsettledPod } from './sync-phase.ts';
 import { SyncRecords } from './sync-records.ts';
 import { SyncReports } from './sync-reports.ts';
@@ -79,7 +79,7 @@ export class StatusSync {
   readonly #staleReads: StaleReads;
   readonly #reports: SyncReports;
   readonly #worker: SyncWorker;
-  readonly #loop: SyncLoop;
+  readonly #loop: StatusSyncLoop;
   readonly #options: StatusSyncOptions;
   #endGauges = (): void => {};
 
@@ -99,7 +99,7 @@ export class StatusSync {
     this.#reports = new SyncReports({ ...options, context, phases: this.phases });
     const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: this.#reports };
     this.#worker = new SyncWorker({ ...options, context, ...parts });
-    this.#loop = new SyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
+    this.#loop = new StatusSyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
   }
 
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */

@@ -17,7 +17,7 @@ import type { SyncWorker } from './sync-worker.ts';
 /** Pods looked at in one go; then the event loop gets its turn. */
 const sliceSize = 200;
 
-export interface SyncLoopOptions {
+export interface StatusSyncLoopOptions {
   readonly worker: SyncWorker;
   readonly records: SyncRecords;
   readonly podStatusChannel: BoundedChannel<string>;
@@ -36,8 +36,8 @@ export interface SyncLoopOptions {
  * Gives the worker its work: hints from the channel, a batch over all pods every `syncPeriodMs`, and the changes that the pod
  * manager tells of. The batch finds everything, even when every hint was lost.
  */
-export class SyncLoop {
-  readonly #options: SyncLoopOptions;
+export class StatusSyncLoop {
+  readonly #options: StatusSyncLoopOptions;
   /** Pods with a change that the pod manager has told, and that were not looked at since. */
   readonly #changed = new FifoSet<string>();
   #looksAtChanged = false;
@@ -46,7 +46,7 @@ export class SyncLoop {
   #cancelTick: CancelTimer | undefined;
   #unsubscribe: (() => void) | undefined;
 
-  constructor(options: SyncLoopOptions) {
+  constructor(options: StatusSyncLoopOptions) {
     this.#options = options;
   }
 

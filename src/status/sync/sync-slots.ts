@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
-import type { Admission, RequestGate } from './request-gate.ts';
+import type { GateAdmission, RequestGate } from './request-gate.ts';
 
 export interface SyncSlotsOptions {
   readonly gate: RequestGate;
@@ -12,7 +12,7 @@ export interface SyncSlotsOptions {
 /** A pod whose turn it is, with the gate's admission of its first request. */
 export interface Turn {
   readonly podUID: string;
-  readonly admission: Admission;
+  readonly admission: GateAdmission;
 }
 
 /**

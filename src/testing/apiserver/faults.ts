@@ -1,4 +1,4 @@
-import { type ApiVerb, isNamed, type Route } from './served-resources.ts';
+import { type ApiVerb, isNamed, type ResourceRoute } from './served-resources.ts';
 
 /** What goes wrong with a request. */
 export type Fault =
@@ -73,7 +73,7 @@ export class Faults {
   }
 
   /** The faults of this request: the sum of all latencies, and the first other fault. Each counts as one hit of its rule. */
-  take(route: Route): { readonly latencyMs: number; readonly fault: Fault | undefined } {
+  take(route: ResourceRoute): { readonly latencyMs: number; readonly fault: Fault | undefined } {
     let latencyMs = 0;
     let fault: Fault | undefined;
     for (const active of this.#rules) {
@@ -88,7 +88,7 @@ export class Faults {
   }
 }
 
-function hits({ rule, remaining }: ActiveRule, route: Route): boolean {
+function hits({ rule, remaining }: ActiveRule, route: ResourceRoute): boolean {
   const { resource = 'pods', verb, namespace, name, probability, random = Math.random } = rule;
   if (!isNamed(resource, route.store.resource)) return false;
   if (remaining <= 0 || (verb ?? route.verb) !== route.verb) return false;

@@ -13,14 +13,14 @@ import {
   unsupportedValue,
 } from '../objects/api-status.ts';
 import { checkUID, type DeleteRequest, type PropagationPolicy } from '../objects/deletion.ts';
-import { type PatchType, patchTypes } from '../objects/object-patches.ts';
+import { type ObjectPatchType, patchTypes } from '../objects/object-patches.ts';
 import type { ServedStore } from '../objects/resource-store.ts';
 import { numberAt, objectAt, textAt, textsAt, without } from '../objects/selectors.ts';
 import type { ObjectKey } from '../objects/store-types.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, apiVersionOf, type Rendering, renderList, renderOne } from './answer.ts';
 import { integerIn, listObjects, notFuture, requestedVersion, selectionOf } from './object-lists.ts';
-import type { ApiVerb, Route } from './served-resources.ts';
+import type { ApiVerb, ResourceRoute } from './served-resources.ts';
 
 function keyOf({ route: { namespace, name = '' } }: ObjectRequest): ObjectKey {
   return { namespace, name };
@@ -101,7 +101,7 @@ export function bindPod(request: ObjectRequest, realStore: PodStore): Answer {
 
 /** A request on a resource with its body read. */
 export interface ObjectRequest {
-  readonly route: Route;
+  readonly route: ResourceRoute;
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly rendering: Rendering;
@@ -117,7 +117,7 @@ function objectBody({ body, contentType, route }: ObjectRequest): JsonObject {
 }
 
 /** Throws 400 for an object of another kind. Only a custom object must name its kind. */
-function checkKind(object: JsonObject, { store: { resource, rules } }: Route): void {
+function checkKind(object: JsonObject, { store: { resource, rules } }: ResourceRoute): void {
   const [kind, apiVersion] = [textAt(object, 'kind'), textAt(object, 'apiVersion')];
   const what = `the object provided is unrecognized (must be of type ${resource.kind})`;
   if (rules.isCustom === true && kind === '') throw badRequest(`${what}: Object 'Kind' is missing`);
@@ -183,7 +183,7 @@ function expectJson(contentType: string | undefined): void {
 }
 
 /** The format of a PATCH. Throws 415 for an unknown one. */
-export function patchTypeOf(contentType: string | undefined): PatchType {
+export function patchTypeOf(contentType: string | undefined): ObjectPatchType {
   const type = mediaType(contentType);
   const known = patchTypes.find((each) => each === type);
   if (known === undefined) throw new StoreError(apiStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));

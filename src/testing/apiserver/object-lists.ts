@@ -14,7 +14,7 @@ import {
 } from '../objects/api-status.ts';
 import type { ServedStore } from '../objects/resource-store.ts';
 import type { Selection } from '../objects/selectors.ts';
-import { isTrue, type Route } from './served-resources.ts';
+import { isTrue, type ResourceRoute } from './served-resources.ts';
 
 /** The objects of a list, or of one page of it, with the metadata of the list. */
 export interface ListPage {
@@ -97,7 +97,7 @@ function beginningOf(query: URLSearchParams, limit: number, store: ServedStore):
 }
 
 /** LIST, whole or in pages. Throws 410 when the state that a page or an exact list is of is forgotten. */
-export function listObjects(route: Route, store: ServedStore): ListPage {
+export function listObjects(route: ResourceRoute, store: ServedStore): ListPage {
   const { query } = route;
   const asked = Math.max(0, integerIn(query, 'limit') ?? 0);
   const { resourceVersion, after } = beginningOf(query, asked, store);
@@ -119,7 +119,7 @@ function keyOf({ metadata }: ApiObject): string {
 
 // What several requests have in their query.
 
-export function selectionOf({ namespace, query }: Route): Selection {
+export function selectionOf({ namespace, query }: ResourceRoute): Selection {
   return {
     namespace,
     fieldSelector: query.get('fieldSelector') ?? undefined,
@@ -172,7 +172,7 @@ function checkWatchOptions(query: URLSearchParams): void {
 }
 
 /** What the query of a watch asks for. Throws 400 or 422 for what the server refuses. */
-export function readWatchQuery(route: Route): WatchQuery {
+export function readWatchQuery(route: ResourceRoute): WatchQuery {
   const { query } = route;
   const version = requestedVersion(query, unforeseen);
   checkWatchOptions(query);

@@ -7,7 +7,7 @@ import type { Fault, Faults } from './faults.ts';
 import type { Namespaces } from './namespaces.ts';
 import { bindPod, handleObjects, type ObjectRequest, readBody } from './object-handlers.ts';
 import type { RequestLog } from './request-log.ts';
-import { type OtherRoute, parseRoute, type Route, type ServedResources } from './served-resources.ts';
+import { type OtherRoute, parseRoute, type ResourceRoute, type ServedResources } from './served-resources.ts';
 import type { Watches } from './watches.ts';
 
 export interface HandlerParts {
@@ -23,7 +23,7 @@ export interface HandlerParts {
 }
 
 interface Exchange {
-  readonly route: Route;
+  readonly route: ResourceRoute;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: Buffer;

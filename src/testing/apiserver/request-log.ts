@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { qualifiedName } from '../objects/api-status.ts';
-import { type ApiVerb, isNamed, type Route, type Subresource } from './served-resources.ts';
+import { type ApiVerb, isNamed, type ResourceRoute, type Subresource } from './served-resources.ts';
 
 /** One request on a resource, as the server saw it. */
 export interface LoggedRequest {
@@ -28,7 +28,7 @@ interface Entry {
 
 /** The requests on one resource. */
 interface ResourceLog {
-  readonly resource: Route['store']['resource'];
+  readonly resource: ResourceRoute['store']['resource'];
   entries: Entry[];
   readonly counts: Map<ApiVerb, number>;
 }
@@ -54,7 +54,7 @@ export class RequestLog {
   }
 
   /** Records a request that has just arrived. */
-  add({ store, verb, namespace, name, subresource }: Route, response: ServerResponse): void {
+  add({ store, verb, namespace, name, subresource }: ResourceRoute, response: ServerResponse): void {
     const resource = qualifiedName(store.resource);
     const log: ResourceLog = this.#logs.get(resource) ?? { resource: store.resource, entries: [], counts: new Map() };
     this.#logs.set(resource, log);

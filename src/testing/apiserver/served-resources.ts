@@ -120,7 +120,7 @@ export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' |
 export type Subresource = 'status' | 'binding';
 
 /** What a request line asks of a resource. */
-export interface Route {
+export interface ResourceRoute {
   readonly store: ServedStore;
   readonly verb: ApiVerb;
   readonly namespace: string | undefined;
@@ -183,7 +183,7 @@ function methodsOf({ store, namespace, name, subresource }: Place): string | und
 }
 
 /** What `method` and `target` (path and query) ask for. */
-export function parseRoute(method: string, target: string, served: ServedResources): Route | OtherRoute {
+export function parseRoute(method: string, target: string, served: ServedResources): ResourceRoute | OtherRoute {
   const url = URL.parse(target, 'http://localhost');
   if (url === null) return 'unknown-resource';
   const [root, ...segments] = url.pathname.slice(1).split('/').map(decoded);
@@ -201,7 +201,7 @@ export function parseRoute(method: string, target: string, served: ServedResourc
   return routeTo(place, method, url.searchParams);
 }
 
-function routeTo({ store, namespace, name, subresource }: Place, method: string, query: URLSearchParams): Route {
+function routeTo({ store, namespace, name, subresource }: Place, method: string, query: URLSearchParams): ResourceRoute {
   const reading: ApiVerb = name !== undefined ? 'get' : isTrue(query, 'watch') ? 'watch' : 'list';
   const verb = method === 'DELETE' && name === undefined ? 'deletecollection' : (verbs[method] ?? reading);
   const known = subresource === 'status' || subresource === 'binding' ? subresource : undefined;

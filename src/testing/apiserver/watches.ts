@@ -8,7 +8,7 @@ import type { ServedStore } from '../objects/resource-store.ts';
 import { type ObjectFilter, objectFilter } from '../objects/selectors.ts';
 import { type Rendering, renderObject } from './answer.ts';
 import { initialEventsEnd, readWatchQuery, type WatchQuery } from './object-lists.ts';
-import { isNamed, type Route } from './served-resources.ts';
+import { isNamed, type ResourceRoute } from './served-resources.ts';
 
 /** How long before its timeout a watch sends its last bookmark. */
 const lastBookmarkMs = 2000;
@@ -92,7 +92,7 @@ export class Watches {
   }
 
   /** Streams until the client leaves, the timeout passes, or {@link drop} ends it. Throws a `StoreError` for a bad query. */
-  serve(route: Route, response: ServerResponse, rendering: Rendering): void {
+  serve(route: ResourceRoute, response: ServerResponse, rendering: Rendering): void {
     const query = readWatchQuery(route);
     const { store } = route;
     const matches = objectFilter(query.selection, store.rules.fields);

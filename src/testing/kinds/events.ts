@@ -4,12 +4,12 @@ import { invalidPatch, invalidValue, requiredValue, type StatusCause } from '../
 import type { DeleteRequest } from '../objects/deletion.ts';
 import type { ObjectEvent, ObjectEventListener } from '../objects/object-history.ts';
 import { applyPatch } from '../objects/object-patches.ts';
-import { refuse, type ServedStore } from '../objects/resource-store.ts';
+import { refuseRequest, type ServedStore } from '../objects/resource-store.ts';
 import {
-  copyJson,
   deepFreeze,
   equalJson,
   fieldsBeside,
+  jsonCopyOf,
   numberAt,
   objectAt,
   objectFilter,
@@ -39,9 +39,9 @@ export class NewerEvents implements ServedStore {
   }
 
   create(object: object): ApiObject {
-    const event = { ...copyJson(object) };
+    const event = { ...jsonCopyOf(object) };
     const name = textAt(objectAt(event, 'metadata'), 'name');
-    refuse(name, newerEventCauses.createCauses(event), resource);
+    refuseRequest(name, newerEventCauses.createCauses(event), resource);
     return newer(this.#core.create(asCoreEvent(event)));
   }
 
@@ -60,11 +60,11 @@ export class NewerEvents implements ServedStore {
   }
 
   update(object: object): ApiObject {
-    const event = copyJson(object);
+    const event = jsonCopyOf(object);
     const metadata = objectAt(event, 'metadata');
     const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
     const old = asNewerEvent(this.#core.get({ namespace, name }) as unknown as JsonObject);
-    refuse(name, newerEventCauses.updateCauses(event, old), resource);
+    refuseRequest(name, newerEventCauses.updateCauses(event, old), resource);
     return newer(this.#core.update(asCoreEvent(event)));
   }
 

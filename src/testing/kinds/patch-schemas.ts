@@ -1,5 +1,5 @@
 // Facts of the published patch strategies of Kubernetes 1.36, for the kinds beside pods and nodes.
-import { mergeBy, metadataField as metadata, struct } from '../../api/patch/patch-schemas.ts';
+import { mergeBy, metadataPatch as metadata, struct } from '../../api/patch/patch-schemas.ts';
 
 /** A kind whose own lists are replaced whole. */
 export const plainSchema = struct({ metadata });

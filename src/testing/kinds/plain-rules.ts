@@ -24,7 +24,7 @@ import {
   textAt,
   without,
 } from '../objects/selectors.ts';
-import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/store-types.ts';
+import type { ObjectRules, StoreWriteOptions, UpdateObject } from '../objects/store-types.ts';
 import { plainSchema } from './patch-schemas.ts';
 
 /** What tells one kind from another where the server treats both alike in all else. */
@@ -81,7 +81,7 @@ function contentsOf(object: JsonObject, hasStatus: boolean): JsonObject {
   return without(object, 'metadata', ...(hasStatus ? ['status'] : []));
 }
 
-function causesOf(metadata: JsonObject, old: JsonObject, { validate }: WriteOptions): StatusCause[] {
+function causesOf(metadata: JsonObject, old: JsonObject, { validate }: StoreWriteOptions): StatusCause[] {
   return validate ? metadataUpdateCauses(metadata, old) : identityCauses(metadata, old);
 }
 

@@ -55,7 +55,7 @@ export function qualifiedNameProblems(name: string): string[] {
 }
 
 /** The key of an object in a store: `namespace/name`, or the name alone for an object of the cluster. */
-export function keyOf(object: JsonObject): string {
+export function storedKeyOf(object: JsonObject): string {
   const metadata = objectAt(object, 'metadata');
   return keyFor(textAt(metadata, 'namespace'), textAt(metadata, 'name'));
 }
@@ -68,7 +68,7 @@ export function keyFor(namespace: string, name: string): string {
 const longestPrefix = 58;
 
 /** The name, or one made from `generateName`; empty without either. */
-export function nameOf(metadata: JsonObject): string {
+export function givenOrGeneratedName(metadata: JsonObject): string {
   const name = textAt(metadata, 'name');
   if (name !== '') return name;
   const prefix = textAt(metadata, 'generateName');

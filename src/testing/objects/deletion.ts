@@ -1,6 +1,6 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { JsonObject } from '../../api/json/types.ts';
-import { keyOf } from './api-names.ts';
+import { storedKeyOf } from './api-names.ts';
 import {
   conflict,
   invalidObject,
@@ -114,7 +114,7 @@ export function checkUID(given: JsonObject, old: JsonObject, of: ResourceNames):
   const metadata = objectAt(old, 'metadata');
   const [uid, found] = [textAt(given, 'uid'), textAt(metadata, 'uid')];
   if (uid === '' || uid === found) return;
-  const key = `/registry/${of.resource}/${keyOf(old)}`;
+  const key = `/registry/${of.resource}/${storedKeyOf(old)}`;
   const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
   const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
   throw conflict(textAt(metadata, 'name'), error, of);

@@ -6,9 +6,12 @@ import { applyStrategicMergePatch } from '../../api/patch/strategic-merge-patch.
 import { apiStatus, badRequest, StoreError, unforeseen, unprocessable } from './api-status.ts';
 
 /** The patch formats of the API. */
-export type PatchType = 'application/strategic-merge-patch+json' | 'application/merge-patch+json' | 'application/json-patch+json';
+export type ObjectPatchType =
+  | 'application/strategic-merge-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/json-patch+json';
 
-export const patchTypes: readonly PatchType[] = [
+export const patchTypes: readonly ObjectPatchType[] = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
@@ -56,7 +59,7 @@ function applyOperations(document: Json, operations: readonly Operation[]): Json
 const notAnObject = 'json: cannot unmarshal array into Go value of type map[string]interface {}';
 
 /** A schema of undefined: the resource has no strategic merge, as custom resources have none. */
-function applied(object: JsonObject, type: PatchType, body: Json, schema: PatchSchema | undefined): Json {
+function applied(object: JsonObject, type: ObjectPatchType, body: Json, schema: PatchSchema | undefined): Json {
   if (type === 'application/json-patch+json') {
     if (Array.isArray(body)) return applyOperations(structuredClone(object), structuredClone(body) as unknown as Operation[]);
     throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
@@ -81,7 +84,7 @@ const noStrategicMerge = apiStatus(
 );
 
 /** The object after the patch; `object` itself is not changed. Throws the server's answer as a {@link StoreError}. */
-export function applyPatch(object: JsonObject, type: PatchType, body: Json, schema: PatchSchema | undefined): JsonObject {
+export function applyPatch(object: JsonObject, type: ObjectPatchType, body: Json, schema: PatchSchema | undefined): JsonObject {
   const result = applied(object, type, body, schema);
   if (!isJsonObject(result)) throw unprocessable();
   return result;

@@ -3,7 +3,7 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
-import { keyFor, keyOf, nameOf, requireName, withIdentity } from './api-names.ts';
+import { givenOrGeneratedName, keyFor, requireName, storedKeyOf, withIdentity } from './api-names.ts';
 import {
   alreadyExists,
   badRequest,
@@ -27,9 +27,9 @@ import { metadataOf, newMetadata } from './metadata.ts';
 import { Database, type ObjectEvent, type ObjectEventListener, ObjectHistory } from './object-history.ts';
 import { applyPatch } from './object-patches.ts';
 import {
-  copyJson,
   deepFreeze,
   equalJson,
+  jsonCopyOf,
   objectAt,
   objectFilter,
   type Selection,
@@ -44,14 +44,14 @@ import type {
   ObjectRules,
   ResourceObjects,
   ResourceStoreOptions,
-  WriteOptions,
+  StoreWriteOptions,
 } from './store-types.ts';
 
 /** The store behind {@link ResourceObjects}, with what a server needs beside. */
 export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceObjects<T> {
   readonly resource: ApiResource<T>;
   readonly #rules: ObjectRules;
-  readonly #options: WriteOptions;
+  readonly #options: StoreWriteOptions;
   readonly #clock: Clock;
   readonly #database: Database;
   readonly #history: ObjectHistory<T>;
@@ -96,7 +96,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
     const { resourceVersion } = this;
     const created = this.#created(object);
     const stored = deepFreeze({ ...created, metadata: { ...objectAt(created, 'metadata'), resourceVersion } });
-    this.#objects.set(keyOf(stored), stored);
+    this.#objects.set(storedKeyOf(stored), stored);
     return asObject(stored);
   }
 
@@ -150,10 +150,10 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
   }
 
   put(object: object): T {
-    const given = copyJson(object);
+    const given = jsonCopyOf(object);
     const metadata = objectAt(given, 'metadata');
-    const next = withIdentity(given, this.#namespaceIn(metadata), requireName(nameOf(metadata)));
-    const old = this.#objects.get(keyOf(next));
+    const next = withIdentity(given, this.#namespaceIn(metadata), requireName(givenOrGeneratedName(metadata)));
+    const old = this.#objects.get(storedKeyOf(next));
     const isSame = old !== undefined && objectAt(old, 'metadata').uid === objectAt(next, 'metadata').uid;
     if (old !== undefined && !isSame) this.#drop(old);
     return asObject(this.#store(next, isSame ? old : undefined));
@@ -190,14 +190,14 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
   }
 
   #created(object: object): JsonObject {
-    const given = copyJson(object);
+    const given = jsonCopyOf(object);
     const metadata = decoding(this.resource, () => metadataOf(given, this.resource.kind));
-    const [namespace, name] = [this.#namespaceIn(metadata), nameOf(metadata)];
+    const [namespace, name] = [this.#namespaceIn(metadata), givenOrGeneratedName(metadata)];
     if (this.#options.validate) checkUnversioned(metadata);
     const created = this.#options.fillIns
       ? decoding(this.resource, () => this.#rules.fillIn(this.#new(given, namespace, name)))
       : withIdentity(given, namespace, name);
-    if (this.#options.validate) refuse(name, this.#rules.validateCreate(created), this.resource);
+    if (this.#options.validate) refuseRequest(name, this.#rules.validateCreate(created), this.resource);
     else requireName(name);
     if (this.#objects.has(keyFor(namespace, name))) throw alreadyExists(name, this.resource);
     return created;
@@ -218,9 +218,9 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
   }
 
   #put(object: object, subresource: 'status' | undefined): T {
-    const given = copyJson(object);
+    const given = jsonCopyOf(object);
     const metadata = objectAt(given, 'metadata');
-    const key = { namespace: textAt(metadata, 'namespace'), name: nameOf(metadata) };
+    const key = { namespace: textAt(metadata, 'namespace'), name: givenOrGeneratedName(metadata) };
     if (this.#rules.updatesNeedVersion === true && this.has(key)) requireVersion(metadata, key.name, this.resource);
     const old = this.#find(key);
     checkUID(metadata, old, this.resource);
@@ -233,7 +233,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
     const update = subresource === 'status' ? this.#rules.updateStatus : this.#rules.update;
     if (update === undefined) throw notFound(name, this.resource);
     const { object, causes } = update(given, old, this.#options);
-    refuse(name, causes, this.resource);
+    refuseRequest(name, causes, this.resource);
     if (equalJson(object, old)) return asObject(old);
     if (!isReleased(old, object)) return asObject(this.#store(object, old));
     // The last finalizer is gone: the update is not stored, but the answer shows it.
@@ -245,8 +245,8 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
   #objectsAt(resourceVersion: string): ReadonlyMap<string, JsonObject> {
     const objects = new Map(this.#objects);
     for (const { object, previous } of this.#history.since(resourceVersion).toReversed()) {
-      if (previous === undefined) objects.delete(keyOf(asJson(object)));
-      else objects.set(keyOf(asJson(previous)), asJson(previous));
+      if (previous === undefined) objects.delete(storedKeyOf(asJson(object)));
+      else objects.set(storedKeyOf(asJson(previous)), asJson(previous));
     }
     return objects;
   }
@@ -259,14 +259,14 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
 
   #store(object: JsonObject, previous: JsonObject | undefined): JsonObject {
     const stored = this.#versioned(object);
-    this.#objects.set(keyOf(stored), stored);
+    this.#objects.set(storedKeyOf(stored), stored);
     this.#announce(previous === undefined ? 'ADDED' : 'MODIFIED', stored, previous);
     return stored;
   }
 
   #drop(object: JsonObject): JsonObject {
     const last = this.#versioned(object);
-    this.#objects.delete(keyOf(object));
+    this.#objects.delete(storedKeyOf(object));
     this.#announce('DELETED', last, object);
     return last;
   }
@@ -284,7 +284,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
 
   #restore(objects: readonly JsonObject[]): void {
     this.#objects.clear();
-    for (const object of objects) this.#objects.set(keyOf(object), object);
+    for (const object of objects) this.#objects.set(storedKeyOf(object), object);
     this.#history.cut(Number(this.resourceVersion));
   }
 }
@@ -326,7 +326,7 @@ function decoding<R>({ kind, version }: ApiResource, run: () => R): R {
 }
 
 /** Throws 422 when there are causes. */
-export function refuse(name: string, causes: readonly StatusCause[], of: ApiResource): void {
+export function refuseRequest(name: string, causes: readonly StatusCause[], of: ApiResource): void {
   if (causes.length > 0) throw invalidObject(name, causes, of);
 }
 

@@ -133,7 +133,7 @@ export function textsAt(object: JsonObject, key: string): string[] {
 }
 
 /** A deep copy as JSON: `undefined` members are gone and every `Date` is a string. */
-export function copyJson(value: object): JsonObject {
+export function jsonCopyOf(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value));
 }
 

@@ -5,10 +5,10 @@ import type { ApiObject, ApiResource } from '../../client/resources/api-resource
 import type { StatusCause } from './api-status.ts';
 import type { DeleteRequest, DeletionOutcome } from './deletion.ts';
 import type { Database, ObjectEvent, ObjectEventListener } from './object-history.ts';
-import type { PatchType } from './object-patches.ts';
+import type { ObjectPatchType } from './object-patches.ts';
 import type { SelectableFields, Selection } from './selectors.ts';
 
-export interface ResourceStoreOptions extends Partial<WriteOptions> {
+export interface ResourceStoreOptions extends Partial<StoreWriteOptions> {
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** At least so many of the last events can be replayed. Default 1000. */
@@ -28,7 +28,7 @@ export interface ObjectKey {
 /** What a PATCH asks for. */
 export interface ObjectPatch {
   /** The format of the body. */
-  readonly type: PatchType;
+  readonly type: ObjectPatchType;
   /** An object, or the operations of a JSON Patch. */
   readonly body: unknown;
   /** Undefined: the object itself. */
@@ -88,7 +88,7 @@ export interface ResourceObjects<T extends ApiObject = ApiObject> {
   compact(): void;
 }
 
-export interface WriteOptions {
+export interface StoreWriteOptions {
   /** Refuse what a kube-apiserver refuses. Without it only uid and resourceVersion are checked. */
   readonly validate: boolean;
   /** Fill in defaults and bring objects into the server's form. Without it an object is stored as it was given. */
@@ -102,7 +102,7 @@ export interface ObjectUpdate {
   readonly causes: readonly StatusCause[];
 }
 
-export type UpdateObject = (given: JsonObject, old: JsonObject, options: WriteOptions) => ObjectUpdate;
+export type UpdateObject = (given: JsonObject, old: JsonObject, options: StoreWriteOptions) => ObjectUpdate;
 
 /** What a server does with the objects of one resource that it does not do with all objects. */
 export interface ObjectRules {

@@ -13,7 +13,7 @@ import {
 import { type DeleteRequest, type DeletionOutcome, withDeletionTimes } from '../objects/deletion.ts';
 import { identityCauses, metadataUpdateCauses, nameCauses, newMetadataCauses, withServerMetadata } from '../objects/metadata.ts';
 import { equalJson, fieldsBeside, numberAt, objectAt, objectsAt, textAt, textsAt, without } from '../objects/selectors.ts';
-import type { ObjectRules, ObjectUpdate, WriteOptions } from '../objects/store-types.ts';
+import type { ObjectRules, ObjectUpdate, StoreWriteOptions } from '../objects/store-types.ts';
 import { shapePodStatus, validateStatusUpdate } from './pod-status-fields.ts';
 
 const inSpec = (key: string) => (pod: JsonObject) => textAt(objectAt(pod, 'spec'), key);
@@ -49,12 +49,12 @@ export const podRules: ObjectRules = {
 };
 
 /** A pod's metadata may break one more rule: a mirror pod stays one, of the same static pod. */
-function metadataCauses(metadata: JsonObject, old: JsonObject, { validate }: WriteOptions): StatusCause[] {
+function metadataCauses(metadata: JsonObject, old: JsonObject, { validate }: StoreWriteOptions): StatusCause[] {
   return validate ? validateMetadataUpdate(metadata, old) : identityCauses(metadata, old);
 }
 
 /** A write of the pod itself: the stored status stays; a changed spec gets a new generation. */
-function updatedPod(given: JsonObject, old: JsonObject, options: WriteOptions): ObjectUpdate {
+function updatedPod(given: JsonObject, old: JsonObject, options: StoreWriteOptions): ObjectUpdate {
   const oldMetadata = objectAt(old, 'metadata');
   const stored = objectAt(old, 'spec');
   const oldSpec = options.fillIns ? withSpecDefaults(stored) : stored;
@@ -75,7 +75,7 @@ function keptIfEqual(next: JsonObject, filledIn: JsonObject, stored: JsonObject)
 }
 
 /** A write of the status subresource: the stored spec and owners stay; labels, annotations and finalizers may change. */
-function updatedStatus(given: JsonObject, old: JsonObject, options: WriteOptions): ObjectUpdate {
+function updatedStatus(given: JsonObject, old: JsonObject, options: StoreWriteOptions): ObjectUpdate {
   const oldMetadata = objectAt(old, 'metadata');
   const { ownerReferences: _ignored, deletionTimestamp: _too, ...writable } = objectAt(given, 'metadata');
   const metadata = withServerMetadata(writable, oldMetadata, options.fillIns);

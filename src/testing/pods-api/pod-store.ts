@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
 import type { ObjectEvent, ObjectEventListener, ObjectsByResource } from '../objects/object-history.ts';
-import type { PatchType } from '../objects/object-patches.ts';
+import type { ObjectPatchType } from '../objects/object-patches.ts';
 import { ResourceStore } from '../objects/resource-store.ts';
 import type { Selection } from '../objects/selectors.ts';
 import type { ResourceObjects } from '../objects/store-types.ts';
@@ -15,7 +15,7 @@ export type PodEvent = ObjectEvent<WirePod>;
 /** Is called with each change of a pod. */
 export type PodEventListener = ObjectEventListener<WirePod>;
 /** The patch formats of a pods API. */
-export type PodPatchType = PatchType;
+export type PodPatchType = ObjectPatchType;
 /** Which pods a list means. */
 export type PodSelection = Selection;
 /** What a DELETE of a pod asks for. */

@@ -12,7 +12,7 @@ import { type PodSandboxConfig, runtimeAnnotations } from '../../kubelet/runtime
 import { logLines, type RuntimeFiles } from './runtime-files.ts';
 
 /** What a container is made from. */
-export interface ContainerParts {
+export interface FakeContainerParts {
   readonly id: string;
   readonly sandboxID: string;
   readonly config: ContainerConfig;
@@ -32,7 +32,7 @@ export interface ContainerSurroundings {
 
 /** One container: it runs its life by the clock. */
 export class FakeContainer {
-  readonly parts: ContainerParts;
+  readonly parts: FakeContainerParts;
   readonly createdAt: number;
   readonly #around: ContainerSurroundings;
   readonly #ended = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ export class FakeContainer {
   #cancelKill: CancelTimer = () => {};
   #killAt = Number.POSITIVE_INFINITY;
 
-  constructor(parts: ContainerParts, around: ContainerSurroundings) {
+  constructor(parts: FakeContainerParts, around: ContainerSurroundings) {
     this.parts = parts;
     this.#around = around;
     this.createdAt = around.clock.now();

@@ -1,5 +1,5 @@
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
-import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
@@ -9,7 +9,7 @@ import type { PreemptCase } from './case.ts';
 /** The scheduler of one case, with its default plugins. */
 export function frameworkOf(recorded: PreemptCase): Framework {
   const pods = (recorded.pods ?? []).map((pod) => createPodInfo(pod));
-  const snapshot = snapshotOf(
+  const snapshot = nodeSnapshotOf(
     recorded.nodes.map((node) =>
       createNodeInfo(
         node,

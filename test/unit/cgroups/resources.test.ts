@@ -13,7 +13,7 @@ import {
 import { cgroupPath, podCgroup, podOfFolder } from '../../../src/kubelet/cgroups/cgroup-names.ts';
 import {
   checkedNodeLimits,
-  containerResources,
+  containerCgroupResources,
   hugepageLimits,
   type NodeLimits,
   oomScoreAdj,
@@ -123,19 +123,19 @@ describe('podCgroupResources', () => {
 describe('containerResources', () => {
   it('takes the limit for the request, and the limit of the pod for that of the container', () => {
     const own = container({}, { cpu: '500m' });
-    const { hugepageLimits: _pages, ...taken } = containerResources(
+    const { hugepageLimits: _pages, ...taken } = containerCgroupResources(
       podOf([{ name: 'c', resources: { limits: { cpu: '500m' } } }]),
       { name: 'c', resources: { limits: { cpu: '500m' } } },
       limits,
     );
     expect(taken).toEqual({ cpuShares: 512, cpuQuota: 50_000, cpuPeriod: 100_000, oomScoreAdj: 999 });
     const pod = podOf([own], { resources: { limits: { cpu: '3', memory: '1Gi' } } });
-    expect(containerResources(pod, own, limits)).toMatchObject({ cpuQuota: 50_000, memoryLimitInBytes: GiB });
-    expect(containerResources(pod, container(), limits)).toMatchObject({ cpuQuota: 300_000 });
+    expect(containerCgroupResources(pod, own, limits)).toMatchObject({ cpuQuota: 50_000, memoryLimitInBytes: GiB });
+    expect(containerCgroupResources(pod, container(), limits)).toMatchObject({ cpuQuota: 300_000 });
   });
 
   it('lets all processes of a container go with cgroup v2, unless told otherwise', () => {
-    const of = (more: NodeLimits) => containerResources(podOf([container()]), container(), limitsWith(more)).unified;
+    const of = (more: NodeLimits) => containerCgroupResources(podOf([container()]), container(), limitsWith(more)).unified;
     expect(of({ cgroupVersion: 2 })).toEqual({ 'memory.oom.group': '1' });
     expect(of({ cgroupVersion: 2, singleProcessOOMKill: true })).toBeUndefined();
     expect(of({ cgroupVersion: 1 })).toBeUndefined();

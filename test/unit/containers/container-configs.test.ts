@@ -6,7 +6,7 @@ import type { Pod } from '../../../src/api/json/types.ts';
 import type { Container } from '../../../src/api/pod/pod-containers.ts';
 import { StatusManagerError } from '../../../src/base/errors.ts';
 import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
-import { type ContainerConfigRequest, ContainerConfigs } from '../../../src/kubelet/containers/container-configs.ts';
+import { type ContainerConfigSource, ContainerConfigs } from '../../../src/kubelet/containers/container-configs.ts';
 import type { ContainerConfigsOptions } from '../../../src/kubelet/containers/container-configs-options.ts';
 import type { Service } from '../../../src/kubelet/containers/environment.ts';
 import type { MountedVolume } from '../../../src/kubelet/volumes/pod-folder.ts';
@@ -53,7 +53,7 @@ function podWith(spec: Partial<NonNullable<Pod['spec']>> = {}, metadata: Pod['me
   };
 }
 
-function requestWith(pod: Pod, container: Container, more: Partial<ContainerConfigRequest> = {}): ContainerConfigRequest {
+function requestWith(pod: Pod, container: Container, more: Partial<ContainerConfigSource> = {}): ContainerConfigSource {
   return {
     ...{ pod, container, attempt: 0, imageRef: 'sha256:1', runtimeHandler: '', volumes: new Map(), podIPs: ['10.0.0.7'] },
     image: { username: '' },

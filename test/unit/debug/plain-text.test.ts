@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../src/observe/debug/debug-api.ts';
 import {
   columns,
-  durationText,
   filterOf,
-  podText,
+  podPageText,
   printable,
+  roundedDuration,
   tableText,
   timeText,
 } from '../../../src/observe/debug/plain-text.ts';
@@ -146,7 +146,7 @@ describe('a pod as text', () => {
       droppedEntries: 3,
       status: {},
     };
-    expect(podText(pod)).toBe(
+    expect(podPageText(pod)).toBe(
       [
         'pod          default/web',
         'uid          uid-web',
@@ -204,7 +204,7 @@ describe('plain text', () => {
     [600_000, '10 min'],
     [86_400_000, '24 h'],
   ])('says %d ms as %s', (ms, text) => {
-    expect(durationText(ms)).toBe(text);
+    expect(roundedDuration(ms)).toBe(text);
   });
 
   it('shows a time that is none as it is', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ContainerLife } from '../../../src/node/provider/container-life.ts';
+import { RunningContainer } from '../../../src/node/provider/container-life.ts';
 import { RestartBackoff } from '../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
@@ -10,7 +10,7 @@ it('a sidecar that was never ready counts as started once it will not run again'
   };
   const spec = { name: 'proxy', restartPolicy: 'Always', startupProbe: { tcpSocket: { port: 80 } } };
   const never = new AbortController().signal;
-  const life = new ContainerLife({
+  const life = new RunningContainer({
     pod: { metadata: { uid: '1', name: 'web', namespace: 'default' }, spec: { initContainers: [spec], containers: [] } },
     spec,
     isInit: true,

@@ -1,7 +1,7 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, type NodeInfo, type Snapshot, snapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, type NodeInfo, nodeSnapshotOf, type Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 
@@ -32,7 +32,7 @@ export function frameworkWith(
   plugins: readonly Plugin[] | ((handle: PluginHandle) => readonly Plugin[]),
   { nodes = ['n1', 'n2', 'n3'].map((name) => nodeInfo(name)), nominated = {}, random, onFailure, ...profile }: WorldOptions = {},
 ): Framework {
-  const snapshot: Snapshot = snapshotOf(nodes);
+  const snapshot: Snapshot = nodeSnapshotOf(nodes);
   const none = () => [];
   const listers = { services: none, replicationControllers: none, replicaSets: none, statefulSets: none };
   return new Framework(

@@ -1,7 +1,7 @@
 // Behaviour of pkg/scheduler/framework/plugins/serviceaffinity, v1.22.17.
 
 import type { WireNode } from '../../../api/json/types.ts';
-import { type LabelSelector, type Labels, labelOf, selectorFromLabels } from '../../../api/selectors/label-selector.ts';
+import { type LabelSelector, type LabelSet, labelOf, selectorFromLabels } from '../../../api/selectors/label-selector.ts';
 import { type CycleState, type StateData, stateKey } from '../../framework/cycle-state.ts';
 import {
   type ClusterEventWithHint,
@@ -74,7 +74,7 @@ interface Neighbour {
 class ServiceNeighbours implements StateData<ServiceNeighbours> {
   readonly #namespace: string;
   /** Has the labels that the pod's nodeSelector fixes. */
-  readonly #fixed: Labels;
+  readonly #fixed: LabelSet;
   /** Labels whose values the first neighbour's node fixes. Empty where no service selects the pod. */
   readonly #open: readonly string[];
   readonly #selector: LabelSelector;
@@ -84,7 +84,7 @@ class ServiceNeighbours implements StateData<ServiceNeighbours> {
 
   private constructor(
     namespace: string,
-    fixed: Labels,
+    fixed: LabelSet,
     open: readonly string[],
     selector: LabelSelector,
     neighbours: readonly Neighbour[],
@@ -135,7 +135,7 @@ class ServiceNeighbours implements StateData<ServiceNeighbours> {
     return this.#wanted.matches(metadata?.labels);
   }
 
-  #labels(): Labels {
+  #labels(): LabelSet {
     const labels: Record<string, string> = { ...this.#fixed };
     const theirs = this.#neighbours[0]?.node.metadata?.labels;
     for (const label of this.#open) {
@@ -244,6 +244,6 @@ function servicesOf({ pod, namespace }: PodInfo, listers: ClusterListers): Selec
   });
 }
 
-function selectorOf({ spec }: SelectingObject): Labels | undefined {
-  return (spec?.selector as Labels | null | undefined) ?? undefined;
+function selectorOf({ spec }: SelectingObject): LabelSet | undefined {
+  return (spec?.selector as LabelSet | null | undefined) ?? undefined;
 }

@@ -1,5 +1,5 @@
 import type { WireNode, WirePod } from '../../../api/json/types.ts';
-import { type Labels, labelOf } from '../../../api/selectors/label-selector.ts';
+import { type LabelSet, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
@@ -154,7 +154,7 @@ class TopologyCounts {
 }
 
 /** The labels of a namespace; undefined for one that is not known. */
-export type NamespaceLabels = (namespace: string) => Labels | undefined;
+export type NamespaceLabels = (namespace: string) => LabelSet | undefined;
 
 /** True where every term speaks of `other`. No terms speak of nobody. */
 export function matchesAllTerms(terms: readonly AffinityTerm[], other: WirePod, labelsOf: NamespaceLabels): boolean {

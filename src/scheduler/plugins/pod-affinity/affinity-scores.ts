@@ -1,5 +1,5 @@
 import type { WireNode } from '../../../api/json/types.ts';
-import { type Labels, labelOf } from '../../../api/selectors/label-selector.ts';
+import { type LabelSet, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
@@ -12,7 +12,7 @@ export class AffinityScores implements StateData<AffinityScores> {
   readonly #toSchedule: PodInfo;
   readonly #labelsOf: NamespaceLabels;
   /** The labels of the namespace of the pod to schedule. */
-  readonly #ownNamespace: Labels;
+  readonly #ownNamespace: LabelSet;
   /** By topology key and domain. */
   readonly #scores = new Map<string, Map<string, number>>();
 

@@ -2,7 +2,7 @@ import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import {
   type GivenLabelSelector,
   type LabelSelector,
-  type Labels,
+  type LabelSet,
   labelOf,
   parseLabelSelector,
   selectorFromLabels,
@@ -52,7 +52,7 @@ export function parseConstraint(constraint: WireSpreadConstraint, selector: Labe
 }
 
 /** True where a node has a label for every constraint. */
-export function hasTopologyKeys(labels: Labels | undefined, constraints: readonly SpreadConstraint[]): boolean {
+export function hasTopologyKeys(labels: LabelSet | undefined, constraints: readonly SpreadConstraint[]): boolean {
   return constraints.every(({ topologyKey }) => labelOf(labels, topologyKey) !== undefined);
 }
 
@@ -76,7 +76,7 @@ export function includesAllNodes({ spec }: WirePod, constraints: readonly Spread
 }
 
 /** The pods of the constraint's selector that have the pod's own values of the labels in `matchLabelKeys`, too. */
-function ownSelector(index: number, { labelSelector, matchLabelKeys }: WireSpreadConstraint, labels: Labels): LabelSelector {
+function ownSelector(index: number, { labelSelector, matchLabelKeys }: WireSpreadConstraint, labels: LabelSet): LabelSelector {
   const selector = parseLabelSelector(`spec.topologySpreadConstraints[${index}].labelSelector`, labelSelector);
   const keys = (matchLabelKeys ?? []).filter((key) => labelOf(labels, key) !== undefined);
   if (keys.length === 0) return selector;
@@ -161,9 +161,9 @@ function checkConstraint(at: string, constraint: WireSpreadConstraint): void {
  */
 export function defaultSelector({ metadata }: WirePod, listers: ClusterListers): LabelSelector {
   const { namespace = '', labels = {}, ownerReferences = [] } = metadata ?? {};
-  let wanted: Labels = {};
+  let wanted: LabelSet = {};
   for (const { spec } of listers.services(namespace)) {
-    const selector = spec?.selector as Labels | null | undefined;
+    const selector = spec?.selector as LabelSet | null | undefined;
     if (selector == null) continue;
     if (Object.entries(selector).every(([key, value]) => labelOf(labels, key) === value)) wanted = { ...wanted, ...selector };
   }
@@ -172,7 +172,7 @@ export function defaultSelector({ metadata }: WirePod, listers: ClusterListers):
   const kind = `${owner?.apiVersion} ${owner?.kind}`;
   if (kind === 'v1 ReplicationController') {
     const controller = named(listers.replicationControllers(namespace), owner?.name);
-    wanted = { ...wanted, ...(controller?.spec?.selector as Labels | null | undefined) };
+    wanted = { ...wanted, ...(controller?.spec?.selector as LabelSet | null | undefined) };
   } else if (kind === 'apps/v1 ReplicaSet') {
     byController = controllerSelector(named(listers.replicaSets(namespace), owner?.name));
   } else if (kind === 'apps/v1 StatefulSet') {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
-import { errorFromStatus, parseRetryAfter, readAnswer } from '../../../../src/client/transport/api-answer.ts';
+import { errorFromStatus, parseRetryAfter, readApiAnswer } from '../../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 
 const now = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -8,7 +8,7 @@ const answer = (status: number, body: string, headers = {}) => ({ status, header
 
 function errorOf(...args: Parameters<typeof answer>): ApiError {
   try {
-    readAnswer(answer(...args), 'PATCH /p', now);
+    readApiAnswer(answer(...args), 'PATCH /p', now);
   } catch (error) {
     if (error instanceof ApiError) return error;
   }
@@ -17,8 +17,8 @@ function errorOf(...args: Parameters<typeof answer>): ApiError {
 
 describe('readAnswer', () => {
   it('gives the object of a good answer', () => {
-    expect(readAnswer(answer(200, '{"a":1}'), 'GET /p', now)).toEqual({ a: 1 });
-    expect(readAnswer(answer(202, '{"a":1}'), 'GET /p', now)).toEqual({ a: 1 });
+    expect(readApiAnswer(answer(200, '{"a":1}'), 'GET /p', now)).toEqual({ a: 1 });
+    expect(readApiAnswer(answer(202, '{"a":1}'), 'GET /p', now)).toEqual({ a: 1 });
   });
 
   it.each(['', '{"half":', 'null', '[]', '"text"', '<html>'])('takes a good answer that holds %j for broken', (body) => {

@@ -3,7 +3,7 @@ import type { WirePod } from '../../../../src/api/json/types.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import type { Plugin, PluginFactory, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, type Snapshot, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, nodeSnapshotOf, type Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { createInterPodAffinity } from '../../../../src/scheduler/plugins/pod-affinity/inter-pod-affinity.ts';
 import { createPodTopologySpread } from '../../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
@@ -88,7 +88,7 @@ describe.each([
       const gone = below(prng, 2) === 0 ? pods.splice(below(prng, pods.length), 1)[0] : undefined;
       if (gone !== undefined) cache.forgetPod(gone.info, gone.nodeName);
       const snapshot = cache.updateSnapshot();
-      const fresh = snapshotOf(snapshot.nodes.map(({ node, pods: there }) => createNodeInfo(node, there)));
+      const fresh = nodeSnapshotOf(snapshot.nodes.map(({ node, pods: there }) => createNodeInfo(node, there)));
       const asked = createPodInfo(randomPod(prng, 10_000 + step));
       const answer = run.ask(asked);
       expect(answer).toEqual(new LongRun(factory, fresh).ask(asked));

@@ -3,7 +3,7 @@ import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-prof
 import { SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
 
@@ -29,7 +29,7 @@ interface World {
 export function frameworkOf(profile: ProfileMaker, { nodes, pods = [], services = [] }: World): Framework {
   const infos = pods.map((pod) => createPodInfo(pod));
   const on = (name: string | undefined) => infos.filter(({ pod }) => pod.spec?.nodeName === name);
-  const snapshot = snapshotOf(nodes.map((node) => createNodeInfo(node, on(node.metadata?.name))));
+  const snapshot = nodeSnapshotOf(nodes.map((node) => createNodeInfo(node, on(node.metadata?.name))));
   const none = () => [];
   return new Framework(
     {

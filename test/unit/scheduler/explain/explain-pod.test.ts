@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Diagnosis, FitError } from '../../../../src/scheduler/framework/fit-error.ts';
 import type { PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
-import { explainPod, type KnownOfPod, LastAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
+import { explainPod, type KnownOfAttempts, LastAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
 import { giveBack, nodeWaiter, pod, queueOf } from '../queue/world.ts';
 
 const full: PluginRejection = {
@@ -29,7 +29,7 @@ function diagnosis(failures: Readonly<Record<string, PluginRejection>>, more: Pa
   };
 }
 
-function known(more: Partial<KnownOfPod>): KnownOfPod {
+function known(more: Partial<KnownOfAttempts>): KnownOfAttempts {
   return {
     uid: 'a',
     place: undefined,

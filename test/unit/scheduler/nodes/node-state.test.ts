@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import { createNodeInfo, NodeState, snapshotOf, zoneKeyOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, NodeState, nodeSnapshotOf, zoneKeyOf } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 
 const podInfo = (name: string, spec: Partial<WirePod['spec']> = {}) =>
@@ -59,7 +59,7 @@ describe('the state of a node', () => {
   it('stands in the parts of a snapshot that its pods put it into', () => {
     const plain = createNodeInfo(node);
     const other = createNodeInfo({ metadata: { name: 'n2' } }, [podInfo('a', { affinity: lonely })]);
-    const snapshot = snapshotOf([plain, other]);
+    const snapshot = nodeSnapshotOf([plain, other]);
     expect(snapshot.get('n2')).toBe(other);
     expect(snapshot.get('n3')).toBeUndefined();
     expect([snapshot.nodesWithAffinity, snapshot.nodesWithRequiredAntiAffinity]).toEqual([[other], [other]]);

@@ -7,7 +7,7 @@ import type {
   PluginHandle,
   SelectingObject,
 } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, type NodeInfo, type Snapshot, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, type NodeInfo, nodeSnapshotOf, type Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export class Trial {
   readonly skipsFilter: boolean;
 
   constructor(factory: PluginFactory, pod: WirePod, { nodes, args, namespaces = {}, services = [], controllers = {} }: World) {
-    this.snapshot = snapshotOf(nodes);
+    this.snapshot = nodeSnapshotOf(nodes);
     const listers: ClusterListers = {
       namespaceLabels: (name) => namespaces[name],
       services: () => services,

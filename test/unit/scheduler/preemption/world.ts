@@ -2,7 +2,7 @@ import type { WirePod } from '../../../../src/api/json/types.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginRejection, SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
@@ -73,7 +73,7 @@ export function preemptionWorld(shape: WorldShape) {
   const nodes = Object.entries(shape.nodes).map(([name, pods]) =>
     createNodeInfo({ metadata: { name }, status: { allocatable: { cpu: '4', pods: '110' } } } as never, pods.map(podOf)),
   );
-  const snapshot = snapshotOf(nodes);
+  const snapshot = nodeSnapshotOf(nodes);
   const empty = () => [];
   let plugin: DefaultPreemption | undefined;
   const framework = new Framework(

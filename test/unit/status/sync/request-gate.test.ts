@@ -4,7 +4,7 @@ import { metricsOption, noMetrics } from '../../../../src/base/metrics/metrics.t
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from '../../../../src/status/events/status-manager-events.ts';
 import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
-import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
+import { type GateAdmission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 function gate(rateLimiter?: { qps: number; burst: number }) {
@@ -20,7 +20,7 @@ function gate(rateLimiter?: { qps: number; burst: number }) {
   return { clock, seen, listen, subject };
 }
 const about = (verb: 'get' | 'patch' | 'delete') => ({ verb, podUID: '12345678' }) as const;
-const unpaid = (): Admission => ({ prepaid: false });
+const unpaid = (): GateAdmission => ({ prepaid: false });
 const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'NotFound', message: 'x' }));
 /** A request that rejects only after its abort, `turns` turns of the event loop later. */
 const untilAborted =

@@ -1,5 +1,5 @@
 import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
-import { byName, compareTexts } from '../../../../src/observe/debug/pod-table.ts';
+import { byPodName, compareTexts } from '../../../../src/observe/debug/pod-table.ts';
 import { rankOf } from '../text/sync-words.ts';
 
 /** What the table can be sorted by, with what the column is called. */
@@ -35,7 +35,7 @@ export function parseOrder(text: string): PodOrder {
 type Compare = (a: DebugPodRow, b: DebugPodRow) => number;
 
 const comparisons: Readonly<Record<SortKey, Compare>> = {
-  name: byName,
+  name: byPodName,
   phase: (a, b) => compareTexts(a.phase ?? '', b.phase ?? ''),
   ready: (a, b) => Number(a.ready) - Number(b.ready),
   restarts: (a, b) => a.restarts - b.restarts,
@@ -48,7 +48,7 @@ const comparisons: Readonly<Record<SortKey, Compare>> = {
 /** Equal rows are in the order of their names, whichever way the rest is sorted. */
 export function compareBy({ key, descending }: PodOrder): Compare {
   const compare = comparisons[key];
-  return descending ? (a, b) => compare(b, a) || byName(a, b) : (a, b) => compare(a, b) || byName(a, b);
+  return descending ? (a, b) => compare(b, a) || byPodName(a, b) : (a, b) => compare(a, b) || byPodName(a, b);
 }
 
 /** True when a row that has changed can stand elsewhere than before. */
