@@ -2,10 +2,10 @@ import type { DescMessage, DescMethodUnary, MessageShape } from '@bufbuild/proto
 import type { Logger } from '../../base/logging/logger.ts';
 import { isRuntimeError, type PullImageOptions, type RuntimeCall } from '../runtime/container-runtime.ts';
 import type { FilesystemUsage, ImageAuth, RuntimeImage } from '../runtime/runtime-images.ts';
-import { filesystemOf, imageOf } from './answers.ts';
+import { filesystemOf, imageOf } from './cri-answers.ts';
 import { type CriConnection, type MakeRequest, rpcError } from './cri-connection.ts';
+import { sandboxRequest } from './cri-requests.ts';
 import { ImageService } from './proto/api_pb.ts';
-import { sandboxRequest } from './requests.ts';
 
 const { method } = ImageService;
 

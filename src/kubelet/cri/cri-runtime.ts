@@ -32,11 +32,10 @@ import {
   sandboxDetails,
   sandboxRecord,
   sandboxStatsOf,
-} from './answers.ts';
+} from './cri-answers.ts';
 import { CriConnection } from './cri-connection.ts';
 import { answered, CriCalls, imageFilesystems, imageStatus, listImages, pullImage, removeImage } from './cri-images.ts';
 import { type CriRuntimeOptions, checkedCriRuntimeOptions } from './cri-options.ts';
-import { CgroupDriver, type ContainerEventResponse, RuntimeService } from './proto/api_pb.ts';
 import {
   containerFilter,
   containerRequest,
@@ -45,7 +44,8 @@ import {
   resourcesRequest,
   sandboxFilter,
   sandboxRequest,
-} from './requests.ts';
+} from './cri-requests.ts';
+import { CgroupDriver, type ContainerEventResponse, RuntimeService } from './proto/api_pb.ts';
 
 const { method } = RuntimeService;
 

@@ -4,10 +4,10 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
+import type { PullSecret } from '../images/keyring.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { lastLogNumber } from './pod-preparation.ts';
 import type {
-  PullSecret,
   SyncCgroups,
   SyncConfigs,
   SyncFolders,

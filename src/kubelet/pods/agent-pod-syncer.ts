@@ -15,6 +15,7 @@ import type {
 } from '../../node/workers/pod-syncer.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
+import { AgentPodStatuses } from './agent-pod-statuses.ts';
 import {
   type AgentPodSyncerOptions,
   type ResolvedAgentPodSyncerOptions,
@@ -25,7 +26,6 @@ import { ContainerKiller, PodKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
 import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
-import { AgentPodStatuses } from './pod-statuses.ts';
 import { progressView, StartFailures, StartProgress } from './start-progress.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */

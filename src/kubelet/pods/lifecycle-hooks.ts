@@ -11,7 +11,7 @@ import { probeHeaders, requestPath } from '../../node/probes/http-probe.ts';
 import { containerPort } from '../../node/probes/network-prober.ts';
 import type { ExecProbeTarget, ProbeOutcome, Prober } from '../../node/probes/prober.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
-import { podText } from './pod-statuses.ts';
+import { podText } from './agent-pod-statuses.ts';
 
 export type LifecycleHandler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
 

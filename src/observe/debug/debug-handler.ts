@@ -4,6 +4,8 @@ import { invalidOption } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { Board, type DebugManager, record } from './board.ts';
+import { ChangeStream } from './change-stream.ts';
 import {
   acceptsHtml,
   beginStream,
@@ -17,9 +19,7 @@ import {
   redirect,
   sendJson,
   sendText,
-} from './answers.ts';
-import { Board, type DebugManager, record } from './board.ts';
-import { ChangeStream } from './change-stream.ts';
+} from './debug-answers.ts';
 import type { DebugPod } from './debug-api.ts';
 import type { DebugNodeSource } from './debug-node.ts';
 import { page, pagePolicy } from './page/page.ts';

@@ -10,7 +10,7 @@ import {
   predicates,
   priorities,
 } from './algorithm-registry.ts';
-import type { NodeLabelArgs } from './plugins/one-rule-plugins.ts';
+import type { NodeLabelArgs } from './plugins/classic-rule-plugins.ts';
 import type { RatioArgs } from './plugins/resource-scores.ts';
 import type { ServiceAffinityArgs } from './plugins/services.ts';
 import type { Policy, PredicatePolicy, PriorityPolicy } from './policy.ts';

@@ -21,7 +21,7 @@ import {
   nodeLabel,
   nodePreferAvoidPods,
   refuseClaims,
-} from './plugins/one-rule-plugins.ts';
+} from './plugins/classic-rule-plugins.ts';
 import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
 import {
   balancedAllocationScore,

@@ -16,7 +16,7 @@ import { type ApiCopies, type PodSourceView, StaleReads } from './api-copies.ts'
 import { PodFinisher } from './finish-when-reclaimed.ts';
 import { type FlushResult, FlushWaiters } from './flush-waiters.ts';
 import { RequestGate } from './request-gate.ts';
-import { StatusSyncLoop } from './sync-loop.ts';
+import { StatusSyncLoop } from './status-sync-loop.ts';
 import { type PodSyncPhase, SyncPhases, type UnsettledPod } from './sync-phase.ts';
 import { SyncRecords } from './sync-records.ts';
 import { SyncReports } from './sync-reports.ts';

@@ -3,8 +3,8 @@ import { pathSegmentProblem } from '../objects/api-names.ts';
 import type { ObjectRules } from '../objects/store-types.ts';
 import { configMapRules, secretRules } from './data-objects.ts';
 import { eventRules } from './events.ts';
+import { serviceAccountSchema } from './kind-patch-schemas.ts';
 import { nodeRules } from './node-rules.ts';
-import { serviceAccountSchema } from './patch-schemas.ts';
 import { type KindTraits, leaseRules, namespaceRules, plainRules } from './plain-rules.ts';
 import { serviceRules } from './service-rules.ts';
 

@@ -25,7 +25,7 @@ import {
   without,
 } from '../objects/selectors.ts';
 import type { ObjectRules, StoreWriteOptions, UpdateObject } from '../objects/store-types.ts';
-import { plainSchema } from './patch-schemas.ts';
+import { plainSchema } from './kind-patch-schemas.ts';
 
 /** What tells one kind from another where the server treats both alike in all else. */
 export interface KindTraits {

@@ -3,7 +3,7 @@ import { labelNameProblem } from '../objects/api-names.ts';
 import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import { fieldsBeside, objectAt, objectsAt, textAt, textsAt, without } from '../objects/selectors.ts';
 import type { ObjectRules } from '../objects/store-types.ts';
-import { serviceSchema } from './patch-schemas.ts';
+import { serviceSchema } from './kind-patch-schemas.ts';
 import { plainRules } from './plain-rules.ts';
 
 const isExternal = (spec: JsonObject): boolean => spec.type === 'ExternalName';

@@ -8,7 +8,7 @@ import type { ObjectPatchType } from '../objects/object-patches.ts';
 import { ResourceStore } from '../objects/resource-store.ts';
 import type { Selection } from '../objects/selectors.ts';
 import type { ResourceObjects } from '../objects/store-types.ts';
-import { boundPod, podRules } from './pod-rules.ts';
+import { boundPod, podRules } from './pod-object-rules.ts';
 
 /** One change of a pod. */
 export type PodEvent = ObjectEvent<WirePod>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statusesOfKnownPods } from '../../../../src/kubelet/pods/pod-statuses.ts';
+import { statusesOfKnownPods } from '../../../../src/kubelet/pods/agent-pod-statuses.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
