@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { loadYaml } from '@kubernetes/client-node';
-import type { AgentSettings } from 'pod-status-manager/node';
+import type { AgentSettings } from 'pod-status-manager/kubelet';
 import { ConfigError, fields, isRecord, withoutEffect } from './config-fields.ts';
 
 /** What a configuration file says. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { CriRuntime } from 'pod-status-manager/cri';
-import { NodeAgent } from 'pod-status-manager/node';
+import { NodeAgent } from 'pod-status-manager/kubelet';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { Registry } from 'prom-client';
 import { type KubeletConfig, readConfigFile } from './config-file.ts';

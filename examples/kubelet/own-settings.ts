@@ -1,4 +1,4 @@
-import type { NodeAgentOptions } from 'pod-status-manager/node';
+import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
 import { ConfigError, isRecord } from './config-fields.ts';
 
 type ServerOptions = NonNullable<NodeAgentOptions['server']>;

@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { JsonObject, WirePod } from '../../src/api/json/types.ts';
 import { KubeTransport } from '../../src/index.ts';
-import { TokenManager } from '../../src/node.ts';
+import { TokenManager } from '../../src/kubelet.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podOf } from '../support/answers.ts';
 

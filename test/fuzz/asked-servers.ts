@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDebugHandler } from '../../src/debug.ts';
 import { BasicPodManager, type Logger, type Pod, StatusManager } from '../../src/index.ts';
-import { KubeletApi, type KubeletApiHost, type KubeletApiOptions } from '../../src/node.ts';
+import { KubeletApi, type KubeletApiHost, type KubeletApiOptions } from '../../src/kubelet.ts';
 import type { Prng } from '../chaos/prng.ts';
 import { createCertificateAuthority } from '../support/certificate-authority.ts';
 import { repeated } from './answer.ts';

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } fr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanSubPaths, prepareSubPath } from '../../src/kubelet/volumes/sub-paths.ts';
-import { LinuxMounter, VolumeManager } from '../../src/node.ts';
+import { LinuxMounter, VolumeManager } from '../../src/kubelet.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { requireOwnMounts } from './own-mounts.ts';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, stat, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LinuxMounter, VolumeManager, type VolumeManagerOptions } from '../../src/node.ts';
+import { LinuxMounter, VolumeManager, type VolumeManagerOptions } from '../../src/kubelet.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { never, podWith, setUp as setUpFake } from '../unit/volumes/world.ts';
 import { requireOwnMounts } from './own-mounts.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Mounter } from '../../src/node.ts';
+import type { Mounter } from '../../src/kubelet.ts';
 import { tempDir } from './temp-dir.ts';
 
 /** What a mounter promises, whether its mounts are real or not. */

@@ -1,4 +1,4 @@
-import type { NodeNetwork } from '../../src/node.ts';
+import type { NodeNetwork } from '../../src/kubelet.ts';
 
 /** The network of a machine in memory: these addresses on one interface, and no names. */
 export function networkOf(...addresses: readonly string[]): NodeNetwork {

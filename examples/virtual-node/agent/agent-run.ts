@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WirePod } from 'pod-status-manager';
-import { NodeAgent } from 'pod-status-manager/node';
+import { NodeAgent } from 'pod-status-manager/kubelet';
 import { FakeMounter, FakeRuntime, type InMemoryApiServer } from 'pod-status-manager/testing';
 import type { AdminClient } from '../admin-client.ts';
 import { pause } from '../pause.ts';

@@ -27,63 +27,108 @@ import { ContainerParts } from './container-parts.ts';
 import { DiskParts } from './disk-parts.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import { NodeParts } from './node-parts.ts';
-import { ResizeParts } from './resize-parts.ts';
+import { ResizeParts, type ResizePartsOptions } from './resize-parts.ts';
 
-/** The parts of a node agent, put together. Nothing of them runs before its start. */
+/**
+ * The parts of a node agent, put together in the order of the constructor. Nothing of them runs before its start. A part that asks
+ * one made later asks for it when it runs.
+ */
 export class AgentParts {
   readonly options: ResolvedAgentOptions;
   readonly podManager: BasicPodManager;
-  readonly statusManager: StatusManager;
-  readonly podWorkers: PodWorkers;
   readonly cluster: ClusterParts;
-  readonly containers: ContainerParts;
-  readonly resizes: ResizeParts;
-  readonly node: NodeParts;
-  readonly config: PodConfig;
   readonly source: HandledSource;
-  readonly loop: SyncLoop;
-  readonly mirrorPods: MirrorPodReconciler;
-  readonly cleanup: AgentCleanup;
+  readonly config: PodConfig;
   readonly cgroups: PodCgroups;
   readonly classes: ClassUpdates;
+  readonly statusManager: StatusManager;
+  readonly node: NodeParts;
+  readonly resizes: ResizeParts;
+  readonly containers: ContainerParts;
+  readonly podWorkers: PodWorkers;
+  readonly loop: SyncLoop;
+  readonly disk: DiskParts;
+  readonly cleanup: AgentCleanup;
+  readonly rotation: LogRotation;
+  readonly mirrorPods: MirrorPodReconciler;
+  /** What the API shows of the machine's processors. */
+  readonly cpu: CpuSampler;
   /** What the agent's API shows. */
   readonly shown: AgentApiHost;
   readonly api: KubeletApi | undefined;
-  /** What the API shows of the machine's processors. */
-  readonly cpu: CpuSampler;
-  readonly rotation: LogRotation;
-  readonly disk: DiskParts;
+  readonly #apiServer: ApiServerSource;
+  readonly #limits: ResizePartsOptions['limits'];
   #wasReady = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: NodeAgentOptions) {
-    const resolved = resolveAgentOptions(options);
-    const { settings, machine, timed, measured, shared, nodeName, podManager } = resolved;
-    const { statusManager, podClient, runtime, cgroups } = options;
-    this.options = resolved;
-    this.podManager = podManager;
-    this.cluster = new ClusterParts(resolved);
-    const { lanes, eventRecorder } = this.cluster;
-    this.config = new PodConfig({ eventRecorder, ...timed });
-    const source = new ApiServerSource({ transport: lanes.own, nodeName, podBudget: options.podBudget ?? {}, ...shared });
-    this.source = new HandledSource(source);
+    this.options = resolveAgentOptions(options);
+    this.podManager = this.options.podManager;
+    this.#limits = limitsOf(this.options);
+    this.cluster = new ClusterParts(this.options);
+    this.#apiServer = this.#makeApiServerSource();
+    this.source = new HandledSource(this.#apiServer);
+    this.config = this.#makeConfig();
+    this.cgroups = options.cgroups ?? this.#makeCgroups();
+    this.classes = this.#makeClassUpdates();
+    this.statusManager = this.#makeStatusManager();
+    this.node = this.#makeNode();
+    this.resizes = this.#makeResizes();
+    this.containers = this.#makeContainers();
+    this.podWorkers = this.#makePodWorkers();
+    this.loop = this.#makeLoop();
+    this.disk = this.#makeDisk();
+    this.cleanup = this.#makeCleanup();
+    this.rotation = this.#makeRotation();
+    this.mirrorPods = this.#makeMirrorPods();
+    this.cpu = new CpuSampler({ read: readProcessorTime, clock: this.options.timed.clock });
+    this.shown = this.#makeApiHost();
+    this.api = this.#makeApi();
+  }
+
+  #makeApiServerSource(): ApiServerSource {
+    const { given, nodeName, shared } = this.options;
+    return new ApiServerSource({ transport: this.cluster.lanes.own, nodeName, podBudget: given.podBudget ?? {}, ...shared });
+  }
+
+  #makeConfig(): PodConfig {
+    const { nodeName, settings, sources, timed } = this.options;
+    const config = new PodConfig({ eventRecorder: this.cluster.eventRecorder, ...timed });
     // whether a pod may run depends on what the node has, and on what others say of it
-    this.config.addSource(apiserverSource, new LateSource(source, () => this.node.object.synced()));
-    this.#addOtherSources();
-    const { cpuCFSQuota, podPidsLimit } = settings;
-    const hugePageSizes = pageSizesOf(machine);
-    const limits = { cpuCFSQuota, podPidsLimit, hugePageSizes, memoryCapacityBytes: machine.memoryBytes };
+    config.addSource(apiserverSource, new LateSource(this.#apiServer, () => this.node.object.synced()));
+    const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = settings;
+    if (path !== undefined) {
+      const file = new FileSource({ path, nodeName, checkPeriodMs: settings.fileCheckFrequencyMs, ...timed });
+      config.addSource('file', file);
+    }
+    if (url !== undefined) {
+      const http = new HttpSource({ url, headers, nodeName, checkPeriodMs: settings.httpCheckFrequencyMs, ...timed });
+      config.addSource('http', http);
+    }
+    for (const [name, each] of sources) config.addSource(name, each);
+    return config;
+  }
+
+  #makeCgroups(): PodCgroups {
+    const { given, settings, timed } = this.options;
+    if (!settings.cgroupsPerQOS) return noPodCgroups;
     const { cgroupRoot, cgroupDriver: driver } = settings;
     const { clock, logger } = timed;
-    const askDriver = () => runtime.cgroupDriver();
-    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock }, { askDriver, logger });
-    this.cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
-    const activePods = (): Pod[] => podManager.getPods().filter((pod) => this.#isActive(pod));
-    this.classes = new ClassUpdates({ cgroups: this.cgroups, activePods, logger });
-    this.statusManager = new StatusManager({
-      ...statusManager,
-      podClient: podClient ?? new KubePodClient({ ...lanes.statuses, close: async () => {} }),
-      podManager,
+    const askDriver = () => given.runtime.cgroupDriver();
+    return new MachineCgroups({ cgroupRoot, driver, limits: this.#limits, clock }, { askDriver, logger });
+  }
+
+  #makeClassUpdates(): ClassUpdates {
+    const activePods = (): Pod[] => this.podManager.getPods().filter((pod) => this.#isActive(pod));
+    return new ClassUpdates({ cgroups: this.cgroups, activePods, logger: this.options.timed.logger });
+  }
+
+  #makeStatusManager(): StatusManager {
+    const { given, shared } = this.options;
+    return new StatusManager({
+      ...given.statusManager,
+      podClient: given.podClient ?? new KubePodClient({ ...this.cluster.lanes.statuses, close: async () => {} }),
+      podManager: this.podManager,
       podSource: this.source,
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
@@ -91,90 +136,109 @@ export class AgentParts {
       },
       ...shared,
     });
-    this.node = new NodeParts({
-      ...{ options: resolved, cluster: this.cluster },
+  }
+
+  #makeNode(): NodeParts {
+    return new NodeParts({
+      options: this.options,
+      cluster: this.cluster,
       notReady: () => this.#notReady(),
       pressures: () => this.disk.pressures,
-      tooLarge: (podUID) => source.refusal(podUID),
+      tooLarge: (podUID) => this.#apiServer.refusal(podUID),
     });
-    this.resizes = new ResizeParts({
-      ...{ runtime, cgroups: this.cgroups, limits, statusManager: this.statusManager, podManager, eventRecorder },
+  }
+
+  #makeResizes(): ResizeParts {
+    const { given, settings, timed } = this.options;
+    return new ResizeParts({
       rootDirectory: settings.rootDirectory,
+      runtime: given.runtime,
+      cgroups: this.cgroups,
+      limits: this.#limits,
+      statusManager: this.statusManager,
+      podManager: this.podManager,
       admit: (pod, others) => this.node.admit(pod, others),
       podChanged: (podUID) => this.loop.podChanged(podUID),
+      eventRecorder: this.cluster.eventRecorder,
       logger: timed.logger,
     });
-    this.containers = new ContainerParts({
-      resizer: this.resizes.resizer,
-      ...{
-        options: resolved,
-        cluster: this.cluster,
-        cgroups: this.cgroups,
-        classes: this.classes,
-        watch: this.node.watch,
-        statusManager: this.statusManager,
-      },
+  }
+
+  #makeContainers(): ContainerParts {
+    return new ContainerParts({
+      options: this.options,
+      cluster: this.cluster,
+      cgroups: this.cgroups,
+      classes: this.classes,
+      watch: this.node.watch,
+      statusManager: this.statusManager,
       hostIPs: () => this.node.hostIPs(),
       allocatable: () => this.node.resources.allocatable,
+      resizer: this.resizes.resizer,
       podChanged: (podUID) => this.loop.podChanged(podUID),
     });
-    const { lifecycle, syncer, volumes } = this.containers;
-    this.podWorkers = new PodWorkers({
-      ...{ podSyncer: syncer, runtimeStatusCache: lifecycle, eventRecorder },
+  }
+
+  #makePodWorkers(): PodWorkers {
+    const { settings, shared } = this.options;
+    return new PodWorkers({
+      podSyncer: this.containers.syncer,
+      runtimeStatusCache: this.containers.lifecycle,
+      eventRecorder: this.cluster.eventRecorder,
       resyncIntervalMs: settings.syncFrequencyMs,
       ...shared,
     });
-    this.loop = new SyncLoop({
-      ...{
-        config: this.config,
-        podManager,
-        podWorkers: this.resizes.workers(this.podWorkers),
-        workQueue: this.podWorkers.workQueue,
-      },
-      ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
+  }
+
+  #makeLoop(): SyncLoop {
+    return new SyncLoop({
+      config: this.config,
+      podManager: this.podManager,
+      podWorkers: this.resizes.workers(this.podWorkers),
+      workQueue: this.podWorkers.workQueue,
+      statusManager: this.statusManager,
+      runtime: this.containers.lifecycle,
+      eventRecorder: this.cluster.eventRecorder,
       admitPod: (pod, others) => this.resizes.admit(pod, others),
       onHousekeeping: (report) => this.#housekeep(report),
       onCaughtUp: () => this.#noteCaughtUp(),
-      ...measured,
+      ...this.options.measured,
     });
-    this.disk = new DiskParts({
-      ...{ options: resolved, eventRecorder },
-      activePods: () => podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
-      podWorkers: () => this.podWorkers,
+  }
+
+  #makeDisk(): DiskParts {
+    return new DiskParts({
+      options: this.options,
+      eventRecorder: this.cluster.eventRecorder,
+      activePods: () => this.podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
+      podWorkers: this.podWorkers,
       sourcesReady: () => this.loop.sourcesReady(),
       forgetImages: (list) => this.containers.images.forgetImages(list),
       readPodsMemory: () => podsMemory(this.cgroups, this.node.forPods.memory),
       pressureChanged: () => this.node.object.changed(),
     });
-    this.cleanup = new AgentCleanup({
-      ...{ lifecycle, volumes, cgroups: this.cgroups, containers: this.disk.containers, logger: timed.logger },
-      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
+  }
+
+  #makeCleanup(): AgentCleanup {
+    return new AgentCleanup({
+      lifecycle: this.containers.lifecycle,
+      volumes: this.containers.volumes,
+      cgroups: this.cgroups,
+      containers: this.disk.containers,
+      isKnown: (podUID) => this.podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
+      logger: this.options.timed.logger,
     });
-    this.rotation = new LogRotation({
-      runtime,
+  }
+
+  #makeRotation(): LogRotation {
+    const { given, settings, timed } = this.options;
+    return new LogRotation({
+      runtime: given.runtime,
       maxSize: wholeUnits(settings.containerLogMaxSize),
       maxFiles: settings.containerLogMaxFiles,
       checkPeriodMs: settings.containerLogMonitorIntervalMs,
       ...timed,
     });
-    this.mirrorPods = this.#makeMirrorPods();
-    this.cpu = new CpuSampler({ read: readProcessorTime, clock });
-    this.shown = this.#makeApiHost();
-    this.api = this.#makeApi();
-  }
-
-  #addOtherSources(): void {
-    const { nodeName, settings, sources, timed } = this.options;
-    const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = settings;
-    if (path !== undefined) {
-      const file = new FileSource({ path, nodeName, checkPeriodMs: settings.fileCheckFrequencyMs, ...timed });
-      this.config.addSource('file', file);
-    }
-    if (url !== undefined) {
-      const http = new HttpSource({ url, headers, nodeName, checkPeriodMs: settings.httpCheckFrequencyMs, ...timed });
-      this.config.addSource('http', http);
-    }
-    for (const [name, each] of sources) this.config.addSource(name, each);
   }
 
   #makeMirrorPods(): MirrorPodReconciler {
@@ -199,8 +263,15 @@ export class AgentParts {
     const { given, nodeName, timed, settings } = this.options;
     const { runtime, metricsText = () => '' } = given;
     return new AgentApiHost({
-      ...{ nodeName, runtime, metricsText, settings, clock: timed.clock, cgroups: this.cgroups },
-      ...{ podManager: this.podManager, statusManager: this.statusManager, lifecycle: this.containers.lifecycle },
+      nodeName,
+      runtime,
+      metricsText,
+      settings,
+      clock: timed.clock,
+      cgroups: this.cgroups,
+      podManager: this.podManager,
+      statusManager: this.statusManager,
+      lifecycle: this.containers.lifecycle,
       cpu: this.cpu,
       memoryLimitsOf: (pod) => this.resizes.memoryLimitsOf(pod),
       filesOf: (podUID) => this.disk.filesOf(podUID),
@@ -214,7 +285,11 @@ export class AgentParts {
     const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, ...more } = given.server;
     const { clientCAFile, tlsMinVersion, tlsCipherSuites, ...others } = more;
     return new KubeletApi({
-      ...{ host: this.shown, nodeName, transport: this.cluster.lanes.reviews, ...others, ...timed },
+      host: this.shown,
+      nodeName,
+      transport: this.cluster.lanes.reviews,
+      ...others,
+      ...timed,
       tls: { certFile, keyFile, clientCAFile, tlsMinVersion, tlsCipherSuites },
     });
   }
@@ -252,4 +327,10 @@ export class AgentParts {
     const { ok, message } = this.containers.lifecycle.healthy();
     return ok ? undefined : `PLEG is not healthy: ${message}`;
   }
+}
+
+/** What the cgroups of pods are limited by, on this machine. */
+function limitsOf({ settings, machine }: ResolvedAgentOptions): ResizePartsOptions['limits'] {
+  const { cpuCFSQuota, podPidsLimit } = settings;
+  return { cpuCFSQuota, podPidsLimit, hugePageSizes: pageSizesOf(machine), memoryCapacityBytes: machine.memoryBytes };
 }

@@ -20,7 +20,7 @@ export interface DiskPartsOptions {
   readonly eventRecorder: Required<EventRecorder>;
   /** The pods that are not over, with what they have been given. */
   readonly activePods: () => readonly Pod[];
-  readonly podWorkers: () => Pick<PodWorkers, 'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodBeFinished'>;
+  readonly podWorkers: Pick<PodWorkers, 'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodBeFinished'>;
   readonly sourcesReady: () => boolean;
   /** Forgets what is kept of images that the runtime has no more. */
   readonly forgetImages: (list: () => Promise<ReadonlySet<string>>) => Promise<void>;
@@ -67,15 +67,20 @@ export class DiskParts {
     });
     this.#files = this.#makeFileCounter();
     this.#evictions = new EvictionManager({
-      ...{ evictionHard: settings.evictionHard, activePods, pressureChanged, eventRecorder, nodeEvent, ...timed },
+      evictionHard: settings.evictionHard,
+      activePods,
+      pressureChanged,
+      eventRecorder,
+      nodeEvent,
+      ...timed,
       readNode: () => this.#readNode(),
       readPods: (pods, signal, resource) => {
         const known = { filesOf: (podUID: string) => this.#files.filesOf(podUID), withProcesses: resource === 'pids' };
         return readPodUsages(pods, runtime, known, signal);
       },
       freshenFiles: (signal) => this.#files.freshen(signal),
-      killPod: (pod, kill) => podWorkers().killPodNow(pod, kill),
-      isCleanedUp: (pod) => podWorkers().shouldPodBeFinished(pod.metadata?.uid ?? ''),
+      killPod: (pod, kill) => podWorkers.killPodNow(pod, kill),
+      isCleanedUp: (pod) => podWorkers.shouldPodBeFinished(pod.metadata?.uid ?? ''),
       freeDisk: async (signal) => {
         await this.#collectContainers(signal);
         await this.#images.collectAll(signal);
@@ -134,7 +139,7 @@ export class DiskParts {
 
   async #collectContainers(signal: AbortSignal): Promise<void> {
     const { podWorkers, sourcesReady } = this.#parts;
-    const shouldPodContentBeRemoved = (podUID: string): boolean => podWorkers().shouldPodContentBeRemoved(podUID);
+    const shouldPodContentBeRemoved = (podUID: string): boolean => podWorkers.shouldPodContentBeRemoved(podUID);
     await this.containers.collect({ shouldPodContentBeRemoved, sourcesReady: sourcesReady() }, signal);
   }
 

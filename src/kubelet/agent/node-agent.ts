@@ -32,7 +32,7 @@ import {
  * @example
  * ```ts with-server
  * import { mkdtemp, rm } from 'node:fs/promises';
- * import { NodeAgent } from 'pod-status-manager/node';
+ * import { NodeAgent } from 'pod-status-manager/kubelet';
  * import { FakeMounter, FakeRuntime } from 'pod-status-manager/testing';
  *
  * const folder = await mkdtemp('/tmp/agent-');

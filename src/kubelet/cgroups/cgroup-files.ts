@@ -140,7 +140,7 @@ export function sharesOfWeight(weight: number): number {
  *
  * @example
  * ```ts
- * import { CgroupError } from 'pod-status-manager/node';
+ * import { CgroupError } from 'pod-status-manager/kubelet';
  *
  * const error = new CgroupError('cannot write 1024 to /sys/fs/cgroup/cpu/kubepods/cpu.shares: EINVAL');
  * console.log(error.name); // CgroupError

@@ -59,7 +59,7 @@ const classes: readonly PodQOSClass[] = ['Guaranteed', 'Burstable', 'BestEffort'
  *
  * @example
  * ```ts no-run
- * import { CgroupManager } from 'pod-status-manager/node';
+ * import { CgroupManager } from 'pod-status-manager/kubelet';
  *
  * const cgroups = await CgroupManager.open({ cgroupRoot: '/' });
  * await cgroups.createBase();

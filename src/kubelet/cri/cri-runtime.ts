@@ -60,7 +60,7 @@ const longestExecMessage = longestExecOutput + 64;
  * @example
  * ```ts
  * import { CriRuntime } from 'pod-status-manager/cri';
- * import { isRuntimeError } from 'pod-status-manager/node';
+ * import { isRuntimeError } from 'pod-status-manager/kubelet';
  *
  * const runtime = new CriRuntime({ socketPath: '/run/no-such-runtime.sock', logger: null });
  * const answer = await runtime.version().catch((error: unknown) => error);

@@ -60,7 +60,7 @@ const mountInfoPath = '/proc/self/mountinfo';
  *
  * @example
  * ```ts
- * import { LinuxMounter } from 'pod-status-manager/node';
+ * import { LinuxMounter } from 'pod-status-manager/kubelet';
  *
  * const mounter = new LinuxMounter();
  * console.log(Array.isArray(await mounter.mountsBelow('/proc'))); // true

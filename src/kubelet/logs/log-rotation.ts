@@ -44,7 +44,7 @@ const known = ['runtime', 'maxSize', 'maxFiles', 'checkPeriodMs', 'clock', 'logg
  *
  * @example
  * ```ts
- * import { LogRotation } from 'pod-status-manager/node';
+ * import { LogRotation } from 'pod-status-manager/kubelet';
  *
  * const runtime = {
  *   listContainers: async () => [],

@@ -222,7 +222,7 @@ export type RuntimeErrorKind =
  *
  * @example
  * ```ts
- * import { RuntimeError } from 'pod-status-manager/node';
+ * import { RuntimeError } from 'pod-status-manager/kubelet';
  *
  * const error = new RuntimeError('not-found', 'ContainerStatus', 'rpc error: code = NotFound desc = no such container');
  * console.log(error.kind, error.call); // not-found ContainerStatus
@@ -247,7 +247,7 @@ export class RuntimeError extends Error {
  *
  * @example
  * ```ts
- * import { isRuntimeError, RuntimeError } from 'pod-status-manager/node';
+ * import { isRuntimeError, RuntimeError } from 'pod-status-manager/kubelet';
  *
  * const error: unknown = new RuntimeError('not-found', 'RemoveContainer', 'no such container');
  * console.log(isRuntimeError(error), isRuntimeError(error, 'unavailable')); // true false

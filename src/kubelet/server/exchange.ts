@@ -29,7 +29,9 @@ export function answerText(
 ) {
   const body = Buffer.from(text);
   response.writeHead(status, {
-    ...{ 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'content-length': body.length },
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'content-length': body.length,
     ...headers,
   });
   response.end(request.method === 'HEAD' ? undefined : body);
@@ -44,7 +46,7 @@ export function answerJson(exchange: ApiExchange, value: unknown): void {
  *
  * @example
  * ```ts
- * import { KubeletApiRefusal } from 'pod-status-manager/node';
+ * import { KubeletApiRefusal } from 'pod-status-manager/kubelet';
  *
  * const refusal = new KubeletApiRefusal(404, 'pod does not exist');
  * console.log(refusal.status, refusal.message); // 404 pod does not exist

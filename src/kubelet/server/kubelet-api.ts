@@ -30,7 +30,7 @@ const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 30_000, requestT
  *
  * @example
  * ```ts
- * import { KubeletApi } from 'pod-status-manager/node';
+ * import { KubeletApi } from 'pod-status-manager/kubelet';
  *
  * try {
  *   new KubeletApi({ nodeName: 'node-1' } as never);
@@ -76,7 +76,11 @@ export class KubeletApi {
     this.#text = text;
     const asksForCertificate = tls.clientCAFile !== undefined;
     const server = createServer({
-      ...{ ...secure, ...serverTimes, requestCert: asksForCertificate, rejectUnauthorized: false, maxHeaderSize: longestHead },
+      ...secure,
+      ...serverTimes,
+      requestCert: asksForCertificate,
+      rejectUnauthorized: false,
+      maxHeaderSize: longestHead,
       ALPNProtocols: ['http/1.1'],
       // one direction of a stream may end before the other
       allowHalfOpen: true,

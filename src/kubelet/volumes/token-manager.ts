@@ -58,7 +58,7 @@ const afterForbidden = { firstMs: 50, tries: 6 };
  *
  * @example
  * ```ts
- * import { TokenManager } from 'pod-status-manager/node';
+ * import { TokenManager } from 'pod-status-manager/kubelet';
  *
  * const status = { token: 'a.b.c', expirationTimestamp: '2126-01-01T00:00:00Z' };
  * const transport = { request: async () => ({ spec: { expirationSeconds: 3607 }, status }), stream: async () => {} };

@@ -50,7 +50,7 @@ const volumeTypes: Readonly<Record<string, MountVolume>> = {
  * @example
  * ```ts
  * import { mkdtemp } from 'node:fs/promises';
- * import { VolumeManager } from 'pod-status-manager/node';
+ * import { VolumeManager } from 'pod-status-manager/kubelet';
  * import { FakeMounter } from 'pod-status-manager/testing';
  *
  * const volumes = new VolumeManager({ rootDirectory: await mkdtemp('/tmp/volumes-'), mounter: new FakeMounter() });
@@ -122,7 +122,11 @@ export class VolumeManager {
     const flow = { group: pod.metadata?.namespace ?? '', member: podUID };
     const memory = this.#fileBytes.begin(podUID, shown(pod));
     const common = {
-      ...{ pod, volumesFolder, parts: this.#parts, memory, signal },
+      pod,
+      volumesFolder,
+      parts: this.#parts,
+      memory,
+      signal,
       fields: new ShownFields(pod, this.#parts.nodeAllocatable),
       fsGroup: pod.spec?.securityContext?.fsGroup ?? undefined,
       fsUser: fsUserOf(pod),
@@ -227,7 +231,7 @@ const mostTold = 10;
  *
  * @example
  * ```ts
- * import { VolumeError } from 'pod-status-manager/node';
+ * import { VolumeError } from 'pod-status-manager/kubelet';
  *
  * const error = new VolumeError([{ volume: 'settings', reason: 'FailedMount', message: 'configmap "settings" not found' }]);
  * console.log(error.code, error.failures.length); // ERR_VOLUME 1

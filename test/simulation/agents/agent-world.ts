@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
 import type { Logger, WirePod } from '../../../src/index.ts';
-import { NodeAgent } from '../../../src/node.ts';
+import { NodeAgent } from '../../../src/kubelet.ts';
 import { FakeMounter, FakeRuntime } from '../../../src/testing.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import { networkOf } from '../../support/network-of.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WirePod } from '../../../src/index.ts';
 import type { ContainerRuntime } from '../../../src/kubelet/runtime/container-runtime.ts';
-import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
+import { NodeAgent, type NodeAgentOptions } from '../../../src/kubelet.ts';
 import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { FakeMounter, FakeRuntime, type FakeRuntimeOptions } from '../../../src/testing.ts';
 import { Prng } from '../../chaos/prng.ts';

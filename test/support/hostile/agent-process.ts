@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { KubeConfig } from '@kubernetes/client-node';
-import { NodeAgent } from 'pod-status-manager/node';
+import { NodeAgent } from 'pod-status-manager/kubelet';
 import { FakeMounter, FakeRuntime } from 'pod-status-manager/testing';
 import { networkOf } from '../network-of.ts';
 

@@ -8,7 +8,7 @@ import type { KubeRequest, KubeTransport } from '../../../src/client/transport/k
 import { BasicPodManager } from '../../../src/index.ts';
 import { AgentApiHost } from '../../../src/kubelet/agent/agent-api-host.ts';
 import { AgentParts } from '../../../src/kubelet/agent/agent-parts.ts';
-import { NodeAgent, type StatsSummary } from '../../../src/node.ts';
+import { NodeAgent, type StatsSummary } from '../../../src/kubelet.ts';
 import { FakeClock } from '../../../src/testing.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { NodeAgentOptions } from '../../../src/node.ts';
+import type { NodeAgentOptions } from '../../../src/kubelet.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
+import { NodeAgent, type NodeAgentOptions } from '../../../src/kubelet.ts';
 import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runtime-options.ts';
 import { buildPod, FakeMounter, FakeRuntime } from '../../../src/testing.ts';
 import { Prng } from '../../chaos/prng.ts';

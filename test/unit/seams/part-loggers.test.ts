@@ -2,6 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/logging/logger.ts';
 import * as index from '../../../src/index.ts';
+import * as kubelet from '../../../src/kubelet.ts';
 import * as mirror from '../../../src/mirror.ts';
 import * as node from '../../../src/node.ts';
 import * as objectManagers from '../../../src/object-managers.ts';
@@ -70,14 +71,14 @@ const parts: Record<string, (rest: Rest) => unknown> = {
   ProviderPodSyncer: (rest) => new node.ProviderPodSyncer({ provider, statusManager, podChanged() {}, ...rest } as never),
   ApiEventRecorder: (rest) => new node.ApiEventRecorder({ ...ofNode, ...rest }),
   ProviderNode: (rest) => new node.ProviderNode({ ...ofNode, provider, ...rest }),
-  NodeAgent: (rest) => new node.NodeAgent({ ...ofNode, runtime: new FakeRuntime(), cgroupsPerQOS: false, ...rest }),
-  TokenManager: (rest) => new node.TokenManager({ transport, ...rest }),
-  LogRotation: (rest) => new node.LogRotation({ runtime: new FakeRuntime(), ...rest }),
+  NodeAgent: (rest) => new kubelet.NodeAgent({ ...ofNode, runtime: new FakeRuntime(), cgroupsPerQOS: false, ...rest }),
+  TokenManager: (rest) => new kubelet.TokenManager({ transport, ...rest }),
+  LogRotation: (rest) => new kubelet.LogRotation({ runtime: new FakeRuntime(), ...rest }),
   Scheduler: (rest) => new scheduler.Scheduler({ client: { bind: async () => {} }, ...rest }),
   ClusterScheduler: (rest) => new scheduler.ClusterScheduler({ transport, ...rest }),
   LeaderElector: (rest) => new scheduler.LeaderElector({ transport, identity: 'i', name: 'n', ...rest }),
   KubeletApi: (rest) =>
-    new node.KubeletApi({ ...ofNode, host: apiHost, tls: { certFile: '/none', keyFile: '/none' }, ...rest } as never),
+    new kubelet.KubeletApi({ ...ofNode, host: apiHost, tls: { certFile: '/none', keyFile: '/none' }, ...rest } as never),
 };
 
 describe('the option logger of', () => {
@@ -93,7 +94,7 @@ describe('the option logger of', () => {
   });
 
   it('every class that has one is tried here', () => {
-    const doors = { ...index, ...mirror, ...node, ...objectManagers, ...reflector, ...scheduler };
+    const doors = { ...index, ...mirror, ...node, ...kubelet, ...objectManagers, ...reflector, ...scheduler };
     const classes = Object.entries(doors).filter(([, value]) => /^class /.test(String(value)));
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
-import { VolumeManager } from '../../../src/node.ts';
+import { VolumeManager } from '../../../src/kubelet.ts';
 import { failureOf, never, podWith, setUp } from './world.ts';
 
 const mebibyte = 1024 * 1024;

@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promi
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VolumeManager } from '../../../src/node.ts';
+import { VolumeManager } from '../../../src/kubelet.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { failureOf, modeOf, never, podWith, setUp } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TokenManager } from '../../../src/node.ts';
+import { TokenManager } from '../../../src/kubelet.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VolumeManager } from '../../../src/node.ts';
+import { VolumeManager } from '../../../src/kubelet.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { failureOf, never, podWith, setUp } from './world.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Pod } from '../../../src/api/json/types.ts';
 import { StatusManagerError } from '../../../src/base/errors.ts';
-import { VolumeError, VolumeManager, type VolumeManagerOptions } from '../../../src/node.ts';
+import { VolumeError, VolumeManager, type VolumeManagerOptions } from '../../../src/kubelet.ts';
 import { FakeMounter } from '../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KubeletApi } from '../../../../src/node.ts';
+import { KubeletApi } from '../../../../src/kubelet.ts';
 import { nextTurn } from '../../../simulation/simulated-clock.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { nodeName, type SoakPart, type SoakSubject, type SoakWorld } from '../../soak-world.ts';

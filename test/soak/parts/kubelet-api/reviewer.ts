@@ -1,4 +1,4 @@
-import type { KubeletApiOptions } from '../../../../src/node.ts';
+import type { KubeletApiOptions } from '../../../../src/kubelet.ts';
 import type { SoakWorld } from '../../soak-world.ts';
 
 /** What becomes of a request with a token of that sort, and the status that it is answered with. */

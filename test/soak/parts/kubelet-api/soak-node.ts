@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BasicPodManager, type Pod } from '../../../../src/index.ts';
 import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
 import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
-import type { ContainerRuntime, KubeletApiHost } from '../../../../src/node.ts';
+import type { ContainerRuntime, KubeletApiHost } from '../../../../src/kubelet.ts';
 import { FakeRuntime } from '../../../../src/testing.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';
 import { nodeName, type SoakWorld } from '../../soak-world.ts';

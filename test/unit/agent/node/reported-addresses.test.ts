@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeNetwork } from '../../../../src/node.ts';
+import type { NodeNetwork } from '../../../../src/kubelet.ts';
 import { networkOf } from '../../../support/network-of.ts';
 import { NodeWorld } from '../node-world.ts';
 

@@ -1,0 +1,103 @@
+/**
+ * A kubelet: `NodeAgent`, a node of real containers, and what it is made of: runtimes, volumes, cgroups, logs, the kubelet's own
+ * API. Sources, workers, probes and the node object, which any agent may use, are in `./node`.
+ *
+ * @module pod-status-manager/kubelet
+ */
+import './base/node-version.ts';
+
+export type { AgentSettings } from './kubelet/agent/agent-settings.ts';
+export { NodeAgent } from './kubelet/agent/node-agent.ts';
+export type { AgentServerOptions, NodeAgentOptions } from './kubelet/agent/node-agent-options.ts';
+export type {
+  AgentPodReport,
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './kubelet/agent/node-agent-reports.ts';
+export type { CgroupFiles } from './kubelet/cgroups/cgroup-files.ts';
+export { CgroupError } from './kubelet/cgroups/cgroup-files.ts';
+export type { PodCgroups } from './kubelet/cgroups/cgroup-manager.ts';
+export { CgroupManager, type CgroupManagerOptions } from './kubelet/cgroups/cgroup-manager.ts';
+export type { CgroupDriver } from './kubelet/cgroups/cgroup-names.ts';
+export type { NodeLimits } from './kubelet/cgroups/cgroup-resources.ts';
+export type { BindOptions, Mounter, Ownership, TmpfsSettings } from './kubelet/files/mounter.ts';
+export { LinuxMounter } from './kubelet/files/mounter.ts';
+export type { CredentialVerification } from './kubelet/images/image-puller-options.ts';
+export { LogRotation, type LogRotationOptions } from './kubelet/logs/log-rotation.ts';
+export type { Machine } from './kubelet/machine/machine.ts';
+export type { DefaultRoute, InterfaceAddress, NodeNetwork } from './kubelet/machine/node-addresses.ts';
+export type {
+  ContainerFilter,
+  ContainerRuntime,
+  ExecSyncResult,
+  PullImageOptions,
+  RuntimeCall,
+  RuntimeCondition,
+  RuntimeEvent,
+  RuntimeHandler,
+  RuntimeHealth,
+  RuntimeVersion,
+  SandboxFilter,
+  StreamRequest,
+} from './kubelet/runtime/container-runtime.ts';
+export { isRuntimeError, RuntimeError, type RuntimeErrorKind } from './kubelet/runtime/container-runtime.ts';
+export type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerImage,
+  ContainerMetadata,
+  ContainerRecord,
+  ContainerState,
+  ContainerStats,
+  ContainerUser,
+  Device,
+  HugepageLimit,
+  KeyValue,
+  LinuxContainerResources,
+  Mount,
+  MountPropagation,
+  PodSandboxStats,
+  ResourceUsage,
+} from './kubelet/runtime/runtime-containers.ts';
+export type { FilesystemUsage, ImageAuth, RuntimeImage } from './kubelet/runtime/runtime-images.ts';
+export type {
+  DNSConfig,
+  PodSandboxConfig,
+  PodSandboxDetails,
+  PodSandboxMetadata,
+  PodSandboxRecord,
+  PortMapping,
+  SandboxLinuxConfig,
+} from './kubelet/runtime/runtime-sandboxes.ts';
+export type {
+  Capabilities,
+  ContainerSecurityContext,
+  NamespaceMode,
+  NamespaceOptions,
+  SandboxSecurityContext,
+  SELinuxOptions,
+  SecurityProfile,
+  SupplementalGroupsPolicy,
+} from './kubelet/runtime/security.ts';
+export type { HealthCheck, KubeletApiHost, KubeletApiOptions } from './kubelet/server/api-options.ts';
+export { KubeletApiRefusal } from './kubelet/server/exchange.ts';
+export { KubeletApi } from './kubelet/server/kubelet-api.ts';
+export type { ServingFiles, TLSMinVersion } from './kubelet/server/serving-files.ts';
+export type {
+  ContainerStatsEntry,
+  CPUStats,
+  FileSystemStats,
+  MemoryStats,
+  NodeStats,
+  PodStats,
+  StatsSummary,
+  SwapStats,
+  VolumeStats,
+} from './kubelet/server/stats-types.ts';
+export type { MountedVolume, PodVolumes, SpecVolume } from './kubelet/volumes/pod-folder.ts';
+export type { ServiceAccountToken, TokenRequest } from './kubelet/volumes/token-manager.ts';
+export { TokenManager, type TokenManagerOptions } from './kubelet/volumes/token-manager.ts';
+export { VolumeError, type VolumeFailure, VolumeManager } from './kubelet/volumes/volume-manager.ts';
+export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
