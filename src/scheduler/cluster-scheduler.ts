@@ -75,7 +75,13 @@ export class ClusterScheduler {
     this.#elector =
       election &&
       new LeaderElector({
-        ...{ transport, identity, name: 'kube-scheduler', clock, random, logger, ...election },
+        transport,
+        identity,
+        name: 'kube-scheduler',
+        clock,
+        random,
+        logger,
+        ...election,
         onStarted: () => this.scheduler.resume(),
         onStopped: () => this.scheduler.suspend(),
       });
@@ -89,7 +95,11 @@ export class ClusterScheduler {
       transport,
       sink: sinkOf(this.scheduler),
       listers,
-      ...{ kinds, clock, random, logger, metrics },
+      kinds,
+      clock,
+      random,
+      logger,
+      metrics,
       resourcesOfInterest: this.scheduler.resourcesOfInterest,
     });
     this.#synced.promise.catch(() => {});
@@ -241,6 +251,9 @@ function resolveClusterOptions(options: ClusterSchedulerOptions): ResolvedCluste
     scheduler: Object.fromEntries(entries) as Omit<SchedulerOptions, 'client' | 'listers'>,
     election: leaderElection === false ? undefined : leaderElection,
     requestLimit: checkedRequestLimit(options.requestLimit),
-    ...{ identity, clock: safeClock(clock), random, logger: loggerOption(options.logger) },
+    identity,
+    clock: safeClock(clock),
+    random,
+    logger: loggerOption(options.logger),
   };
 }

@@ -116,7 +116,10 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
     ownNode: keepsObjects in options ? (node) => node : givenNode,
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
-    ...{ profiles, registry, listers, logger },
+    profiles,
+    registry,
+    listers,
+    logger,
     backoff: { initialMs: podInitialBackoffMs, maxMs: podMaxBackoffMs },
     maxInUnschedulableMs: numberOption('podMaxInUnschedulableMs', podMaxInUnschedulableMs, 1, longestTimerMs),
     mostBindings: integerOption('mostBindings', mostBindings, 1),
@@ -148,6 +151,9 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
 const nothing = (): readonly never[] => [];
 const noListers: ClusterListers = {
   namespaceLabels: () => ({}),
-  ...{ services: nothing, replicationControllers: nothing, replicaSets: nothing, statefulSets: nothing },
+  services: nothing,
+  replicationControllers: nothing,
+  replicaSets: nothing,
+  statefulSets: nothing,
   podDisruptionBudgets: nothing,
 };

@@ -42,8 +42,12 @@ export function statsOf(
   const { active, backoff, unschedulable, gated } = queue.counts();
   return {
     ...done,
-    ...{ active, backoff, unschedulable: unschedulable + gated },
-    ...{ binding: bindings.size, nodes: cache.nodeCount, pods: cache.podCount },
+    active,
+    backoff,
+    unschedulable: unschedulable + gated,
+    binding: bindings.size,
+    nodes: cache.nodeCount,
+    pods: cache.podCount,
   };
 }
 

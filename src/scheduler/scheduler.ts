@@ -17,7 +17,7 @@ import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
 import { SchedulerMeasures } from './reports/scheduler-measures.ts';
-import { resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
+import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
 import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
 
 /**
@@ -57,37 +57,33 @@ export class Scheduler {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
-    const { client, canEvict, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
+    const { client, canEvict, clock, logger, mostBindings, bindTimeoutMs } = resolved;
     this.#ownPod = resolved.ownPod;
     this.#ownNode = resolved.ownNode;
     const time = steadyTime(clock);
     this.#measures = new SchedulerMeasures(resolved.metrics, clock, time);
     this.#cache = new SchedulerCache({ clock });
-    const snapshot = this.#cache.updateSnapshot();
-    const preemptor = new PreemptionExecutor({
-      ...{ client, nominated: this.#nominator, clock, logger },
-      currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
-      withdraw: ({ uid }) => this.#attempts.bindings.preempt(uid),
-    });
-    const context = {
-      client,
-      ...{ snapshot: () => snapshot, listers, nominated: this.#nominator, random, now: () => clock.now() },
-      isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
-      onPostFilter: (plugin: string) => this.#measures.postFilter(plugin),
-      onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
-    };
-    this.#frameworks = createFrameworks(context, resolved.profiles, resolved.registry);
+    const preemptor = this.#makePreemptor(resolved);
+    this.#frameworks = this.#makeFrameworks(resolved, preemptor);
     this.#loop = new RunLoop({ step: () => !this.#attempts.bindings.isFull && this.#attempts.tryNext(), clock });
     const wake = (): void => this.#loop.wake();
     this.#queue = new SchedulingQueue({
       profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
-      ...{ backoff: resolved.backoff, time, logger, onReady: wake },
+      backoff: resolved.backoff,
+      time,
+      logger,
+      onReady: wake,
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
       onIncoming: (place, event) => this.#measures.incoming(place, event),
     });
     this.#changes = this.#clusterChanges();
     const cycle = new SchedulingCycle({
-      ...{ cache: this.#cache, nominator: this.#nominator, algorithm: new SchedulingAlgorithm(), time, logger, canEvict },
+      cache: this.#cache,
+      nominator: this.#nominator,
+      algorithm: new SchedulingAlgorithm(),
+      time,
+      logger,
+      canEvict,
     });
     this.#writes = new StatusWrites(client, clock, logger);
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
@@ -103,8 +99,15 @@ export class Scheduler {
       measures: this.#measures,
     };
     this.#attempts = new PodAttempts({
-      ...{ ...shared, cycle, mostBindings, bindTimeoutMs, onFree: wake },
-      ...{ frameworks: this.#frameworks, cache: this.#cache, changes: this.#changes, preemptions: this.#preemptions },
+      ...shared,
+      cycle,
+      mostBindings,
+      bindTimeoutMs,
+      onFree: wake,
+      frameworks: this.#frameworks,
+      cache: this.#cache,
+      changes: this.#changes,
+      preemptions: this.#preemptions,
       failures: new FailedAttempts({ ...shared, nominator: this.#nominator }),
     });
     const { bindings } = this.#attempts;
@@ -243,10 +246,40 @@ export class Scheduler {
     return this.#attempts.bindings.permits.reject(uid, plugin, reason);
   }
 
+  #makePreemptor({ client, clock, logger }: ResolvedSchedulerOptions): PreemptionExecutor {
+    return new PreemptionExecutor({
+      client,
+      nominated: this.#nominator,
+      clock,
+      logger,
+      currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
+      withdraw: ({ uid }) => this.#attempts.bindings.preempt(uid),
+    });
+  }
+
+  #makeFrameworks(options: ResolvedSchedulerOptions, preemptor: PreemptionExecutor): Frameworks {
+    const { client, clock, logger, random, listers, profiles, registry } = options;
+    const snapshot = this.#cache.updateSnapshot();
+    const context = {
+      client,
+      snapshot: () => snapshot,
+      listers,
+      nominated: this.#nominator,
+      random,
+      now: () => clock.now(),
+      isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
+      onPostFilter: (plugin: string) => this.#measures.postFilter(plugin),
+      onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
+    };
+    return createFrameworks(context, profiles, registry);
+  }
+
   #clusterChanges(): ClusterChanges {
     const cache = this.#cache;
     return new ClusterChanges({
-      ...{ cache, queue: this.#queue, nominator: this.#nominator },
+      cache,
+      queue: this.#queue,
+      nominator: this.#nominator,
       createPodInfo: (pod) => createPodInfo(pod),
       isResponsibleFor: (schedulerName) => this.#frameworks.has(schedulerName),
       onAssumedPodDeleted: (pod) => {

@@ -11,6 +11,6 @@ describe('the doors of src', () => {
 
   it.each(doors)('%s asks for the version of Node before it imports anything else', (door) => {
     const file = readTree('src').find(({ path }) => path === `src/${door}.ts`);
-    expect(file?.imports[0]).toEqual({ specifier: './node-version.ts', typeOnly: false });
+    expect(file?.imports[0]).toEqual({ specifier: './base/node-version.ts', typeOnly: false });
   });
 });

@@ -1,143 +1,204 @@
 /**
- * The rooms of src, in order: a room imports only itself and rooms before it. A single file outside any folder, such as
- * `src/base/errors.ts`, is a room too.
+ * The floors of src, from the ground up, each with those that its files may import beside their own. Neighbours are closed to each
+ * other: the scheduler sees no part of a node, and the heart no part of either.
  */
-export const rooms = [
-  'errors',
-  'node-version',
-  'checks',
-  'seams',
-  'metrics',
-  'prometheus',
-  'opentelemetry',
-  'concurrency',
-  'wire',
-  'patch',
-  'client/credentials',
-  'client/transport',
-  'client',
-  'pod',
-  'placement',
-  'runtime',
-  'cri/proto',
-  'cri/connection',
-  'cri/requests',
-  'cri/answers',
-  'cri',
-  'container-logs',
-  'files',
-  'reflector',
-  'manifest/text',
-  'manifest/types',
-  'manifest/defaults',
-  'manifest/rules',
-  'manifest',
-  'sources',
-  'mirror',
-  'object-managers',
-  'conditions',
-  'status/canonical',
-  'status/events',
-  'status/rules',
-  'status/resize',
-  'status/cache',
-  'status/sync',
-  'status',
-  'config',
-  'runtime-status',
-  'cgroups',
-  'backoff',
-  'workers',
-  'probes',
-  'node-object',
-  'sync-loop',
-  'events',
-  'pleg',
-  'volumes',
-  'images',
-  'containers',
-  'kubelet-api',
-  'agent/resize',
-  'agent/actions',
-  'agent/sync',
-  'agent/admission',
-  'agent/eviction',
-  'agent/node',
-  'agent',
-  'provider',
-  'debug/page',
-  'debug',
-] as const;
+export const floors: Readonly<Record<string, string>> = {
+  base: '',
+  api: 'base',
+  client: 'base api',
+  status: 'base api client',
+  node: 'base api client status',
+  kubelet: 'base api client status node',
+  scheduler: 'base api client',
+  observe: 'base api client status',
+  testing: 'base api client kubelet',
+};
 
 /**
- * The rooms behind the door `./testing`, in the same order. They may also import the rooms of `groundOfTesting`, and only
- * types of the status manager.
+ * The rooms of src, from the ground up, each with those that its files import. A pair that no file uses goes from the list. A file
+ * beside the rooms of its floor, such as `src/base/errors.ts`, is a room itself.
  */
-export const testingRooms = [
-  'testing/objects',
-  'testing/kinds',
-  'testing/pods-api',
-  'testing/fakes',
-  'testing/apiserver',
-  'testing/runtime',
-] as const;
-export const groundOfTesting: readonly string[] = [
-  'errors',
-  'checks',
-  'seams',
-  'metrics',
-  'concurrency',
-  'wire',
-  'patch',
-  'client/transport',
-  'client',
-  'pod',
-  'runtime',
-  'files',
-];
-
-/**
- * The rooms behind the door `./scheduler`, in the same order. They may also import the rooms of `groundOfScheduler`: the
- * scheduler never sees a part of a node.
- */
-export const schedulerRooms = [
-  'scheduler/nodes',
-  'scheduler/framework',
-  'scheduler/cache',
-  'scheduler/queue',
-  'scheduler/explain',
-  'scheduler/measures',
-  'scheduler/plugins/common',
-  'scheduler/plugins/resources',
-  'scheduler/plugins/volumes',
-  'scheduler/plugins/spread',
-  'scheduler/plugins/pod-affinity',
-  'scheduler/plugins',
-  'scheduler/preemption',
-  'scheduler/classic/plugins',
-  'scheduler/classic',
-  'scheduler/profile',
-  'scheduler/algorithm',
-  'scheduler/cycle',
-  'scheduler/cluster',
-  'scheduler/leader',
-  'scheduler',
-] as const;
-export const groundOfScheduler: readonly string[] = [
-  'errors',
-  'checks',
-  'seams',
-  'metrics',
-  'concurrency',
-  'wire',
-  'patch',
-  'client/transport',
-  'client',
-  'pod',
-  'placement',
-  'reflector',
-  'manifest/text',
-];
+export const rooms: Readonly<Record<string, string>> = {
+  'base/grpc-codes': '',
+  'base/guard': '',
+  'base/clock': 'base/guard',
+  'base/errors': 'base/guard',
+  'base/names': 'base/errors',
+  'base/node-version': 'base/errors',
+  'base/options': 'base/errors',
+  'base/logging': 'base/guard base/clock base/options',
+  'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
+  'base/metrics': 'base/guard base/clock base/errors base/options',
+  'base/random': 'base/guard',
+  'api/quantity': 'base/errors',
+  'api/json': 'base/errors api/quantity',
+  'api/patch': 'base/errors base/options api/json',
+  'api/pod': 'base/errors base/names base/options api/quantity api/json',
+  'api/manifest': 'base/errors base/names base/options api/quantity api/json api/pod',
+  'api/selectors': 'base/errors api/json',
+  'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
+  'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
+  'client/resources': 'base/clock base/errors base/options base/concurrency api/json api/patch client/transport',
+  'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json client/resources',
+  'client/reflector':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'client/transport client/resources',
+  'status/conditions': 'base/options api/json api/pod',
+  'status/canonical': 'base/errors api/quantity api/json status/conditions',
+  'status/events': 'api/json api/patch client/resources status/canonical',
+  'status/pods': 'base/guard base/errors base/options base/logging api/json api/pod',
+  'status/resize':
+    'base/clock base/errors base/options base/concurrency base/metrics api/json status/conditions status/canonical',
+  'status/rules': 'base/errors base/options api/json api/pod status/conditions status/canonical',
+  'status/cache':
+    'base/guard base/clock base/logging base/concurrency base/metrics api/json api/patch api/pod status/conditions ' +
+    'status/canonical status/events status/pods status/resize status/rules',
+  'status/sync':
+    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json api/patch api/pod ' +
+    'client/transport client/resources status/conditions status/canonical status/events status/pods status/rules ' +
+    'status/cache',
+  'status/status-manager-options':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random ' +
+    'client/resources status/pods status/sync',
+  'status/status-manager':
+    'base/guard base/errors base/options base/concurrency api/json api/pod status/canonical status/events ' +
+    'status/resize status/rules status/cache status/sync status/status-manager-options',
+  'node/mirror':
+    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
+    'base/random api/json api/pod client/transport client/resources',
+  'node/node-object':
+    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
+    'base/random api/quantity api/json api/patch client/transport client/resources client/events client/reflector',
+  'node/object-managers':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'api/pod client/transport client/resources client/reflector',
+  'node/pod-status':
+    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
+  'node/probes':
+    'base/grpc-codes base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics ' +
+    'base/random api/json api/pod client/events',
+  'node/sources':
+    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
+    'api/pod api/manifest client/transport client/resources client/reflector',
+  'node/config':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
+    'client/events node/sources',
+  'node/workers':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
+  'node/provider':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'api/pod client/transport client/resources client/events status/conditions status/canonical status/pods ' +
+    'status/rules status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
+    'node/pod-status node/sources node/config node/workers',
+  'kubelet/admission':
+    'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/pod-status ' + 'node/workers',
+  'kubelet/cri/proto': '',
+  'kubelet/files': 'base/clock base/errors api/json',
+  'kubelet/runtime': '',
+  'kubelet/cgroups':
+    'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod node/pod-status ' +
+    'kubelet/runtime',
+  'kubelet/cri':
+    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto ' + 'kubelet/runtime',
+  'kubelet/images':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +
+    'node/workers kubelet/runtime',
+  'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
+  'kubelet/machine':
+    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/quantity api/json api/pod ' +
+    'client/resources client/reflector node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
+  'kubelet/pleg':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics api/pod node/workers ' +
+    'kubelet/runtime',
+  'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
+  'kubelet/resize':
+    'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize node/pod-status ' +
+    'node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
+  'kubelet/eviction':
+    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json client/events ' +
+    'node/node-object node/pod-status node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups ' +
+    'kubelet/resize',
+  'kubelet/server':
+    'base/clock base/errors base/options base/logging base/concurrency api/json client/resources kubelet/runtime ' +
+    'kubelet/logs',
+  'kubelet/volumes':
+    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/random ' +
+    'api/quantity api/json api/pod client/resources node/object-managers node/pod-status kubelet/files',
+  'kubelet/containers':
+    'base/errors base/names base/options base/concurrency base/random api/quantity api/json api/pod client/events ' +
+    'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
+  'kubelet/pods':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +
+    'status/conditions status/pods node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups ' +
+    'kubelet/images kubelet/pleg kubelet/actions kubelet/volumes',
+  'kubelet/agent':
+    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
+    'base/random api/quantity api/json api/pod client/transport client/resources client/events status/pods ' +
+    'status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
+    'node/object-managers node/pod-status node/probes node/sources node/config node/workers kubelet/admission ' +
+    'kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg ' +
+    'kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
+  'scheduler/nodes': 'base/errors base/options api/quantity api/json api/pod api/selectors',
+  'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
+  'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
+  'scheduler/cluster':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'client/transport client/resources client/events client/reflector scheduler/framework',
+  'scheduler/plugins':
+    'base/errors base/options api/json api/pod api/selectors client/transport scheduler/nodes scheduler/framework',
+  'scheduler/plugins/pod-affinity':
+    'base/errors base/options api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins',
+  'scheduler/plugins/resources':
+    'base/errors base/names base/options api/json client/transport scheduler/nodes scheduler/framework',
+  'scheduler/plugins/spread':
+    'base/errors base/names base/options api/json api/selectors scheduler/nodes scheduler/framework ' + 'scheduler/plugins',
+  'scheduler/classic/plugins':
+    'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
+    'scheduler/plugins/spread',
+  'scheduler/preemption':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/selectors ' +
+    'scheduler/nodes scheduler/framework',
+  'scheduler/classic':
+    'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
+    'scheduler/plugins/pod-affinity scheduler/classic/plugins scheduler/preemption',
+  'scheduler/profile':
+    'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
+    'scheduler/plugins/resources scheduler/plugins/spread scheduler/preemption scheduler/classic',
+  'scheduler/queue':
+    'base/guard base/clock base/errors base/logging base/concurrency api/json client/transport scheduler/nodes ' +
+    'scheduler/framework',
+  'scheduler/reports': 'base/clock base/errors base/metrics scheduler/framework scheduler/queue',
+  'scheduler/cycle':
+    'base/guard base/clock base/errors base/logging base/concurrency api/json scheduler/nodes scheduler/cache ' +
+    'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
+  'scheduler/scheduler-options':
+    'base/guard base/clock base/errors base/options base/logging base/metrics base/random api/json scheduler/nodes ' +
+    'scheduler/framework scheduler/classic scheduler/profile scheduler/queue',
+  'scheduler/scheduler-reports': 'scheduler/cache scheduler/queue scheduler/reports scheduler/cycle scheduler/scheduler-options',
+  'scheduler/scheduler':
+    'base/concurrency api/json client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
+    'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
+    'scheduler/scheduler-options scheduler/scheduler-reports',
+  'scheduler/cluster-scheduler':
+    'base/clock base/errors base/options base/logging base/concurrency base/metrics client/transport ' +
+    'client/resources scheduler/cluster scheduler/reports scheduler/scheduler-options scheduler/scheduler-reports ' +
+    'scheduler/scheduler',
+  'observe/debug/page': '',
+  'observe/debug':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json client/resources ' +
+    'status/events status/sync status/status-manager observe/debug/page',
+  'observe/opentelemetry-metrics': 'base/options base/metrics',
+  'observe/prometheus-metrics': 'base/errors base/options base/metrics',
+  'testing/objects': 'base/guard base/clock api/json api/patch client/transport client/resources',
+  'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
+  'testing/pods-api': 'base/clock api/json api/patch api/pod client/resources testing/objects',
+  'testing/apiserver': 'base/clock base/errors api/json client/resources testing/objects testing/kinds testing/pods-api',
+  'testing/fakes':
+    'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
+    'kubelet/files testing/objects testing/pods-api',
+  'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime',
+};
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
 export const doors = [
@@ -146,6 +207,7 @@ export const doors = [
   'mirror',
   'object-managers',
   'node',
+  'kubelet',
   'cri',
   'scheduler',
   'debug',

@@ -225,7 +225,12 @@ export class ApiEventRecorder implements EventRecorder {
     const body = {
       metadata: { name, namespace },
       involvedObject,
-      ...{ type, reason, message, count, firstTimestamp, lastTimestamp },
+      type,
+      reason,
+      message,
+      count,
+      firstTimestamp,
+      lastTimestamp,
       source: { component, host: nodeName },
       reportingComponent: component,
       reportingInstance: nodeName,

@@ -40,7 +40,8 @@ export function eventName(objectName: string, number: bigint): string {
 export function podObjectReference({ metadata }: Pod): Wire<V1ObjectReference> {
   const { namespace, name, uid, resourceVersion } = metadata ?? {};
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { name }),
     ...(uid !== undefined && { uid }),

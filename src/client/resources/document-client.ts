@@ -41,7 +41,9 @@ export class DocumentClient {
     for (let redirected = 0; ; redirected += 1) {
       const answer = await this.#exchange(target, url, headers, {
         // at least a moment: a timer of less would stand for none
-        ...{ timeoutMs: Math.max(1, timeLeft.ms()), maxBytes, signal },
+        timeoutMs: Math.max(1, timeLeft.ms()),
+        maxBytes,
+        signal,
       });
       const next = redirects.includes(answer.status) ? redirectOf(answer, target) : undefined;
       if (next === undefined) return answer;

@@ -57,8 +57,11 @@ export class ClusterParts {
     const requests = new RequestLanes(this.transport, limit, timed.clock);
     this.#requests = requests;
     this.lanes = {
-      ...{ own: requests.lane(), statuses: requests.lane(), objects: requests.lane() },
-      ...{ events: requests.lane(), reviews: requests.lane(mostReviewsWaiting) },
+      own: requests.lane(),
+      statuses: requests.lane(),
+      objects: requests.lane(),
+      events: requests.lane(),
+      reviews: requests.lane(mostReviewsWaiting),
     };
     const events = { transport: this.lanes.events, nodeName, component: 'kubelet', ...timed, random: shared.random };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;

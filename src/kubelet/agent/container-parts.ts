@@ -71,7 +71,11 @@ export class ContainerParts {
     });
     const mounter = given.mounter ?? new LinuxMounter();
     this.volumes = new VolumeManager({
-      ...{ rootDirectory, mounter, secrets: cluster.secrets, configMaps: cluster.configMaps, tokens: cluster.tokens },
+      rootDirectory,
+      mounter,
+      secrets: cluster.secrets,
+      configMaps: cluster.configMaps,
+      tokens: cluster.tokens,
       ...given.volumeBudget,
       nodeAllocatable: parts.allocatable,
       ensureImage: (pod, volume, signal) => this.#volumeImage(pod, volume.image, signal),
@@ -86,19 +90,18 @@ export class ContainerParts {
     });
     this.#restartBackoff = new RestartBackoff({ eventRecorder, clock: timed.clock });
     this.syncer = new AgentPodSyncer({
-      ...{
-        runtime,
-        lifecycle: this.lifecycle,
-        statusManager: statusesOfKnownPods(statusManager, options.podManager),
-        probes: this.probes,
-        images: this.images,
-        volumes: this.#syncVolumes(),
-      },
-      ...{ cgroups: syncCgroups(cgroups, parts.classes), nodeIPs, eventRecorder, resizer: parts.resizer },
+      runtime,
+      lifecycle: this.lifecycle,
+      statusManager: statusesOfKnownPods(statusManager, options.podManager),
+      probes: this.probes,
+      images: this.images,
+      volumes: this.#syncVolumes(),
+      cgroups: syncCgroups(cgroups, parts.classes),
+      nodeIPs,
+      eventRecorder,
+      resizer: parts.resizer,
       resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
       configs: this.#configs(mounter),
-      // the volumes' own folder is made, and removed, with the pod's
-      folders: { makePod: async () => {}, removePod: async () => {} },
       restartBackoff: this.#restartBackoff,
       pullSecretsOf: (pod) => cluster.pullSecretsOf(pod),
       runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
@@ -146,21 +149,39 @@ export class ContainerParts {
     const { eventRecorder, secrets, configMaps, services } = cluster;
     const handlers = () => watch.health?.handlers ?? [];
     const configs = new ContainerConfigs({
-      ...{ rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault },
-      ...{ cgroups, nodeIPs, hostIPs, eventRecorder, random, nodeAllocatable: allocatable },
+      rootDirectory,
+      podLogsDirectory,
+      clusterDNS,
+      clusterDomain,
+      resolvConf,
+      seccompDefault,
+      cgroups,
+      nodeIPs,
+      hostIPs,
+      eventRecorder,
+      random,
+      nodeAllocatable: allocatable,
       objects: {
         getSecret: (namespace, name) => secrets.getSecret(namespace, name),
         getConfigMap: (namespace, name) => configMaps.getConfigMap(namespace, name),
       },
       services: () => services.known(),
       limits: {
-        ...{ cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes, cgroupVersion: cgroups.version },
+        cpuCFSQuota,
+        memoryCapacityBytes: machine.memoryBytes,
+        cgroupVersion: cgroups.version,
         hugePageSizes: pageSizesOf(machine),
       },
       recursiveReadOnly: (handler) => handlers().find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false,
       prepareSubPath: (pod, { volume, containerName, index, subPath }, signal) =>
         prepareSubPath({
-          ...{ mounter, containerName, index, subPath, signal, volumeName: volume.name, volumePath: volume.hostPath },
+          mounter,
+          containerName,
+          index,
+          subPath,
+          signal,
+          volumeName: volume.name,
+          volumePath: volume.hostPath,
           podFolder: podFolder(rootDirectory, pod.metadata?.uid ?? ''),
         }),
     });

@@ -189,7 +189,12 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };
   const safe = safeRandom(random);
   return {
-    ...{ given: options, nodeName, podManager, timed, measured, random: safe },
+    given: options,
+    nodeName,
+    podManager,
+    timed,
+    measured,
+    random: safe,
     objectBudget: objectBudget(options.objectBudget),
     settings: resolveSettings(options),
     machine: options.machine ?? readMachine(),

@@ -109,7 +109,13 @@ export function agentSnapshot(agent: AgentToShow, withPods: boolean): NodeAgentS
     ...[watch.runtimeError(), watch.networkError()].flatMap((error) => error ?? []),
   ];
   return {
-    ...{ at: clock.now(), state, nodeName, registered: node.registered, node, sources, workers },
+    at: clock.now(),
+    state,
+    nodeName,
+    registered: node.registered,
+    node,
+    sources,
+    workers,
     ready: node.registered && node.readiness?.ready === true,
     notes: state === 'running' ? notes : [`the node agent is ${state}`],
     runtime: watch.version && { name: watch.version.runtimeName, version: watch.version.runtimeVersion },

@@ -59,7 +59,13 @@ export class NodeParts {
     this.forPods = resourcesForPods(size, settings);
     this.watch = new RuntimeWatch({ runtime, ...timed, changed: () => this.object.changed() });
     this.#reporter = new NodeReporter({
-      ...{ ...this.resources, machine, nodeName, runtime, addresses: this.#addresses, watch: this.watch, ...timed },
+      ...this.resources,
+      machine,
+      nodeName,
+      runtime,
+      addresses: this.#addresses,
+      watch: this.watch,
+      ...timed,
       port: () => this.#port,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
@@ -67,7 +73,9 @@ export class NodeParts {
     });
     this.object = new NodeObject({
       ...this.#reporter.status(),
-      ...{ nodeName, transport: cluster.transport, ...shared },
+      nodeName,
+      transport: cluster.transport,
+      ...shared,
       labels: settings.nodeLabels,
       taints: settings.registerWithTaints,
       ...(settings.providerID !== undefined && { providerID: settings.providerID }),

@@ -46,14 +46,21 @@ export class ResizeParts {
     const { rootDirectory, statusManager, podManager, podChanged, runtime, cgroups, eventRecorder, logger } = options;
     const { resizes } = statusManager;
     this.#allocations = new PodAllocations({
-      ...{ folder: `${rootDirectory}/allocations`, resizes, eventRecorder, logger },
+      folder: `${rootDirectory}/allocations`,
+      resizes,
+      eventRecorder,
+      logger,
       getPodByUID: (podUID) => podManager.getPodByUID(podUID),
       activePods: () => podManager.getPods().filter((pod) => !this.#isOver(pod)),
       admitResize: options.admit,
       requestSync: ({ metadata }) => podChanged(metadata?.uid ?? ''),
     });
     const resizer = new PodResizer({
-      ...{ runtime, cgroups, allocations: this.#allocations, resizes, eventRecorder },
+      runtime,
+      cgroups,
+      allocations: this.#allocations,
+      resizes,
+      eventRecorder,
       podResources: (pod) => podCgroupResources(pod, this.#limits()),
       containerResources: (pod, container) => containerCgroupResources(pod, container, this.#limits()),
     });

@@ -29,7 +29,12 @@ export async function readNodeUsage(paths: UsagePaths): Promise<NodeUsage> {
     readPids(proc).catch(() => undefined),
   ]);
   return {
-    ...{ memory, pids, nodefs: node?.bytes, nodefsInodes: node?.inodes, imagefs: image?.bytes, imagefsInodes: image?.inodes },
+    memory,
+    pids,
+    nodefs: node?.bytes,
+    nodefsInodes: node?.inodes,
+    imagefs: image?.bytes,
+    imagefsInodes: image?.inodes,
     hasDedicatedImagefs: node !== undefined && image !== undefined && node.device !== image.device,
   };
 }

@@ -10,7 +10,6 @@ import { lastLogNumber } from './pod-preparation.ts';
 import type {
   SyncCgroups,
   SyncConfigs,
-  SyncFolders,
   SyncImages,
   SyncLifecycle,
   SyncProbes,
@@ -39,8 +38,6 @@ export interface AgentPodSyncerOptions {
   readonly configs: SyncConfigs;
   /** How long containers wait that are restarted again and again. */
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
-  /** Folders that the agent keeps of a pod beside those of its volumes. Default: none. */
-  readonly folders?: SyncFolders;
   /** The secrets for pulling the pod's images; those that are not there are left out. Default: none. */
   readonly pullSecretsOf?: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
   /** The runtime handler that the pod's RuntimeClass names; empty: the default one. Default: the default one for every pod. */
@@ -105,22 +102,19 @@ const functions = [
   'requestSync',
 ] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
 
-const noFolders: SyncFolders = { makePod: async () => {}, removePod: async () => {} };
-const knownOptions = [...Object.keys(methods), ...functions, 'folders', 'resizer', 'eventRecorder', 'clock', 'logger'];
+const knownOptions = [...Object.keys(methods), ...functions, 'resizer', 'eventRecorder', 'clock', 'logger'];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): ResolvedAgentPodSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   for (const [name, wanted] of Object.entries(methods)) requireMethods(name, options[name as keyof typeof methods], wanted);
   for (const name of functions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
-  const { resizer, folders = noFolders, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
+  const { resizer, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
   if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize', 'containerMade', 'report']);
-  requireMethods('folders', folders, ['makePod', 'removePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     ...options,
-    folders,
     pullSecretsOf: options.pullSecretsOf ?? (async () => []),
     runtimeHandlerOf: options.runtimeHandlerOf ?? (async () => ''),
     networkReady: options.networkReady ?? (() => ({ ready: true })),

@@ -175,12 +175,11 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async syncTerminatedPod({ pod, runtimeStatus, podStatusFn }: SyncTerminatedPodRequest): Promise<void> {
-    const { statusManager, volumes, cgroups, folders, onPodEnded, logger } = this.#options;
+    const { statusManager, volumes, cgroups, onPodEnded, logger } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const status = runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, status, true), podStatusFn);
     await Promise.all([volumes.unmountVolumes(podUID), cgroups.removePod(pod)]);
-    await folders.removePod(podUID);
     callGuarded(
       () => onPodEnded(pod),
       (err) => logger.error({ err, podUID }, 'the function that is told of the end of a pod failed'),

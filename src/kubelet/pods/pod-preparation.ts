@@ -11,12 +11,11 @@ import type { PullSecret } from '../images/keyring.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { VolumeError } from '../volumes/volume-manager.ts';
 import { awaitClasses } from './class-updates.ts';
-import type { SyncCgroups, SyncFolders, SyncVolumes } from './sync-parts.ts';
+import type { SyncCgroups, SyncVolumes } from './sync-parts.ts';
 
 export interface PodPreparationOptions {
   readonly volumes: SyncVolumes;
   readonly cgroups: SyncCgroups;
-  readonly folders: SyncFolders;
   readonly pullSecretsOf: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
   readonly networkReady: () => { readonly ready: boolean; readonly message?: string | undefined };
   readonly eventRecorder: EventRecorder;
@@ -34,7 +33,7 @@ const mountRetry = { firstMs: 500, longestMs: 122_000 };
 /** So many volumes have an event of their own at one time. */
 const mostMountEvents = 10;
 
-/** Makes what a pod needs beside its containers: folders, cgroup, volumes, and the secrets for pulling its images. */
+/** Makes what a pod needs beside its containers: its cgroup, volumes, and the secrets for pulling its images. */
 export class PodPreparation {
   readonly #options: PodPreparationOptions;
   /** How often the mounts of a pod have failed in turn, by its uid. */
@@ -58,7 +57,6 @@ export class PodPreparation {
       eventRecorder.event(pod, 'Warning', 'NetworkNotReady', message);
       throw new Error(message);
     }
-    await this.#withEvent(pod, 'Failed', 'error making pod data directories', signal, () => this.#options.folders.makePod(pod));
     const [cgroup, volumes, pullSecrets] = await Promise.allSettled([
       this.#withEvent(pod, 'FailedCreatePodContainer', 'unable to ensure pod container exists', signal, () =>
         this.#group(pod, signal),

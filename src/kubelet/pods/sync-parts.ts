@@ -127,11 +127,3 @@ export interface SyncResizer {
   /** The status with the resources that running containers have. */
   report(pod: Pod, status: WirePodStatus, runtimeStatus: AgentPodStatus): WirePodStatus;
 }
-
-/** The folders that the agent keeps of a pod. */
-export interface SyncFolders {
-  /** Makes them. */
-  makePod(pod: Pod): Promise<unknown>;
-  /** Takes them away, once no volume is left in them. */
-  removePod(podUID: string): Promise<unknown>;
-}

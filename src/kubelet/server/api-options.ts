@@ -84,7 +84,11 @@ export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOption
   requireTLSSettings(tls.tlsMinVersion, tls.tlsCipherSuites, 'tls.tls');
   if (address !== undefined && typeof address !== 'string') throw invalidOption('address', 'a string', address);
   return {
-    ...{ host, nodeName, tls, transport, address },
+    host,
+    nodeName,
+    tls,
+    transport,
+    address,
     port: integerIn('port', port, 65_535),
     anonymous: optionOfType('anonymous', anonymous, 'boolean'),
     enableDebuggingHandlers: optionOfType('enableDebuggingHandlers', options.enableDebuggingHandlers ?? true, 'boolean'),

@@ -84,7 +84,9 @@ export function readLogQuery(query: URLSearchParams, nowMs: number): LogQuery {
     (stream === 'All' || tailLines === undefined);
   if (!isAllowed) throw new KubeletApiRefusal(422, '{"message": "Invalid request."}');
   return {
-    ...{ tailLines, limitBytes, stream: streams[stream] },
+    tailLines,
+    limitBytes,
+    stream: streams[stream],
     since: sinceSeconds === undefined ? sinceTime : { ms: nowMs - sinceSeconds * 1000, nanos: 0 },
     follow: isTrue(query.get('follow')),
     timestamps: isTrue(query.get('timestamps')),

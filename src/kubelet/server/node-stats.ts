@@ -41,7 +41,8 @@ export async function readNodeStats(sources: NodeStatsSources): Promise<NodeStat
   const cpu = { time, ...(nanoCores !== undefined && { usageNanoCores: nanoCores }), usageCoreNanoSeconds };
   const startedAt = Number(/^btime (\d+)$/m.exec(stat)?.[1]) * 1000;
   return {
-    ...{ nodeName, startTime: formatTime(Number.isFinite(startedAt) ? startedAt : now) },
+    nodeName,
+    startTime: formatTime(Number.isFinite(startedAt) ? startedAt : now),
     ...(Number.isFinite(usageCoreNanoSeconds) && { cpu }),
     ...memoryIn(meminfo, time),
     ...(fs !== undefined && { fs }),

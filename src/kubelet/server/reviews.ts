@@ -178,7 +178,9 @@ const authenticatedGroup = 'system:authenticated';
 
 /** Who makes a request without credentials, where that is allowed. */
 export const anonymous: Identity = {
-  ...{ username: 'system:anonymous', uid: '', extra: {} },
+  username: 'system:anonymous',
+  uid: '',
+  extra: {},
   groups: ['system:unauthenticated'],
 };
 

@@ -41,7 +41,9 @@ export async function readServingFiles(files: ServingFiles): Promise<ServingCert
   // an empty list of authorities would be read as those of the platform
   if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
   const secure: SecureContextOptions = {
-    ...{ cert, key, ...tlsSettings(tlsMinVersion, tlsCipherSuites) },
+    cert,
+    key,
+    ...tlsSettings(tlsMinVersion, tlsCipherSuites),
     // a session of before must not carry on what was verified with other authorities
     sessionIdContext: randomBytes(16).toString('hex'),
     ...(ca !== undefined && { ca: [ca] }),

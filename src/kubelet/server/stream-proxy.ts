@@ -50,13 +50,11 @@ function switchProtocols({ request, signal }: ApiExchange, url: URL, { clock }: 
   const { promise, resolve, reject } = Promise.withResolvers<Switched>();
   if (url.protocol !== 'http:') throw new KubeletApiRefusal(500, 'the stream of the runtime is not served over http');
   const asked: ClientRequest = requestOver({
-    ...{
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port,
-      path: url.pathname + url.search,
-      method: request.method,
-      signal,
-    },
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
+    path: url.pathname + url.search,
+    method: request.method,
+    signal,
     headers: forwardedHeaders(request, url.host),
     agent: false,
   });

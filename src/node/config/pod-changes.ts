@@ -71,7 +71,10 @@ function changed(kept: Pod, given: Pod, metadataOf: MetadataOf): Pod {
   const { labels, deletionTimestamp, deletionGracePeriodSeconds, generation } = b;
   const metadata = withoutAbsent({
     ...(metadataOf === 'latest' ? { ...b, ...identity } : a),
-    ...{ labels, deletionTimestamp, deletionGracePeriodSeconds, generation },
+    labels,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    generation,
     annotations: mergedAnnotations(annotationsOf(kept), annotationsOf(given)),
   });
   return withStatus(withoutAbsent({ ...kept, spec: given.spec, metadata }), given);

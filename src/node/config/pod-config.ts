@@ -70,7 +70,10 @@ export class PodConfig {
     this.#sources = new SourceRuns(clock, logger);
     const observed = podsObserved && guardedObserver(podsObserved, logger);
     this.#storage = new PodStorage({
-      ...{ metadataOf: metadata, eventRecorder, podObserved: observed, logger },
+      metadataOf: metadata,
+      eventRecorder,
+      podObserved: observed,
+      logger,
       now: () => clock.now(),
     });
   }

@@ -70,7 +70,10 @@ export async function removeNode(parts: NodeRemovalParts): Promise<NodeObjectSto
       removeOwn({ client: leases, target: ofLease, uid: createdUIDs.lease, resourceVersion, requests: requests.lease, logger }),
       removeOwn({
         client: new ResourceClient(transport, resources.nodes),
-        ...{ target: { name }, uid: createdUIDs.node, requests: requests.node, logger },
+        target: { name },
+        uid: createdUIDs.node,
+        requests: requests.node,
+        logger,
       }),
     ]);
     return { node, lease };

@@ -51,8 +51,11 @@ export interface ObjectHoldings {
 
 const mebibyte = 1024 * 1024;
 const defaults = {
-  ...{ maxObjectsPerPod: 256, maxWatchesPerPod: 64, maxWatches: 768 },
-  ...{ maxBytesPerPod: 16 * mebibyte, maxBytes: 32 * mebibyte },
+  maxObjectsPerPod: 256,
+  maxWatchesPerPod: 64,
+  maxWatches: 768,
+  maxBytesPerPod: 16 * mebibyte,
+  maxBytes: 32 * mebibyte,
 };
 /** So much each pod may have, whatever others have. */
 const shareOfPod = 128 * 1024;

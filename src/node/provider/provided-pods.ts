@@ -182,7 +182,9 @@ function runtimeStatus({ uid, pod, answer }: ProvidedPod): RuntimePodStatus {
   const { phase, containerStatuses = [], initContainerStatuses = [], podIPs = [] } = answer ?? {};
   const isAlive = answer !== undefined && !isTerminalPhase(phase);
   return {
-    ...{ podUID: uid, name, namespace },
+    podUID: uid,
+    name,
+    namespace,
     ips: podIPs.map(({ ip }) => ip),
     containers: [...containerStatuses, ...initContainerStatuses].map(runtimeContainer),
     sandboxes: answer === undefined ? [] : [{ ready: isAlive }],

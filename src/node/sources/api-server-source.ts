@@ -91,7 +91,9 @@ export class ApiServerSource implements PodSource {
       }),
       fieldSelector: `spec.nodeName=${nodeNameOption(nodeName)}`,
       handlers: {
-        ...{ added: changed, updated, deleted },
+        added: changed,
+        updated,
+        deleted,
         synced: () => this.#synced(),
       },
     });

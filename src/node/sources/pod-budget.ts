@@ -209,7 +209,8 @@ function outlineOf(pod: WirePod): WirePod {
   const { apiVersion, kind, metadata = {}, spec, status } = pod;
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return present({
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: present({
       name,
       namespace,

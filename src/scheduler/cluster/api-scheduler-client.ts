@@ -188,7 +188,8 @@ function changedCondition(pod: WirePod, { condition }: PodStatusChange, now: num
   if (isSame && old.reason === reason && old.message === message && old.observedGeneration === observedGeneration)
     return undefined;
   return {
-    ...{ type, status },
+    type,
+    status,
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message }),
     ...(observedGeneration !== undefined && { observedGeneration }),

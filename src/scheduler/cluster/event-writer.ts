@@ -156,7 +156,11 @@ export interface WireEvent extends Wire<EventsV1Event> {}
 
 /** The newer API of events: the same objects as those of the core group, with other names of their fields. */
 export const schedulingEvents: ApiResource<WireEvent> = apiResource<WireEvent>({
-  ...{ group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
+  group: 'events.k8s.io',
+  version: 'v1',
+  resource: 'events',
+  kind: 'Event',
+  namespaced: true,
 });
 
 /** The server refuses a longer note. */
@@ -174,7 +178,10 @@ function eventObject(event: SchedulingEvent, identity: string, now: number, coun
     eventTime: microTime(now),
     reportingController,
     reportingInstance: `${reportingController}-${identity}`,
-    ...{ action, reason, type, note: shortNote(note) },
+    action,
+    reason,
+    type,
+    note: shortNote(note),
     regarding: podObjectReference(pod),
     ...(related !== undefined && { related: podObjectReference(related) }),
   };

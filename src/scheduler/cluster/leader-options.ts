@@ -73,7 +73,13 @@ export function checkedLeaderOptions(options: LeaderElectorOptions): CheckedLead
       retryPeriodMs,
     );
   return {
-    ...{ transport, identity, name, namespace, leaseDurationMs, renewDeadlineMs, retryPeriodMs },
+    transport,
+    identity,
+    name,
+    namespace,
+    leaseDurationMs,
+    renewDeadlineMs,
+    retryPeriodMs,
     onStarted: optionOfType('onStarted', onStarted, 'function'),
     onStopped: optionOfType('onStopped', onStopped, 'function'),
     random: safeRandom(optionOfType('random', random, 'function')),

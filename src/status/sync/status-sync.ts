@@ -196,8 +196,17 @@ const unsentPhases: ReadonlySet<PodSyncPhase> = new Set(['not-started', 'pending
 function readStatusGauges(options: StatusGaugesOptions): void {
   const { podStatuses, phases, reports, podStatusChannel, gate, metrics } = options;
   const counts: Record<CountedPhase, number> = {
-    ...{ 'not-started': 0, 'in-sync': 0, 'terminal-phase-held-back': 0, pending: 0, 'in-flight': 0, paused: 0 },
-    ...{ 'backing-off': 0, quarantined: 0, gone: 0, 'no-mirror-pod': 0, deleting: 0 },
+    'not-started': 0,
+    'in-sync': 0,
+    'terminal-phase-held-back': 0,
+    pending: 0,
+    'in-flight': 0,
+    paused: 0,
+    'backing-off': 0,
+    quarantined: 0,
+    gone: 0,
+    'no-mirror-pod': 0,
+    deleting: 0,
   };
   let oldestMs = 0;
   for (const podUID of podStatuses.podUIDs()) {

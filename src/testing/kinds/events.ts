@@ -21,7 +21,11 @@ import type { DeletedObject, ObjectKey, ObjectPatch, ObjectRules } from '../obje
 import { plainRules } from './plain-rules.ts';
 
 const resource: ApiResource = apiResource({
-  ...{ group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
+  group: 'events.k8s.io',
+  version: 'v1',
+  resource: 'events',
+  kind: 'Event',
+  namespaced: true,
 });
 
 /** The events of a store of the core group, as `events.k8s.io/v1` shows them. It keeps nothing itself. */
@@ -202,8 +206,12 @@ const fixed = [
 ];
 /** The server calls the fields by their names within. */
 const names: Readonly<Record<string, string>> = {
-  ...{ regarding: 'involvedObject', note: 'message', deprecatedFirstTimestamp: 'firstTimestamp' },
-  ...{ deprecatedLastTimestamp: 'lastTimestamp', deprecatedCount: 'count', deprecatedSource: 'source' },
+  regarding: 'involvedObject',
+  note: 'message',
+  deprecatedFirstTimestamp: 'firstTimestamp',
+  deprecatedLastTimestamp: 'lastTimestamp',
+  deprecatedCount: 'count',
+  deprecatedSource: 'source',
 };
 const nameOf = (field: string): string => names[field] ?? field;
 const isUnset = (value: unknown): boolean =>
