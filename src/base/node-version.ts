@@ -1,4 +1,4 @@
-// Each door imports this file first, so that an older Node is told what it lacks before it fails at something else.
+// Each entry point imports this file first, so that an older Node is told what it lacks before it fails at something else.
 import { StatusManagerError } from './errors.ts';
 
 /** The oldest Node.js that the package runs on; `engines` in package.json says the same. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { consumerAt } from '../package/consumer.ts';
 import { root } from '../structure/source-tree.ts';
 import { type Outfiles, rollUp } from './roll-up.ts';
-import { doorNames, nodeOf } from './tools.ts';
+import { entryPointNames, nodeOf } from './tools.ts';
 
 const consumer = consumerAt(inject('consumerFolder'));
 const folder = join(consumer.folder, 'bundles');
@@ -29,13 +29,13 @@ const bundlers: Readonly<Record<string, (entry: string, outfiles: Outfiles) => P
 const quiet = ['--disable-warning=ExperimentalWarning'];
 /** What each entry prints without a bundler. */
 const names = new Map<string, string>();
-const entries = doorNames.map((name) => ({ name, entry: `${name.replace(/\W+/g, '-')}.js` }));
+const entries = entryPointNames.map((name) => ({ name, entry: `${name.replace(/\W+/g, '-')}.js` }));
 const cases = Object.keys(bundlers).flatMap((bundler) => entries.map((entry) => ({ bundler, ...entry })));
 
 beforeAll(async () => {
   await consumer.write('bundles/package.json', JSON.stringify({ type: 'module' }));
   for (const { name, entry } of entries) {
-    const code = `import * as door from '${name}';\nconsole.log(Object.keys(door).sort().join());\n`;
+    const code = `import * as entryPoint from '${name}';\nconsole.log(Object.keys(entryPoint).sort().join());\n`;
     await consumer.write(join('bundles', entry), code);
     const { stdout } = await consumer.run(nodeOf(24), [entry], 'bundles');
     expect(stdout.length).toBeGreaterThan(1);

@@ -1,9 +1,9 @@
-import { doors } from '../structure/rooms.ts';
+import { entryPoints } from '../structure/rooms.ts';
 
 /** What knip looks at. Whatever it is told to leave out says why. */
 export default {
   entry: [
-    ...doors.map((door) => `src/${door}.ts`),
+    ...entryPoints.map((name) => `src/${name}.ts`),
     'test/**/*.test.ts',
     'test/**/*.test-d.ts',
     // scripts that other files run as processes, by their path

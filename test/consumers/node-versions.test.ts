@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { oldestNodeVersion } from '../../src/base/node-version.ts';
 import { consumerAt } from '../package/consumer.ts';
 import { root } from '../structure/source-tree.ts';
-import { doorNames, nodeOf } from './tools.ts';
+import { entryPointNames, nodeOf } from './tools.ts';
 
 const consumer = consumerAt(inject('consumerFolder'));
 const copies = {
-  'import-all-doors.js': 'test/package/fixture/import-all-doors.js',
+  'import-all-entry-points.js': 'test/package/fixture/import-all-entry-points.js',
   'minimal.ts': 'examples/minimal.ts',
   'first-run.cjs': 'test/consumers/fixture/first-run.cjs',
 };
@@ -25,11 +25,11 @@ describe.each([22, 24, 26] as const)('Node %i', (major) => {
     expect(stdout).toMatch(major === 22 ? `${oldestNodeVersion}.0` : new RegExp(`^${major}\\.`));
   });
 
-  it('imports every door, and nothing is left behind', async () => {
-    const { code, stdout, stderr } = await consumer.run(node, ['import-all-doors.js']);
+  it('imports every entry point, and nothing is left behind', async () => {
+    const { code, stdout, stderr } = await consumer.run(node, ['import-all-entry-points.js']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { names, before, after } = JSON.parse(stdout);
-    expect(Object.keys(names)).toHaveLength(doorNames.length);
+    expect(Object.keys(names)).toHaveLength(entryPointNames.length);
     expect(after).toEqual(before);
   });
 
@@ -39,8 +39,8 @@ describe.each([22, 24, 26] as const)('Node %i', (major) => {
     expect(stdout).not.toBe('');
   });
 
-  it('gives CommonJS every door by require, and the status that one sets arrives', async () => {
-    const args = ['--disable-warning=ExperimentalWarning', 'first-run.cjs', ...doorNames];
+  it('gives CommonJS every entry point by require, and the status that one sets arrives', async () => {
+    const args = ['--disable-warning=ExperimentalWarning', 'first-run.cjs', ...entryPointNames];
     const { code, stdout, stderr } = await consumer.run(node, args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe('Running\n');
@@ -50,7 +50,7 @@ describe.each([22, 24, 26] as const)('Node %i', (major) => {
 describe('Node 20, which is too old', () => {
   const needed = `pod-status-manager needs Node.js ${oldestNodeVersion} or newer, and this is Node.js 20.`;
 
-  it.each(doorNames)('is told so when it imports %s', async (name) => {
+  it.each(entryPointNames)('is told so when it imports %s', async (name) => {
     const { code, stderr } = await consumer.run(nodeOf(20), ['--input-type=module', '-e', `import '${name}';`]);
     expect(code).toBe(1);
     expect(stderr).toContain(`StatusManagerError: ${needed}`);

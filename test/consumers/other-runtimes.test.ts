@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { consumerAt } from '../package/consumer.ts';
 import { root } from '../structure/source-tree.ts';
 import { createCertificateAuthority } from '../support/certificate-authority.ts';
-import { doorNames, toolPath } from './tools.ts';
+import { entryPointNames, toolPath } from './tools.ts';
 
 const consumer = consumerAt(inject('consumerFolder'));
 const copies = {
-  'import-all-doors.js': 'test/package/fixture/import-all-doors.js',
+  'import-all-entry-points.js': 'test/package/fixture/import-all-entry-points.js',
   'minimal.ts': 'examples/minimal.ts',
   'first-run.cjs': 'test/consumers/fixture/first-run.cjs',
   'over-tls.js': 'test/consumers/fixture/over-tls.js',
@@ -50,14 +50,14 @@ describe.each([
     return stdout;
   };
 
-  it('imports every door', async () => {
-    const { names } = JSON.parse(await run('import-all-doors.js'));
-    expect(Object.keys(names)).toHaveLength(doorNames.length);
+  it('imports every entry point', async () => {
+    const { names } = JSON.parse(await run('import-all-entry-points.js'));
+    expect(Object.keys(names)).toHaveLength(entryPointNames.length);
   });
 
-  it('runs an example, and gives CommonJS every door by require', async () => {
+  it('runs an example, and gives CommonJS every entry point by require', async () => {
     expect(await run('minimal.ts')).toContain('Running');
-    expect(await run('first-run.cjs', ...doorNames)).toBe('Running\n');
+    expect(await run('first-run.cjs', ...entryPointNames)).toBe('Running\n');
   });
 
   it('asks over TLS, watches over HTTP/2, and refuses a server of another authority', async () => {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { root } from '../structure/source-tree.ts';
-import { doorNames, toolPath } from './tools.ts';
+import { entryPointNames, toolPath } from './tools.ts';
 
 const folder = inject('consumerFolder');
 const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? 'no tarball');
@@ -27,8 +27,8 @@ describe('the tarball', () => {
     const rules = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm'];
     const { code, output } = await run(['@arethetypeswrong', 'cli', 'dist', 'index.js'], [tarball, ...rules, '--format', 'json']);
     const { analysis, problems } = JSON.parse(output);
-    const doors = Object.keys(analysis.entrypoints).filter((door) => door !== './package.json');
-    expect(doors.map((door) => posix.join('pod-status-manager', door))).toEqual(doorNames);
+    const entryPoints = Object.keys(analysis.entrypoints).filter((entryPoint) => entryPoint !== './package.json');
+    expect(entryPoints.map((entryPoint) => posix.join('pod-status-manager', entryPoint))).toEqual(entryPointNames);
     const found = Object.values<{ kind: string; resolutionKind: string }[]>(problems).flat();
     const kinds = new Set(found.map(({ kind, resolutionKind }) => `${resolutionKind}: ${kind}`));
     expect({ code, kinds: [...kinds].sort() }).toEqual({

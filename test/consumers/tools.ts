@@ -1,5 +1,5 @@
 import { join, posix } from 'node:path';
-import { codeDoors } from '../package/door-sizes.ts';
+import { codeEntryPoints } from '../package/entry-point-sizes.ts';
 import { root } from '../structure/source-tree.ts';
 
 /** A file or folder of a tool that is installed in this folder. */
@@ -13,4 +13,4 @@ export function nodeOf(major: 20 | 22 | 24 | 26): string {
 }
 
 /** What users import: `pod-status-manager`, `pod-status-manager/node`. */
-export const doorNames = codeDoors(root).map(({ door }) => posix.join('pod-status-manager', door));
+export const entryPointNames = codeEntryPoints(root).map(({ entryPoint }) => posix.join('pod-status-manager', entryPoint));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { consumerAt } from '../package/consumer.ts';
 import { root } from '../structure/source-tree.ts';
-import { doorNames, toolPath } from './tools.ts';
+import { entryPointNames, toolPath } from './tools.ts';
 
 const consumer = consumerAt(inject('consumerFolder'));
 const compilers = { '5.9': toolPath('typescript-5'), '7.0': toolPath('typescript-7') };
@@ -27,15 +27,15 @@ const strict = {
   noUncheckedIndexedAccess: true,
 };
 
-const useOfAllDoors = doorNames
+const useOfAllEntryPoints = entryPointNames
   .map(
     (name, index) =>
-      `import * as door${index} from '${name}';\nexport const names${index}: string[] = Object.keys(door${index});\n`,
+      `import * as entryPoint${index} from '${name}';\nexport const names${index}: string[] = Object.keys(entryPoint${index});\n`,
   )
   .join('');
 
 beforeAll(async () => {
-  for (const folder of ['types-esm', 'types-cjs']) await consumer.write(join(folder, 'all-doors.ts'), useOfAllDoors);
+  for (const folder of ['types-esm', 'types-cjs']) await consumer.write(join(folder, 'all-entry-points.ts'), useOfAllEntryPoints);
   await consumer.write('types-esm/package.json', JSON.stringify({ type: 'module' }));
   await consumer.write('types-cjs/package.json', JSON.stringify({ type: 'commonjs' }));
   for (const name of readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.ts')))

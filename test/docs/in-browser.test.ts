@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { findViolations } from '../browser/support/find-violations.ts';
 import { launchChromium } from '../browser/support/launch-chromium.ts';
 import { overflowOf } from '../browser/support/open-page.ts';
-import { doors } from '../structure/rooms.ts';
+import { entryPoints } from '../structure/rooms.ts';
 import type { LocalServer } from '../support/serve-locally.ts';
 import { pagesForBrowser } from './support/browser-pages.ts';
 import { pagesOfSite } from './support/built-site.ts';
@@ -31,7 +31,7 @@ it('every written page is opened, and a sample of the reference; test/docs/links
   const opened = new Set(groups.flatMap(({ paths }) => paths));
   const others = pagesOfSite().filter((path) => !opened.has(path));
   expect(others.filter((path) => !path.startsWith('api/'))).toEqual([]);
-  expect([...opened]).toEqual(expect.arrayContaining([...doors.map((door) => `api/${door}.html`), 'index.html']));
+  expect([...opened]).toEqual(expect.arrayContaining([...entryPoints.map((name) => `api/${name}.html`), 'index.html']));
 });
 
 describe.each(groups)('the pages of $group', ({ paths, alike }) => {

@@ -19,10 +19,10 @@ const rules = [
   ['names only error codes that exist', (names) => unknownCodes(names, Object.keys(errorCodes))],
 ] as const satisfies readonly (readonly [string, (names: ReturnType<typeof namesOf>) => string[]])[];
 
-const { children: doors } = readReference<{ children: Declaration[] }>();
+const { children: entryPoints } = readReference<{ children: Declaration[] }>();
 
-describe.each(doors.map((door) => [door.name, door] as const))('each public name of %s', (_, door) => {
-  const names = namesOf(door);
+describe.each(entryPoints.map((entry) => [entry.name, entry] as const))('each public name of %s', (_, entryPoint) => {
+  const names = namesOf(entryPoint);
 
   it('is there', () => {
     expect(names.length).toBeGreaterThan(5);
@@ -43,8 +43,8 @@ describe('the rules', () => {
   });
   const text = (words: string) => ({ comment: { summary: [{ text: words }] } });
   const number = { type: { type: 'intrinsic', name: 'number' }, flags: { isOptional: true } };
-  const door: Declaration = {
-    ...property('door', { kind: 2 }),
+  const entryPoint: Declaration = {
+    ...property('entryPoint', { kind: 2 }),
     children: [
       property('Bare', { kind: 128 }),
       property('SomeOptions', {
@@ -63,6 +63,6 @@ describe('the rules', () => {
   it.each(
     rules.map(([says, findFaults], index) => [says, findFaults, expected[index]] as const),
   )('find what breaks one: %s', (_, findFaults, faults) => {
-    expect(findFaults(namesOf(door))).toEqual(faults);
+    expect(findFaults(namesOf(entryPoint))).toEqual(faults);
   });
 });

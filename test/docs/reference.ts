@@ -59,9 +59,9 @@ function namesBelow(parent: string, declaration: Declaration): PublicName[] {
   return [{ path, declaration, ...written(declaration) }, ...members.flatMap((member) => namesBelow(path, member))];
 }
 
-/** Every name that a door exports, and every member of each. */
-export function namesOf(door: Declaration): PublicName[] {
-  return (door.children ?? []).flatMap((declaration) => namesBelow('', declaration));
+/** Every name that an entry point exports, and every member of each. */
+export function namesOf(entryPoint: Declaration): PublicName[] {
+  return (entryPoint.children ?? []).flatMap((declaration) => namesBelow('', declaration));
 }
 
 /** True where the class or the options around it say all there is to say. */

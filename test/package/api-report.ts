@@ -64,15 +64,15 @@ function find(read: ReadFile, file: string, name: string): Declaration | undefin
   return origin === undefined ? undefined : find(read, origin.replace(/\.[jt]s$/, '.d.ts'), name);
 }
 
-function exportsOf(read: ReadFile, door: string): Declaration[] {
-  return [...read(door).exported].sort().map((name) => {
-    const declaration = find(read, door, name);
-    if (declaration === undefined) throw new Error(`${door} exports ${name}, which no file declares`);
+function exportsOf(read: ReadFile, entryPoint: string): Declaration[] {
+  return [...read(entryPoint).exported].sort().map((name) => {
+    const declaration = find(read, entryPoint, name);
+    if (declaration === undefined) throw new Error(`${entryPoint} exports ${name}, which no file declares`);
     return declaration;
   });
 }
 
-/** The declarations that exported ones name, directly or not, and that no door exports. */
+/** The declarations that exported ones name, directly or not, and that no entry point exports. */
 function unexportedOf(read: ReadFile, exported: readonly Declaration[]): Declaration[] {
   const seen = new Map(exported.map((declaration) => [declaration.name, declaration]));
   const queue = [...exported];
@@ -92,7 +92,7 @@ function section(title: string, declarations: readonly Declaration[]): string {
   return `## ${title}\n\n${declarations.length} names.\n\n\`\`\`ts\n${code}\n\`\`\`\n`;
 }
 
-/** The public API of a built package: each name of each door with its declaration, and the unexported names in these. */
+/** The public API of a built package: each name of each entry point with its declaration, and the unexported names in these. */
 export function apiReport(packageFolder: string): string {
   const packageJson: { name: string; exports: Record<string, { types?: string }> } = JSON.parse(
     readFileSync(join(packageFolder, 'package.json'), 'utf8'),
@@ -103,19 +103,19 @@ export function apiReport(packageFolder: string): string {
     cache.set(file, known);
     return known;
   };
-  const doors = Object.entries(packageJson.exports).flatMap(([door, { types }]) =>
-    types === undefined ? [] : [{ door, exported: exportsOf(read, types.replace('./dist/', '')) }],
+  const entryPoints = Object.entries(packageJson.exports).flatMap(([entryPoint, { types }]) =>
+    types === undefined ? [] : [{ entryPoint, exported: exportsOf(read, types.replace('./dist/', '')) }],
   );
   return [
     '# API report\n',
-    'Every public name of each door and its declaration, from the built package, and the sizes. `npm run api-report` writes',
-    'this page, and a test fails when it is out of date: review a change of it like code.\n',
-    ...doors.map(({ door, exported }) => section(`\`${posix.join(packageJson.name, door)}\``, exported)),
+    'Every public name of each entry point and its declaration, from the built package, and the sizes. `npm run api-report`',
+    'writes this page, and a test fails when it is out of date: review a change of it like code.\n',
+    ...entryPoints.map(({ entryPoint, exported }) => section(`\`${posix.join(packageJson.name, entryPoint)}\``, exported)),
     section(
-      'Named by these, exported by no door',
+      'Named by these, exported by no entry point',
       unexportedOf(
         read,
-        doors.flatMap(({ exported }) => exported),
+        entryPoints.flatMap(({ exported }) => exported),
       ),
     ),
   ].join('\n');

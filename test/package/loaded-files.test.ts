@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../structure/source-tree.ts';
-import { codeDoors } from './door-sizes.ts';
+import { codeEntryPoints } from './entry-point-sizes.ts';
 
 interface PackageJson {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -12,8 +12,8 @@ interface PackageJson {
 }
 
 const { dependencies, peerDependenciesMeta = {} }: PackageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const doors = codeDoors(root).map(({ door }) => door);
-/** The only doors that may load these packages. prom-client itself depends on @opentelemetry/api. */
+const entryPoints = codeEntryPoints(root).map(({ entryPoint }) => entryPoint);
+/** The only entry points that may load these packages. prom-client itself depends on @opentelemetry/api. */
 const guests: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['./cri'],
   '@grpc/grpc-js': ['./cri'],
@@ -29,9 +29,9 @@ interface Loaded {
   readonly packages: readonly string[];
 }
 
-/** What a fresh process loads for a door of the built package, packages that packages load included. */
-async function loadedBy(door: string): Promise<Loaded> {
-  const args = [join(root, 'test/package/fixture/loaded-by.js'), posix.join('pod-status-manager', door)];
+/** What a fresh process loads for an entry point of the built package, packages that packages load included. */
+async function loadedBy(entryPoint: string): Promise<Loaded> {
+  const args = [join(root, 'test/package/fixture/loaded-by.js'), posix.join('pod-status-manager', entryPoint)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 64 << 20 });
   const urls: string[] = JSON.parse(stdout);
   const files = urls.flatMap((url) => url.split(/\/dist\/(?!.*node_modules)/)[url.includes('/node_modules/') ? 2 : 1] ?? []);
@@ -39,31 +39,31 @@ async function loadedBy(door: string): Promise<Loaded> {
   return { files: [...new Set(files)], packages: [...new Set(packages)].sort() };
 }
 
-const withoutGuests = doors.filter((door) => !Object.values(guests).flat().includes(door));
+const withoutGuests = entryPoints.filter((entryPoint) => !Object.values(guests).flat().includes(entryPoint));
 
-describe.each(doors)('the door %s', (door) => {
+describe.each(entryPoints)('the entry point %s', (entryPoint) => {
   let loaded: Loaded;
   beforeAll(async () => {
-    loaded = await loadedBy(door);
+    loaded = await loadedBy(entryPoint);
   });
 
   it('is loaded from dist', () => {
-    expect(loaded.files).toContain(door === '.' ? 'index.js' : `${door.slice(2)}.js`);
+    expect(loaded.files).toContain(entryPoint === '.' ? 'index.js' : `${entryPoint.slice(2)}.js`);
   });
 
-  it('loads nothing of the door ./testing', () => {
+  it('loads nothing of the entry point ./testing', () => {
     const strays = loaded.files.filter((file) => /^testing(?:\/|\.js$)/.test(file));
-    if (door === './testing') expect(strays.length).toBeGreaterThan(1);
+    if (entryPoint === './testing') expect(strays.length).toBeGreaterThan(1);
     else expect(strays).toEqual([]);
   });
 
   it('loads no library of metrics, no client and no gRPC that the user has not asked for', () => {
-    const uninvited = Object.keys(guests).filter((name) => !guests[name]?.includes(door));
+    const uninvited = Object.keys(guests).filter((name) => !guests[name]?.includes(entryPoint));
     const isGRPC = (name: string): boolean => name.includes('grpc') || name.includes('protobuf');
-    expect(loaded.packages.filter((name) => uninvited.includes(name) || (door !== './cri' && isGRPC(name)))).toEqual([]);
+    expect(loaded.packages.filter((name) => uninvited.includes(name) || (entryPoint !== './cri' && isGRPC(name)))).toEqual([]);
   });
 
-  if (withoutGuests.includes(door))
+  if (withoutGuests.includes(entryPoint))
     it('has no guests: it loads only packages of `dependencies`, and the one that fast-json-patch needs', () => {
       expect(loaded.packages.filter((name) => !(name in dependencies) && name !== 'fast-deep-equal')).toEqual([]);
     });

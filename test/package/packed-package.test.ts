@@ -29,7 +29,7 @@ const testedExamples = ['job-agent.ts', 'with-node-test.ts'];
 const fences = readCodeFences(root);
 const commentFences = readCommentFences();
 const commentedFiles = [...new Set(commentFences.filter(({ runs }) => runs).map(({ document }) => document))];
-const doors = Object.keys(JSON.parse(read('package.json')).exports);
+const entryPoints = Object.keys(JSON.parse(read('package.json')).exports);
 
 /** The files and folders that a document links to, as paths in the package. */
 const linksOf = (document: string, text: string): string[] =>
@@ -53,7 +53,7 @@ beforeAll(async () => {
   sources = filesBelow(join(root, 'src'));
   consumer = await createConsumer();
   await consumer.write('types.ts', read('test/package/fixture/types.ts'));
-  await consumer.write('import-all-doors.js', read('test/package/fixture/import-all-doors.js'));
+  await consumer.write('import-all-entry-points.js', read('test/package/fixture/import-all-entry-points.js'));
   const copied = [...examples, ...testedExamples.map((name) => `testing/${name}`)].map((name) => `examples/${name}`);
   for (const path of copied) await consumer.write(path, read(path));
   for (const { fileName, code } of [...fences, ...commentFences]) await consumer.write(fileName, code);
@@ -95,11 +95,11 @@ describe('the tarball', () => {
 });
 
 describe('the installed package', () => {
-  it('imports through every door, leaving no timer, handle, listener or global behind', async () => {
-    const { code, stdout, stderr } = await consumer.node('import-all-doors.js');
+  it('imports every entry point, leaving no timer, handle, listener or global behind', async () => {
+    const { code, stdout, stderr } = await consumer.node('import-all-entry-points.js');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { names, before, after } = JSON.parse(stdout);
-    expect(Object.keys(names)).toEqual(doors.filter((door) => door !== './package.json'));
+    expect(Object.keys(names)).toEqual(entryPoints.filter((entryPoint) => entryPoint !== './package.json'));
     expect(Object.values(names).every((list) => Array.isArray(list) && list.length > 0)).toBe(true);
     expect(after).toEqual(before);
   });

@@ -1,4 +1,4 @@
-import { doorSizes, tarballSize } from './door-sizes.ts';
+import { entryPointSizes, tarballSize } from './entry-point-sizes.ts';
 
 const title = '## Sizes';
 /** A size may differ by this share from the one in the report: small changes of code need no new report. */
@@ -9,20 +9,20 @@ function inKilobytes(bytes: number): string {
   return `${(bytes / 1000).toFixed(1)} KB`;
 }
 
-/** The last section of the API report: the sizes of the tarball and of each door. */
+/** The last section of the API report: the sizes of the tarball and of each entry point. */
 export async function sizesSection(packageFolder: string): Promise<string> {
   const tarball = await tarballSize(packageFolder);
-  const doors = await doorSizes(packageFolder);
+  const entryPoints = await entryPointSizes(packageFolder);
   return [
     `${title}\n`,
     `The tarball: ${inKilobytes(tarball.packed)} (${inKilobytes(tarball.unpacked)} unpacked, ${tarball.files} files).\n`,
-    'Each door by itself, minified and gzipped: what it imports of this package, and the same with the packages of',
-    '`dependencies`. The test takes differences of up to 5 %. `npm run doors` also shows how long an import takes.\n',
-    '| door | files | this package | with its dependencies |',
+    'Each entry point by itself, minified and gzipped: what it imports of this package, and the same with the packages of',
+    '`dependencies`. The test takes differences of up to 5 %. `npm run entry-points` also shows how long an import takes.\n',
+    '| entry point | files | this package | with its dependencies |',
     '|---|---|---|---|',
-    ...doors.map(
-      ({ door, files, own, withDependencies }) =>
-        `| \`${door}\` | ${files} | ${inKilobytes(own)} | ${inKilobytes(withDependencies)} |`,
+    ...entryPoints.map(
+      ({ entryPoint, files, own, withDependencies }) =>
+        `| \`${entryPoint}\` | ${files} | ${inKilobytes(own)} | ${inKilobytes(withDependencies)} |`,
     ),
     '',
   ].join('\n');
@@ -43,7 +43,7 @@ export function sizesAgree(one: string, other: string): boolean {
   const others = numbersOf(other);
   return numbersOf(one).every((number, index) => {
     const counterpart = others[index] ?? Number.NaN;
-    // a file more or less of a small door is more than the tolerance, and no news
+    // a file more or less of a small entry point is more than the tolerance, and no news
     return Math.abs(number - counterpart) <= Math.max(tolerance * Math.max(number, counterpart), 2);
   });
 }

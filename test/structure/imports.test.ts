@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { doors, floors, rooms } from './rooms.ts';
+import { entryPoints, floors, rooms } from './rooms.ts';
 import { importsOf, readTree, resolveImport, type SourceFile, withoutComments } from './source-tree.ts';
 
 /** The only places in src that import these packages at run time; `import type` is allowed everywhere. */
@@ -29,8 +29,8 @@ function floorOf(place: string): string {
   return place.replace(/^src\//, '').replace(/\/.*/, '');
 }
 
-function isDoor(path: string): boolean {
-  return doors.some((door) => path === `src/${door}.ts`);
+function isEntryPoint(path: string): boolean {
+  return entryPoints.some((entryPoint) => path === `src/${entryPoint}.ts`);
 }
 
 function listed(text: string | undefined): readonly string[] {
@@ -49,7 +49,9 @@ function targetsOf(file: SourceFile): string[] {
 
 function importsAgainstTheRules(file: SourceFile): string[] {
   const isAllowed = (target: string): boolean =>
-    target.startsWith('src/') && !isDoor(target) && (isDoor(file.path) || mayImport(roomOf(file.path), roomOf(target)));
+    target.startsWith('src/') &&
+    !isEntryPoint(target) &&
+    (isEntryPoint(file.path) || mayImport(roomOf(file.path), roomOf(target)));
   return targetsOf(file)
     .filter((target) => !isAllowed(target))
     .map((target) => `${file.path} imports ${target}`);
@@ -61,7 +63,7 @@ function pairsOf(text: Readonly<Record<string, string>>): string[] {
 }
 
 function usedPairs(tree: readonly SourceFile[]): Set<string> {
-  const inner = tree.filter(({ path }) => !isDoor(path));
+  const inner = tree.filter(({ path }) => !isEntryPoint(path));
   return new Set(
     inner.flatMap((file) =>
       targetsOf(file)
@@ -103,7 +105,7 @@ function sourceFile(path: string, code: string): SourceFile {
 }
 
 describe('the imports of src', () => {
-  it('go to the same room or to one that the list allows, on a floor below, never to a door, never out of src', () => {
+  it('go to the same room or to one that the list allows, on a floor below, never to an entry point, never out of src', () => {
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap(importsAgainstTheRules)).toEqual([]);
   });
@@ -114,7 +116,7 @@ describe('the imports of src', () => {
   });
 
   it('are all in files of a listed room, and no listed room is empty', () => {
-    const found = new Set(files.filter(({ path }) => !isDoor(path)).map(({ path }) => roomOf(path)));
+    const found = new Set(files.filter(({ path }) => !isEntryPoint(path)).map(({ path }) => roomOf(path)));
     expect([...found].sort()).toEqual([...order].sort());
     expect([...new Set(order.map(floorOf))]).toEqual(Object.keys(floors));
   });

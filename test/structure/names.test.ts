@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readTree, type SourceFile } from './source-tree.ts';
 
 const made = 'src/kubelet/cri/proto/api_pb.ts';
-/** The files on the floors. A door has the name of what it offers, and offers the names of others. */
+/** The files on the floors. An entry point has the name of what it offers, and offers the names of others. */
 const files = readTree('src').filter(({ path }) => path !== made && path.split('/').length > 2);
 
 const declaration = /^export (?:async )?(?:const|function\*?|class|interface|type|enum) (\w+)/gm;

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { oldestNodeVersion } from '../../src/base/node-version.ts';
-import { doors as namesOfDoors } from './rooms.ts';
+import { entryPoints as entryPointNames } from './rooms.ts';
 import { root } from './source-tree.ts';
 
 interface PackageJson {
@@ -27,17 +27,17 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 /** Of this package, and of the folders whose tools have one of their own. */
 const lockFiles = globSync('{.,*,*/*}/package-lock.json', { cwd: root, exclude: (path) => path.includes('node_modules') }).sort();
 const packageJson: PackageJson = JSON.parse(read('package.json'));
-const doors = Object.entries(packageJson.exports).filter(([door]) => door !== './package.json');
+const entryPoints = Object.entries(packageJson.exports).filter(([entryPoint]) => entryPoint !== './package.json');
 
 describe('package.json', () => {
-  it.each(doors)('opens the door %s to types and code of one source file', (door, target) => {
-    const name = door === '.' ? 'index' : door.slice(2);
+  it.each(entryPoints)('gives the entry point %s the types and the code of one source file', (entryPoint, target) => {
+    const name = entryPoint === '.' ? 'index' : entryPoint.slice(2);
     expect(target).toEqual({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` });
     expect(existsSync(join(root, 'src', `${name}.ts`))).toBe(true);
   });
 
-  it('opens exactly the doors on the list', () => {
-    const paths = namesOfDoors.map((name) => (name === 'index' ? '.' : `./${name}`));
+  it('has exactly the entry points on the list', () => {
+    const paths = entryPointNames.map((name) => (name === 'index' ? '.' : `./${name}`));
     expect(Object.keys(packageJson.exports)).toEqual([...paths, './package.json']);
   });
 
@@ -45,8 +45,8 @@ describe('package.json', () => {
     expect(packageJson).toMatchObject({ type: 'module', engines: { node: `>=${oldestNodeVersion}` } });
   });
 
-  it('has the check of that version as its only side effect, which a bundler keeps for each door', () => {
-    expect(packageJson.sideEffects).toEqual([...namesOfDoors, 'base/node-version'].map((name) => `./dist/${name}.js`));
+  it('has the check of that version as its only side effect, which a bundler keeps for each entry point', () => {
+    expect(packageJson.sideEffects).toEqual([...entryPointNames, 'base/node-version'].map((name) => `./dist/${name}.js`));
   });
 
   it('packs dist, and no sources or tests', () => {

@@ -200,8 +200,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime',
 };
 
-/** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = [
+/** The entry points: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
+export const entryPoints = [
   'index',
   'reflector',
   'mirror',

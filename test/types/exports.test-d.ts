@@ -1,7 +1,7 @@
 import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expectTypeOf, it } from 'vitest';
 import type * as debug from '../../src/debug.ts';
-import * as door from '../../src/index.ts';
+import * as index from '../../src/index.ts';
 import type * as mirror from '../../src/mirror.ts';
 import type * as objectManagers from '../../src/object-managers.ts';
 import type * as reflector from '../../src/reflector.ts';
@@ -31,10 +31,10 @@ type ClassLeaks<Module> = {
     : never;
 }[keyof Module];
 
-describe('the doors', () => {
+describe('the entry points', () => {
   it('export no any', () => {
-    expectTypeOf<Leaks<typeof door>>().toBeNever();
-    expectTypeOf<ClassLeaks<typeof door>>().toBeNever();
+    expectTypeOf<Leaks<typeof index>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof index>>().toBeNever();
     expectTypeOf<Leaks<typeof reflector>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof reflector>>().toBeNever();
     expectTypeOf<Leaks<typeof mirror>>().toBeNever();
@@ -63,21 +63,21 @@ describe('functions that stand alone', () => {
   const status: V1PodStatus = {};
 
   it("take client-node's classes and plain JSON", () => {
-    expectTypeOf(door.isStaticPod(pod)).toEqualTypeOf<boolean>();
-    expectTypeOf(door.isMirrorPod({ metadata: { annotations: {} } })).toEqualTypeOf<boolean>();
-    expectTypeOf(door.isMirrorPodOf(pod, pod)).toEqualTypeOf<boolean>();
-    expectTypeOf(door.generatePodReadyCondition).not.toBeAny();
+    expectTypeOf(index.isStaticPod(pod)).toEqualTypeOf<boolean>();
+    expectTypeOf(index.isMirrorPod({ metadata: { annotations: {} } })).toEqualTypeOf<boolean>();
+    expectTypeOf(index.isMirrorPodOf(pod, pod)).toEqualTypeOf<boolean>();
+    expectTypeOf(index.generatePodReadyCondition).not.toBeAny();
     expectTypeOf(
-      door.createPodStatusPatch(status, { startTime: '2025-01-01T00:00:00Z' }, { uid: 'u' }),
-    ).toExtend<door.PodStatusPatch>();
+      index.createPodStatusPatch(status, { startTime: '2025-01-01T00:00:00Z' }, { uid: 'u' }),
+    ).toExtend<index.PodStatusPatch>();
   });
 
   it('distinguish errors', () => {
     const error: unknown = new Error('x');
-    if (door.isStatusManagerError(error)) expectTypeOf(error.code).toEqualTypeOf<door.ErrorCode>();
-    expectTypeOf(new door.ApiError({ reason: 'Network', message: 'reset' })).toExtend<door.StatusManagerError>();
+    if (index.isStatusManagerError(error)) expectTypeOf(error.code).toEqualTypeOf<index.ErrorCode>();
+    expectTypeOf(new index.ApiError({ reason: 'Network', message: 'reset' })).toExtend<index.StatusManagerError>();
     // @ts-expect-error there is no such code
-    door.isStatusManagerError(error, 'ERR_UNKNOWN');
+    index.isStatusManagerError(error, 'ERR_UNKNOWN');
   });
 });
 
@@ -91,7 +91,7 @@ describe('the managers of secrets and config maps', () => {
   });
 
   it('are what a pod manager takes', () => {
-    expectTypeOf<objectManagers.SecretManager>().toExtend<door.PodRegistrar>();
-    expectTypeOf<objectManagers.ConfigMapManager>().toExtend<door.PodRegistrar>();
+    expectTypeOf<objectManagers.SecretManager>().toExtend<index.PodRegistrar>();
+    expectTypeOf<objectManagers.ConfigMapManager>().toExtend<index.PodRegistrar>();
   });
 });

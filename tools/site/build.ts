@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application, ConsoleLogger, Converter, type DocumentReflection, LogLevel, type PageEvent, Renderer } from 'typedoc';
-import { doors } from '../../test/structure/rooms.ts';
+import { entryPoints } from '../../test/structure/rooms.ts';
 import { reachable } from './reachable.ts';
 import { routerOf } from './router.ts';
 import { completeExamples } from './server-examples.ts';
@@ -20,7 +20,7 @@ const site: Site = { staged, pageOf: (id) => documents.get(id) };
 
 const app = await Application.bootstrap({
   name: 'pod-status-manager',
-  entryPoints: doors.map((door) => join(root, `src/${door}.ts`)),
+  entryPoints: entryPoints.map((name) => join(root, `src/${name}.ts`)),
   tsconfig: join(root, 'tsconfig.build.json'),
   readme: join(folder, staged.home.path),
   projectDocuments: staged.pages.filter((page) => page !== staged.home).map(({ path }) => join(folder, path)),

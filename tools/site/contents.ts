@@ -3,8 +3,8 @@ export interface Section {
   readonly title: string;
   /** Paths from the repository's folder, in reading order. A folder stands for a page of its own with what is in it below. */
   readonly documents: readonly string[];
-  /** True: the reference of the doors stands before this group. */
-  readonly doorsBefore?: boolean;
+  /** True: the reference of the entry points stands before this group. */
+  readonly entryPointsBefore?: boolean;
 }
 
 /** The page that the site opens with. */
@@ -39,7 +39,11 @@ export const sections: readonly Section[] = [
       'coming-from-controller-runtime',
     ),
   },
-  { title: 'Reference', doorsBefore: true, documents: ['docs/errors.md', 'docs/metrics.md', 'docs/glossary.md', 'examples'] },
+  {
+    title: 'Reference',
+    entryPointsBefore: true,
+    documents: ['docs/errors.md', 'docs/metrics.md', 'docs/glossary.md', 'examples'],
+  },
   {
     title: 'How it works',
     documents: [

@@ -14,7 +14,7 @@ export interface Page {
 export interface StagedSection {
   readonly title: string;
   readonly pages: readonly Page[];
-  readonly doorsBefore?: boolean;
+  readonly entryPointsBefore?: boolean;
 }
 
 export interface Staged {

@@ -19,7 +19,7 @@ function folded({ text, path, kind, children = [] }: NavigationElement): Navigat
   return { text, ...(kind === undefined ? {} : { kind }), children: [{ text: 'Overview', ...own }, ...children] };
 }
 
-/** TypeDoc's theme with the navigation of tools/site/contents.ts: the documents by section, and between them the reference by door. */
+/** TypeDoc's theme with the navigation of tools/site/contents.ts: documents by section, and between them the reference by entry point. */
 export function themeOf(site: Site): typeof DefaultTheme {
   return class SiteTheme extends DefaultTheme {
     override buildNavigation(project: ProjectReflection): NavigationElement[] {
@@ -29,14 +29,14 @@ export function themeOf(site: Site): typeof DefaultTheme {
       );
       const element = ({ title, path, children }: Page): NavigationElement =>
         folded({ text: title, path: paths.get(path) ?? 'index.html', children: children.map(element) });
-      const doors = super
+      const entryPoints = super
         .buildNavigation(project)
         .filter(({ kind }) => kind === ReflectionKind.Module)
-        .map((door) => folded({ ...door, text: door.text.replace(/^pod-status-manager\//, '') }));
+        .map((entryPoint) => folded({ ...entryPoint, text: entryPoint.text.replace(/^pod-status-manager\//, '') }));
       return [
         { text: home.title, path: 'index.html' },
-        ...sections.flatMap(({ title, pages, doorsBefore }) => [
-          ...(doorsBefore === true ? under('API by door', doors) : []),
+        ...sections.flatMap(({ title, pages, entryPointsBefore }) => [
+          ...(entryPointsBefore === true ? under('API by entry point', entryPoints) : []),
           ...under(title, pages.map(element)),
         ]),
       ];

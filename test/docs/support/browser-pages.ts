@@ -1,4 +1,4 @@
-import { doors } from '../../structure/rooms.ts';
+import { entryPoints } from '../../structure/rooms.ts';
 import type { ParsedPage } from './parsed-pages.ts';
 
 export interface PageGroup {
@@ -10,11 +10,11 @@ export interface PageGroup {
 
 /**
  * The pages that a browser opens, in groups: every document, guide, decision and example. Of the reference, whose pages a
- * program makes with a few templates: the page of each door, and from each door the longest page of each kind (class,
- * function, interface, ...); and the ten with the longest names, which is what makes a page wider than a phone.
+ * program makes with a few templates: the page of each entry point, and from each the longest page of each kind (class, function,
+ * interface, ...); and the ten with the longest names, which is what makes a page wider than a phone.
  *
  * axe takes seconds for a page. It reads all of these but two sorts: of the examples' source files, the longest of each folder;
- * of the reference, the pages of the doors and the longest of each kind.
+ * of the reference, the pages of the entry points and the longest of each kind.
  */
 export function pagesForBrowser(pages: readonly ParsedPage[]): PageGroup[] {
   const written = pages.filter(({ path }) => !path.startsWith('api/'));
@@ -25,12 +25,12 @@ export function pagesForBrowser(pages: readonly ParsedPage[]): PageGroup[] {
 }
 
 function reference(pages: readonly ParsedPage[]): PageGroup {
-  const ofDoors = doors.map((door) => `api/${door}.html`);
-  const others = pages.filter(({ path }) => path.startsWith('api/') && !ofDoors.includes(path));
+  const ofEntryPoints = entryPoints.map((name) => `api/${name}.html`);
+  const others = pages.filter(({ path }) => path.startsWith('api/') && !ofEntryPoints.includes(path));
   const byName = others.toSorted((a, b) => b.title.length - a.title.length).slice(0, 10);
   const sample = [...new Set([...longestOfEach(others, (page) => `${folderOf(page)} ${kindOf(page)}`), ...byName])];
   const alike = without(sample, longestOfEach(sample, kindOf));
-  return { group: 'reference', paths: [...ofDoors, ...pathsOf(sample)], alike };
+  return { group: 'reference', paths: [...ofEntryPoints, ...pathsOf(sample)], alike };
 }
 
 /** The documents that are in no large folder are one group. */

@@ -18,7 +18,7 @@ export function pagesOfSite(): string[] {
 
 const readJson = <T>(name: string): T => JSON.parse(readFileSync(join(root, 'tools/site/.pages', name), 'utf8'));
 
-/** What TypeDoc knows of each door. */
+/** What TypeDoc knows of each entry point. */
 export function readReference<T>(): T {
   return readJson<T>('reference.json');
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus, WirePodCondition } from '../../../src/api/json/types.ts';
 import {
   BasicPodManager,
-  generateConditions as fromTheDoor,
+  generateConditions as fromTheEntryPoint,
   generateContainersReadyCondition,
   generatePodInitializedCondition,
   StatusManager,
@@ -36,7 +36,7 @@ describe('generateConditions', () => {
   });
 
   it('is exported for all who set statuses', () => {
-    expect(fromTheDoor).toBe(generateConditions);
+    expect(fromTheEntryPoint).toBe(generateConditions);
   });
 
   it('speaks of no generation where there has been no status', () => {

@@ -94,8 +94,8 @@ describe('the option logger of', () => {
   });
 
   it('every class that has one is tried here', () => {
-    const doors = { ...index, ...mirror, ...node, ...kubelet, ...objectManagers, ...reflector, ...scheduler };
-    const classes = Object.entries(doors).filter(([, value]) => /^class /.test(String(value)));
+    const entryPoints = { ...index, ...mirror, ...node, ...kubelet, ...objectManagers, ...reflector, ...scheduler };
+    const classes = Object.entries(entryPoints).filter(([, value]) => /^class /.test(String(value)));
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
       ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError', 'FitError', 'PluginError'],

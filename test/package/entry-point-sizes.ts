@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 
-export interface DoorSize {
+export interface EntryPointSize {
   /** As in `exports`: `.`, `./node`. */
-  readonly door: string;
-  /** The files of `dist` that the door imports, itself included. */
+  readonly entryPoint: string;
+  /** The files of `dist` that the entry point imports, itself included. */
   readonly files: number;
   /** Bytes of these, minified and gzipped. */
   readonly own: number;
@@ -29,10 +29,10 @@ interface PackageJson {
 
 const readPackageJson = (folder: string): PackageJson => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-/** The doors of a package, each with the file of code behind it. */
-export function codeDoors(packageFolder: string): { readonly door: string; readonly file: string }[] {
-  return Object.entries(readPackageJson(packageFolder).exports).flatMap(([door, target]) =>
-    typeof target === 'string' ? [] : [{ door, file: target.default }],
+/** The entry points of a package, each with the file of code behind it. */
+export function codeEntryPoints(packageFolder: string): { readonly entryPoint: string; readonly file: string }[] {
+  return Object.entries(readPackageJson(packageFolder).exports).flatMap(([entryPoint, target]) =>
+    typeof target === 'string' ? [] : [{ entryPoint, file: target.default }],
   );
 }
 
@@ -58,14 +58,14 @@ async function bundled(folder: string, file: string, options: Omit<BuildOptions,
   return { bytes: gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length, files: Object.keys(metafile.inputs).length };
 }
 
-/** The size of each door of a package that is built and has its dependencies installed. */
-export async function doorSizes(packageFolder: string): Promise<DoorSize[]> {
+/** The size of each entry point of a package that is built and has its dependencies installed. */
+export async function entryPointSizes(packageFolder: string): Promise<EntryPointSize[]> {
   const peers = Object.keys(readPackageJson(packageFolder).peerDependencies);
-  const sizes: DoorSize[] = [];
-  for (const { door, file } of codeDoors(packageFolder)) {
+  const sizes: EntryPointSize[] = [];
+  for (const { entryPoint, file } of codeEntryPoints(packageFolder)) {
     const own = await bundled(packageFolder, file, { packages: 'external' });
     const all = await bundled(packageFolder, file, { external: peers });
-    sizes.push({ door, files: own.files, own: own.bytes, withDependencies: all.bytes });
+    sizes.push({ entryPoint, files: own.files, own: own.bytes, withDependencies: all.bytes });
   }
   return sizes;
 }
