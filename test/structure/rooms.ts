@@ -91,14 +91,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/pod client/transport client/resources client/events status/conditions status/canonical status/pods ' +
     'status/rules status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/pod-status node/sources node/config node/workers',
-  'kubelet/admission':
-    'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/pod-status ' + 'node/workers',
+  'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cri/proto': '',
   'kubelet/files': 'base/clock base/errors api/json',
   'kubelet/runtime': '',
   'kubelet/cgroups':
-    'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod node/pod-status ' +
-    'kubelet/runtime',
+    'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
     'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto ' + 'kubelet/runtime',
   'kubelet/images':
@@ -116,15 +114,14 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize node/pod-status ' +
     'node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
-    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json client/events ' +
-    'node/node-object node/pod-status node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups ' +
-    'kubelet/resize',
+    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/events ' +
+    'node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json client/resources kubelet/runtime ' +
     'kubelet/logs',
   'kubelet/volumes':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/random ' +
-    'api/quantity api/json api/pod client/resources node/object-managers node/pod-status kubelet/files',
+    'api/quantity api/json api/pod client/resources node/object-managers kubelet/files',
   'kubelet/containers':
     'base/errors base/names base/options base/concurrency base/random api/quantity api/json api/pod client/events ' +
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',

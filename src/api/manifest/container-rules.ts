@@ -1,8 +1,9 @@
 // Behaviour of pkg/apis/core/validation for containers, v1.36.3.
 
+import { isRestartableInitContainer } from '../pod/pod-containers.ts';
 import { checkFieldRef, checkResourceFieldRef, envFieldPaths } from './field-ref-rules.ts';
 import { check, refuse } from './invalid-manifest.ts';
-import { isSidecar, type ManifestContainer, type ManifestPodSpec, type Probe, type Volume } from './pod-types.ts';
+import type { ManifestContainer, ManifestPodSpec, Probe, Volume } from './pod-types.ts';
 import { checkContainerResources, checkResizePolicy } from './resource-rules.ts';
 import { checkSecurityContext } from './security-rules.ts';
 import {
@@ -101,7 +102,7 @@ function checkRunning(path: string, container: ManifestContainer, spec: Manifest
 }
 
 function checkInitContainer(path: string, container: ManifestContainer, spec: ManifestPodSpec): void {
-  if (isSidecar(container)) {
+  if (isRestartableInitContainer(container)) {
     checkRunning(path, container, spec);
     return;
   }

@@ -1,15 +1,9 @@
 // Behaviour of pkg/apis/core/v1/defaults.go and conversion.go for pods, v1.36.3.
+
 import type { WirePod, WirePodStatus } from '../json/types.ts';
-import { QuantityTotal, roundedUpToMilli } from '../quantity/quantity-arithmetic.ts';
-import {
-  isSidecar,
-  type ManifestContainer,
-  type ManifestPodSpec,
-  type Probe,
-  type ResourceList,
-  type ResourceRequirements,
-  type Volume,
-} from './pod-types.ts';
+import { isPodLevelResource, totalOfContainers } from '../pod/pod-requests.ts';
+import { roundedUpToMilli } from '../quantity/quantity-arithmetic.ts';
+import type { ManifestContainer, ManifestPodSpec, Probe, ResourceList, ResourceRequirements, Volume } from './pod-types.ts';
 
 /** Where init containers stood before they had a field. */
 const initContainerAnnotations = ['beta', 'alpha'].flatMap((stage) => [
@@ -107,11 +101,6 @@ function roundList(list: ResourceList | undefined): void {
   for (const [name, quantity] of Object.entries(list ?? {})) if (list) list[name] = roundedUpToMilli(quantity);
 }
 
-/** True for a resource that a pod as a whole may have. */
-export function isPodLevelResource(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || isHugePages(name);
-}
-
 export function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-');
 }
@@ -154,43 +143,9 @@ function setPodLevelRequests(
   if (Object.keys(requests).length > 0) resources.requests = requests;
 }
 
-/**
- * What the containers of a pod ask for together: the regular ones and sidecars, or the largest init container beside its
- * sidecars. Each container is asked only for what it names itself, so that the work grows with what the containers say.
- */
+/** What the containers of a pod ask for together, or are limited to, as they write it. */
 export function aggregate(spec: ManifestPodSpec, member: 'limits' | 'requests'): ResourceList {
-  const of = (container: ManifestContainer): [name: string, quantity: string][] =>
-    Object.entries(container.resources?.[member] ?? {});
-  const total: Totals = new Map();
-  for (const container of spec.containers) for (const [name, quantity] of of(container)) add(total, name, quantity);
-  const sidecars: Totals = new Map();
-  const starting: Totals = new Map();
-  for (const container of spec.initContainers ?? []) {
-    for (const [name, quantity] of of(container)) {
-      const beside = new QuantityTotal(quantity);
-      const held = sidecars.get(name);
-      if (held !== undefined) beside.add(held);
-      raise(starting, name, beside);
-      if (!isSidecar(container)) continue;
-      add(total, name, quantity);
-      add(sidecars, name, quantity);
-    }
-  }
-  for (const [name, quantity] of starting) raise(total, name, quantity);
-  return Object.fromEntries(Array.from(total, ([name, quantity]) => [name, String(quantity)]));
-}
-
-type Totals = Map<string, QuantityTotal>;
-
-function add(total: Totals, name: string, quantity: string): void {
-  const held = total.get(name);
-  if (held === undefined) total.set(name, new QuantityTotal(quantity));
-  else held.add(quantity);
-}
-
-function raise(total: Totals, name: string, least: QuantityTotal): void {
-  const held = total.get(name);
-  if (held === undefined || held.compare(least) < 0) total.set(name, new QuantityTotal(least));
+  return Object.fromEntries(Array.from(totalOfContainers(spec, member), ([name, quantity]) => [name, String(quantity)]));
 }
 
 // Behaviour of pkg/apis/core/v1/defaults.go for volumes, v1.36.3.

@@ -303,8 +303,3 @@ export function containersOf(spec: ManifestPodSpec): { readonly container: Manif
     (list ?? []).map((container, index) => ({ container, path: `spec.${path}[${index}]` }));
   return [...at(spec.initContainers, 'initContainers'), ...at(spec.containers, 'containers')];
 }
-
-/** True for a sidecar: an init container that keeps running. */
-export function isSidecar(container: ManifestContainer): boolean {
-  return container.restartPolicy === 'Always';
-}

@@ -1,9 +1,10 @@
 // Behaviour of pkg/apis/core/validation for resources, and pkg/apis/core/helper, v1.36.3.
 import { isLabelKey } from '../../base/names.ts';
+import { isPodLevelResource } from '../pod/pod-requests.ts';
 import { canonicalQuantity } from '../quantity/quantity.ts';
 import { compareQuantities, quantityInNano } from '../quantity/quantity-arithmetic.ts';
 import { check, refuse } from './invalid-manifest.ts';
-import { aggregate, isHugePages, isNativeResource, isOvercommitAllowed, isPodLevelResource } from './pod-defaults.ts';
+import { aggregate, isHugePages, isNativeResource, isOvercommitAllowed } from './pod-defaults.ts';
 import type { ManifestContainer, ManifestPodSpec, ResourceList, ResourceRequirements } from './pod-types.ts';
 import { checkDnsLabel, checkOneOf, checkQualifiedName, checkUnique } from './text-rules.ts';
 

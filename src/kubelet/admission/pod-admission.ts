@@ -2,13 +2,13 @@ import type { Pod, WireNode } from '../../api/json/types.ts';
 import { hasFreePorts } from '../../api/pod/host-ports.ts';
 import { isMirrorPod, isStaticPod } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import { podRequests, type Quantities } from '../../api/pod/pod-requests.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { matchesNodeAffinity } from '../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../api/selectors/taints.ts';
 import { isExtendedResource } from '../../base/names.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
-import { podRequests, type Quantities } from '../../node/pod-status/pod-resources.ts';
 import type { Admission } from '../../node/workers/sync-loop-options.ts';
 
 /** Why a pod may not run here: a word for its status, and the same for people. */

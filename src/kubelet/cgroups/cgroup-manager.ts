@@ -3,12 +3,12 @@ import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import { podRequests } from '../../api/pod/pod-requests.ts';
 import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
-import { podRequests } from '../../node/pod-status/pod-resources.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { CgroupError, type CgroupFiles, kernelCgroupFiles, minShares, removeGroup, sharesOf } from './cgroup-files.ts';
 import {

@@ -3,9 +3,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { containerRequests, podLimits, podRequests } from '../../api/pod/pod-requests.ts';
 import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { integerOption, numberOption, optionOfType } from '../../base/options.ts';
-import { containerRequests, podLimits, podRequests } from '../../node/pod-status/pod-resources.ts';
 import type { HugepageLimit, LinuxContainerResources } from '../runtime/runtime-containers.ts';
 import { minShares, quotaOf, sharesOf } from './cgroup-files.ts';
 import { isNodeCritical, qosClassOf } from './cgroup-names.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/eviction/helpers.go (rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure), v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { podRequests } from '../../node/pod-status/pod-resources.ts';
+import { podRequests } from '../../api/pod/pod-requests.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
 import { type Resource, type Signal, signalKinds } from './eviction-options.ts';
 import { diskUsageOf, type PodUsage } from './usage.ts';

@@ -1,8 +1,8 @@
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import { podLimits } from '../../api/pod/pod-requests.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { podLimits } from '../../node/pod-status/pod-resources.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
+import { podLimits } from '../../api/pod/pod-requests.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
-import { podLimits } from '../../node/pod-status/pod-resources.ts';
 import type { ProjectedFile, ProjectedFiles } from '../files/atomic-writer.ts';
 
 const pageBytes = 4096;

@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIPodLevelResourcesStatus, v1.36.3, of an agent that reads no cgroups.
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { type Container, isRestartableInitContainer, type PodSpec } from '../../api/pod/pod-containers.ts';
+import type { Container, PodSpec } from '../../api/pod/pod-containers.ts';
+import { podLimits, podRequests, type Quantities } from '../../api/pod/pod-requests.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { QuantityTotal } from '../../api/quantity/quantity-arithmetic.ts';
 
 /** What the whole pod has been given. While it runs, what was reported before stays. */
 export function podResourceMembers(pod: Pod, old: WirePodStatus): Pick<WirePodStatus, 'resources' | 'allocatedResources'> {
@@ -64,10 +64,6 @@ function withReported(spec: Container['resources'], reported: Resources): Resour
   return { ...resources, ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) };
 }
 
-// Behaviour of k8s.io/component-helpers/resource (PodRequests, PodLimits), v0.36.3, as the kubelet's status uses them.
-
-/** Quantities by the name of the resource. */
-export type Quantities = Record<string, string>;
 export type Resources = NonNullable<WireContainerStatus['resources']>;
 type Given = { readonly [name: string]: string } | null | undefined;
 type GivenResources = PodSpec['containers'][number]['resources'];
@@ -105,84 +101,4 @@ function keptQuantities(quantities: Quantities | undefined, reported: Given): Qu
   const { cpu, memory } = reported ?? {};
   if (cpu === undefined && memory === undefined) return quantities;
   return { ...quantities, ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) };
-}
-
-/** What the whole pod asks for, its overhead included. */
-export function podRequests(spec: PodSpec | undefined): Quantities {
-  const total = totalOfContainers(spec, 'requests');
-  setPodLevel(total, spec?.resources?.requests);
-  addAll(total, spec?.overhead);
-  return canonical(total);
-}
-
-/** What the pod's containers ask for together. */
-export function containerRequests(spec: PodSpec | undefined): Quantities {
-  return canonical(totalOfContainers(spec, 'requests'));
-}
-
-/** What the whole pod is limited to; its overhead comes on top of what is limited. */
-export function podLimits(spec: PodSpec | undefined): Quantities {
-  const total = totalOfContainers(spec, 'limits');
-  setPodLevel(total, spec?.resources?.limits);
-  const nothing = new QuantityTotal('0');
-  for (const name in spec?.overhead) {
-    const limit = total.get(name);
-    if (limit !== undefined && limit.compare(nothing) !== 0) limit.add(String(spec.overhead[name]));
-  }
-  return canonical(total);
-}
-
-/** Sums by the name of the resource. */
-type Totals = Map<string, QuantityTotal>;
-
-/**
- * The regular containers and the sidecars together, or, where that is more, what is needed while an init container runs
- * beside the sidecars before it. Each container is asked only for what it names itself, so that the work grows with what
- * the containers say, and not with the names of all of them.
- */
-function totalOfContainers(spec: PodSpec | undefined, kind: 'requests' | 'limits'): Totals {
-  const total: Totals = new Map();
-  for (const { resources } of spec?.containers ?? []) addAll(total, resources?.[kind]);
-  const sidecars: Totals = new Map();
-  const mostForInit: Totals = new Map();
-  for (const container of spec?.initContainers ?? []) {
-    const own = container.resources?.[kind];
-    for (const name in own) {
-      const meanwhile = new QuantityTotal(String(own[name]));
-      const held = sidecars.get(name);
-      if (held !== undefined) meanwhile.add(held);
-      raiseTo(mostForInit, name, meanwhile);
-    }
-    if (!isRestartableInitContainer(container)) continue;
-    addAll(total, own);
-    addAll(sidecars, own);
-  }
-  for (const [name, most] of mostForInit) raiseTo(total, name, most);
-  return total;
-}
-
-/** What the pod itself says of cpu, memory and huge pages counts instead of what its containers say. */
-function setPodLevel(total: Totals, given: Given): void {
-  for (const name in given) {
-    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) {
-      total.set(name, new QuantityTotal(String(given[name])));
-    }
-  }
-}
-
-function addAll(total: Totals, given: Given): void {
-  for (const name in given) {
-    const before = total.get(name);
-    if (before === undefined) total.set(name, new QuantityTotal(String(given[name])));
-    else before.add(String(given[name]));
-  }
-}
-
-function raiseTo(total: Totals, name: string, quantity: QuantityTotal): void {
-  const before = total.get(name);
-  if (before === undefined || quantity.compare(before) > 0) total.set(name, new QuantityTotal(quantity));
-}
-
-function canonical(total: Totals): Quantities {
-  return Object.fromEntries(Array.from(total, ([name, quantity]) => [name, canonicalQuantity(String(quantity))]));
 }

@@ -2,6 +2,7 @@
 
 import type { WirePod } from '../../api/json/types.ts';
 import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { isPodLevelResource } from '../../api/pod/pod-requests.ts';
 import {
   type Amounts,
   addAmounts,
@@ -71,10 +72,6 @@ function podLevelRequests({ spec, status }: WirePod): Amounts | undefined {
   if (status?.resources === undefined) return amounts;
   const effective = mostOf(amountsOf(given), status, status);
   return new Map(names.map((name) => [name, effective.get(name) ?? 0]));
-}
-
-function isPodLevelResource(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
 /**

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aggregate } from '../../../src/api/manifest/pod-defaults.ts';
+import { podLimits, podRequests } from '../../../src/api/pod/pod-requests.ts';
 import { QuantityTotal } from '../../../src/api/quantity/quantity-arithmetic.ts';
 import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
 import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
-import { podLimits, podRequests } from '../../../src/node/pod-status/pod-resources.ts';
 import { podStatusFromContainers } from '../../../src/node/pod-status/pod-status-from-containers.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 

@@ -1,7 +1,7 @@
 // After k8s.io/component-helpers/resource/helpers_test.go, v0.36.3 (TestPodRequests, TestPodLimits, TestPodLevelResourceRequests),
 // pkg/kubelet/kubelet_pods_test.go, v1.36.3 (TestConvertToAPIContainerStatusesForResources, …PodLevelResources…).
 import { describe, expect, it } from 'vitest';
-import { podLimits, podRequests } from '../../../src/node/pod-status/pod-resources.ts';
+import { podLimits, podRequests } from '../../../src/api/pod/pod-requests.ts';
 import { containerOf, podOf, reported, running, runtimeOf, type Spec, statusOf } from './pods.ts';
 
 const asking = (name: string, requests?: Record<string, string>, limits?: Record<string, string>, more = {}) => ({
