@@ -21,6 +21,10 @@ export const errorCodes = {
   ERR_NODE_VERSION: 'this Node.js is older than the package needs; the import throws it',
   ERR_VOLUME: 'a volume of a pod could not be made ready; the error says which, and why',
   ERR_PLUGIN: 'a plugin of the scheduler threw, or answered what it must not; the error names the plugin',
+  ERR_CGROUP: 'a cgroup of a pod could not be made, changed or removed',
+  ERR_RUNTIME: 'a call to the container runtime failed',
+  ERR_KUBELET_API: 'a request to the API of the kubelet is refused',
+  ERR_UNSCHEDULABLE: 'a pod fits on no node; the error says what each node has against it',
   ERR_API: 'a request to the apiserver failed',
 } as const;
 

@@ -186,6 +186,11 @@ export class Scheduler {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   /**
    * A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. The object is copied: it may be
    * changed and given again. A pod that has a node keeps it: a version without one counts as an older one, unless the pod was deleted.

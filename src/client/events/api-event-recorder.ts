@@ -129,6 +129,11 @@ export class ApiEventRecorder implements EventRecorder {
     await this.#writing;
   }
 
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
     if (this.#stopping.signal.aborted) return;
     if (this.#waiting.length >= most) {

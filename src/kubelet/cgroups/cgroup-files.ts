@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { errorCodeOf, ifCode } from '../../base/errors.ts';
+import { errorCodeOf, ifCode, StatusManagerError } from '../../base/errors.ts';
 
 /** The file system of the kernel's cgroups. What is said of a path holds for each path. */
 export interface CgroupFiles {
@@ -136,7 +136,7 @@ export function sharesOfWeight(weight: number): number {
 }
 
 /**
- * A cgroup could not be made, changed or removed. The message names the folder or the file; `cause` is what the kernel said.
+ * A cgroup could not be made, changed or removed; code ERR_CGROUP. The message names the folder or the file; `cause` is what the kernel said.
  *
  * @example
  * ```ts
@@ -146,9 +146,9 @@ export function sharesOfWeight(weight: number): number {
  * console.log(error.name); // CgroupError
  * ```
  */
-export class CgroupError extends Error {
+export class CgroupError extends StatusManagerError {
   constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
+    super('ERR_CGROUP', message, options);
     this.name = 'CgroupError';
   }
 }

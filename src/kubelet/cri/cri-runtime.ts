@@ -272,6 +272,11 @@ export class CriRuntime implements ContainerRuntime {
     if (this.#imageConnection !== this.#connection) this.#imageConnection.close();
   }
 
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** The limits of a call that may itself wait so many seconds. */
   #limitsWith(seconds: number, call: RuntimeCall | undefined) {
     return { ...call, timeoutMs: Math.min(this.#callTimeoutMs + seconds * 1000, longestTimerMs) };

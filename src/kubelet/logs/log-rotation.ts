@@ -96,6 +96,11 @@ export class LogRotation {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     let lookedAt = this.#clock.elapsed();

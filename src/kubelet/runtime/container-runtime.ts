@@ -1,3 +1,4 @@
+import { StatusManagerError } from '../../base/errors.ts';
 import type {
   ContainerConfig,
   ContainerDetails,
@@ -218,7 +219,7 @@ export type RuntimeErrorKind =
   | 'failed';
 
 /**
- * A call to the container runtime that failed. `message` is what the runtime said, as the kubelet shows it in events.
+ * A call to the container runtime that failed; code ERR_RUNTIME. `message` is what the runtime said, as the kubelet shows it in events.
  *
  * @example
  * ```ts
@@ -228,14 +229,14 @@ export type RuntimeErrorKind =
  * console.log(error.kind, error.call); // not-found ContainerStatus
  * ```
  */
-export class RuntimeError extends Error {
+export class RuntimeError extends StatusManagerError {
   /** What follows from the failure. */
   readonly kind: RuntimeErrorKind;
   /** The call that failed, by its name in CRI, such as `RunPodSandbox`. */
   readonly call: string;
 
   constructor(kind: RuntimeErrorKind, call: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super('ERR_RUNTIME', message, options);
     this.name = 'RuntimeError';
     this.kind = kind;
     this.call = call;

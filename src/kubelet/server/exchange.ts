@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { StatusManagerError } from '../../base/errors.ts';
 
 /** A request and its answer. */
 export interface ApiExchange {
@@ -42,7 +43,8 @@ export function answerJson(exchange: ApiExchange, value: unknown): void {
 }
 
 /**
- * Why a request to the kubelet's API is not answered: the status code, and the text that the client gets. A host rejects with it.
+ * Why a request to the kubelet's API is not answered: the status code, and the text that the client gets; code ERR_KUBELET_API. A host
+ * rejects with it.
  *
  * @example
  * ```ts
@@ -52,14 +54,14 @@ export function answerJson(exchange: ApiExchange, value: unknown): void {
  * console.log(refusal.status, refusal.message); // 404 pod does not exist
  * ```
  */
-export class KubeletApiRefusal extends Error {
+export class KubeletApiRefusal extends StatusManagerError {
   /** The HTTP status code: 400 to 599. */
   readonly status: number;
   /** Further headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
+    super('ERR_KUBELET_API', message);
     this.name = 'KubeletApiRefusal';
     this.status = status;
     this.headers = headers;

@@ -111,6 +111,11 @@ export class KubeletApi {
     return this.#closed;
   }
 
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(): Promise<void> {
     this.#closing.abort();
     this.#cancelReload?.();

@@ -136,6 +136,11 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#calls.stop();
   }
 
+  /** The same as `stop()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+  }
+
   async syncPod({ pod, updateType }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
     const record = this.pods.take(pod);
     if (updateType === 'create') this.#measures.syncBegins(pod);

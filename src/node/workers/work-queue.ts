@@ -116,6 +116,11 @@ export class WorkQueue implements RetryQueue {
     this.#resolve(false);
   }
 
+  /** The same as `close()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
   /** Sets the timer for the pod that is due first, or ends the wait. */
   #arm(): void {
     this.#disarm();

@@ -87,6 +87,11 @@ export class LeaderElector {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   async #contend(): Promise<void> {
     const { clock, retryPeriodMs, random } = this.#options;
     const { signal } = this.#stopping;

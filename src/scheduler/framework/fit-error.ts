@@ -1,4 +1,5 @@
 import type { WirePod } from '../../api/json/types.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 import type { NodeFailures, PluginRejection } from './plugin.ts';
 
 /** Why a pod fits nowhere. */
@@ -18,7 +19,7 @@ export interface Diagnosis {
 }
 
 /**
- * The pod fits on no node. The message counts the reasons, in kube-scheduler's words; `diagnosis` has them by node.
+ * The pod fits on no node; code ERR_UNSCHEDULABLE. The message counts the reasons, in kube-scheduler's words; `diagnosis` has them by node.
  *
  * @example
  * ```ts
@@ -39,7 +40,7 @@ export interface Diagnosis {
  * console.log(error.message); // 0/2 nodes are available: 2 Insufficient cpu.
  * ```
  */
-export class FitError extends Error {
+export class FitError extends StatusManagerError {
   /** The pod that fits nowhere. */
   readonly pod: WirePod;
   /** What each node has against it. */
@@ -47,7 +48,7 @@ export class FitError extends Error {
 
   /** `postFilterMessage`: what came of the attempt to make room. */
   constructor(pod: WirePod, diagnosis: Diagnosis, postFilterMessage = '') {
-    super(fitErrorMessage(diagnosis, postFilterMessage));
+    super('ERR_UNSCHEDULABLE', fitErrorMessage(diagnosis, postFilterMessage));
     this.name = 'FitError';
     this.pod = pod;
     this.diagnosis = diagnosis;

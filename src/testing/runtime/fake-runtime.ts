@@ -310,6 +310,11 @@ export class FakeRuntime implements ContainerRuntime {
     this.#goDown('the connection was closed');
   }
 
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #happened(happening: RuntimeHappening, sandbox: FakeSandbox): void {
     this.#history.push(happening);
     const { type, id: containerID, at, podUID } = happening;
