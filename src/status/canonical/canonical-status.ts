@@ -13,6 +13,45 @@ export function messageShare({ spec }: Pod): number {
   return containers === 0 ? maxTerminationMessageBytes : Math.floor(maxTerminationMessageBytes / containers);
 }
 
+/**
+ * What {@link normalizeStatus} makes of a status that is canonical already: `canonical` itself where its lists are in order and its
+ * messages are within their share, and otherwise a copy that has the other lists. Changes nothing.
+ */
+export function normalizedOf(pod: Pod, canonical: WirePodStatus): WirePodStatus {
+  const { containerStatuses, ephemeralContainerStatuses, initContainerStatuses } = canonical;
+  const share = messageShare(pod);
+  const normalized = inCanonicalOrder(pod, {
+    ...canonical,
+    ...(containerStatuses && { containerStatuses: withinShare(containerStatuses, share) }),
+    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: withinShare(ephemeralContainerStatuses, share) }),
+    ...(initContainerStatuses && { initContainerStatuses: withinShare(initContainerStatuses, share) }),
+  });
+  const isCanonical =
+    normalized.containerStatuses === containerStatuses &&
+    normalized.ephemeralContainerStatuses === ephemeralContainerStatuses &&
+    normalized.initContainerStatuses === initContainerStatuses;
+  return isCanonical ? canonical : normalized;
+}
+
+/** The statuses with termination messages of so many bytes at most; the list itself where none is longer. */
+function withinShare(statuses: WireContainerStatus[], maxBytes: number): WireContainerStatus[] {
+  let result = statuses;
+  statuses.forEach((status, index) => {
+    const [state, lastState] = [stateWithinShare(status.state, maxBytes), stateWithinShare(status.lastState, maxBytes)];
+    if (state === status.state && lastState === status.lastState) return;
+    if (result === statuses) result = [...statuses];
+    result[index] = { ...status, state, lastState };
+  });
+  return result;
+}
+
+function stateWithinShare(state: ContainerState = emptyState, maxBytes: number): ContainerState {
+  const { terminated } = state;
+  if (typeof terminated?.message !== 'string') return state;
+  const message = cutToBytes(terminated.message, maxBytes);
+  return message === terminated.message ? state : { ...state, terminated: { ...terminated, message } };
+}
+
 /** Puts the lists of container statuses in order: by name, and init containers as the spec has them. Changes `canonical`. */
 export function inCanonicalOrder(pod: Pod, canonical: WirePodStatus): WirePodStatus {
   const { containerStatuses, ephemeralContainerStatuses, initContainerStatuses } = canonical;

@@ -14,8 +14,6 @@ import {
 } from './canonical-status.ts';
 import { isSame, isSameButForTime, isSameCondition, isSameContainerStatus, isSameState } from './is-same.ts';
 
-export { canonicalPodStatus } from './canonical-status.ts';
-
 /** What a copy shares with the status before it: every equal part, by reference. */
 export interface Sharing {
   /** Canonical, and never changed. */

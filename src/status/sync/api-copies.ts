@@ -1,11 +1,10 @@
-import isEqual from 'lodash.isequal';
 import { compareResourceVersions } from '../../api/json/resource-version.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isMirrorPod } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { PodMetadata } from '../../client/resources/pod-client.ts';
-import { canonicalPodStatus, normalizeStatus } from '../canonical/normalize-status.ts';
+import { canonicalPodStatus, normalizedOf } from '../canonical/canonical-status.ts';
 
 /** What is known of a pod on the apiserver. */
 export interface ApiPod {
@@ -24,13 +23,12 @@ export interface ApiPod {
 export function apiPodOf(pod: Pod): ApiPod {
   const metadata = pod.metadata;
   const status = canonicalPodStatus(pod.status ?? {});
-  const normalized = normalizeStatus(pod, pod.status ?? {});
   return {
     uid: metadata?.uid ?? '',
     resourceVersion: metadata?.resourceVersion || undefined,
     status,
-    // usually the two are equal, since we write normalised statuses: one object then serves for both
-    normalized: isEqual(status, normalized) ? status : normalized,
+    // usually the same object, since we write normalised statuses
+    normalized: normalizedOf(pod, status),
     deleting: Boolean(metadata?.deletionTimestamp),
     isMirrorPod: isMirrorPod(pod),
     generation: metadata?.generation,

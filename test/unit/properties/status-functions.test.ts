@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, PodStatus, WirePod } from '../../../src/api/json/types.ts';
 import { createPodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
+import { canonicalPodStatus, normalizedOf } from '../../../src/status/canonical/canonical-status.ts';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../src/status/rules/pod-status-equality.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
@@ -25,6 +26,18 @@ describe.each(seeds())('functions over any status (seed %i)', (seed) => {
         expect(normalizeStatus(pod, once)).toStrictEqual(once);
         const other = normalizeStatus(pod, reworded(once) as PodStatus);
         expect(isPodStatusByKubeletEqual(once, other)).toBe(true);
+      }),
+      parameters,
+    );
+  });
+
+  it('normalise what is canonical already to the same', () => {
+    fc.assert(
+      fc.property(statusPair, ({ old }) => {
+        const canonical = canonicalPodStatus(podStatus(old));
+        const before = structuredClone(canonical);
+        expect(normalizedOf(pod, canonical)).toStrictEqual(normalizeStatus(pod, podStatus(old)));
+        expect(canonical).toStrictEqual(before);
       }),
       parameters,
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus, WireContainerStatus, WirePod } from '../../../../src/api/json/types.ts';
+import { canonicalPodStatus, normalizedOf } from '../../../../src/status/canonical/canonical-status.ts';
 import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../../src/status/rules/pod-status-equality.ts';
 
@@ -218,5 +219,26 @@ describe('normalizeStatus: the canonical form', () => {
     expect(() => normalizeStatus({}, status as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
     expect(() => normalizeStatus({}, status as never)).toThrow(path);
     expect(() => normalizeStatus({}, status as never)).toThrow(rule);
+  });
+});
+
+describe('normalizedOf', () => {
+  const pod: WirePod = { spec: { containers: names('c', 2).map((name) => ({ name })) } };
+
+  it('gives the status itself where nothing is to be done', () => {
+    const canonical = canonicalPodStatus({
+      phase: 'Running',
+      containerStatuses: [container('c0'), container('c1', ended('fine'))],
+    });
+    expect(normalizedOf(pod, canonical)).toBe(canonical);
+  });
+
+  it.each(lists)('puts %s in order, cuts their messages, and changes nothing', (list) => {
+    const given = { [list]: [container('c1', ended('x'.repeat(20_000)), ended('y'.repeat(20_000))), container('c0')] };
+    const canonical = canonicalPodStatus(given);
+    const normalized = normalizedOf(pod, canonical);
+    expect(normalized).toStrictEqual(normalizeStatus(pod, given));
+    expect(normalized[list]?.map(({ state }) => bytes(state?.terminated?.message))).toContain(6144);
+    expect(canonical).toStrictEqual(canonicalPodStatus(given));
   });
 });
