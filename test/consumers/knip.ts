@@ -13,6 +13,8 @@ export default {
     'examples/**/*.ts',
     // Stryker reads it
     'test/mutation/vitest.config.ts',
+    // named behind unshare, which knip does not look through
+    'test/kernel/vitest.config.ts',
     '.ci/*.mjs',
     'tools/page/**/*.{ts,tsx}',
   ],

@@ -304,7 +304,7 @@ class WaitingKills {
 // Behaviour of the questions of PodWorkers in pkg/kubelet/pod_workers.go, v1.36.3.
 
 /** The questions about one pod, by the pod's record; of a pod without one, the answer depends on `syncKnownPods` alone. */
-export const podQuestions = {
+const podQuestions = {
   isPodKnownTerminated: { ofRecord: ({ isTerminated }: PodRecord) => isTerminated, ofUnknown: () => false },
   couldHaveRunningContainers: {
     ofRecord: ({ isTerminated }: PodRecord) => !isTerminated,

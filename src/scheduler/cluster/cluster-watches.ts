@@ -127,7 +127,7 @@ function reflector<T extends ApiObject>(
 }
 
 /** What a plugin may ask for beside pods and nodes. */
-export const listedKinds = [
+const listedKinds = [
   'namespaces',
   'services',
   'replicationControllers',
