@@ -13,6 +13,11 @@ export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** The same with six digits of a second, as Leases and newer events have it. */
+export function formatMicroTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
 /** {@link formatTime} that makes the text of a second once, for a caller that formats many times of one second. */
 export function createTimeFormatter(): (ms: number) => string {
   let second = Number.NaN;

@@ -21,6 +21,11 @@ export interface PodFullName {
   readonly namespace: string;
 }
 
+/** The pod's uid; empty for a pod that has none. */
+export function podUIDOf({ metadata }: Pod): string {
+  return metadata?.uid ?? '';
+}
+
 /**
  * True for a pod that came from anywhere but the apiserver. A pod that does not say where it came from is not static.
  *

@@ -1,6 +1,6 @@
 import type { Pod, WireNode } from '../../api/json/types.ts';
 import { hasFreePorts } from '../../api/pod/host-ports.ts';
-import { isMirrorPod, isStaticPod } from '../../api/pod/pod-identity.ts';
+import { isMirrorPod, isStaticPod, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests, type Quantities } from '../../api/pod/pod-requests.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
@@ -238,7 +238,7 @@ export function isCriticalPod(pod: Pod): boolean {
 /** Refuses a pod of which the agent keeps only an outline. The kubelet has no such rule: it takes as much memory as pods make it. */
 export function podSize(tooLarge: (podUID: string) => string | undefined): AdmissionCheck {
   return ({ pod }) => {
-    const message = tooLarge(pod.metadata?.uid ?? '');
+    const message = tooLarge(podUIDOf(pod));
     return message === undefined ? undefined : { reason: 'PodTooLarge', message };
   };
 }

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
@@ -66,7 +67,7 @@ export class AgentApiHost implements KubeletApiHost {
 
   async runningContainerID(pod: Pod, container: string, signal: AbortSignal): Promise<string | undefined> {
     const { lifecycle } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     // the details have the id as the runtime's calls take it, the status has `containerd://ID`
     const find = ({ containerDetails }: AgentPodStatus): string | undefined =>
       containerDetails.find(({ metadata, state }) => metadata.name === container && state === 'running')?.id;
@@ -74,7 +75,7 @@ export class AgentApiHost implements KubeletApiHost {
   }
 
   async sandboxID(pod: Pod, signal: AbortSignal): Promise<string | undefined> {
-    const { sandboxDetails } = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    const { sandboxDetails } = await this.#options.lifecycle.refresh(podUIDOf(pod), signal);
     return sandboxDetails.find(({ state }) => state === 'ready')?.id;
   }
 
@@ -113,7 +114,7 @@ export class AgentApiHost implements KubeletApiHost {
   }
 
   #withStatus(pod: Pod): Pod {
-    const status = this.#options.statusManager.getPodStatus(pod.metadata?.uid ?? '');
+    const status = this.#options.statusManager.getPodStatus(podUIDOf(pod));
     return status === undefined ? pod : { ...pod, status };
   }
 }

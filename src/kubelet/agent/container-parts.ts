@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { NetworkProber } from '../../node/probes/network-prober.ts';
 import { ProbeManager } from '../../node/probes/probe-manager.ts';
 import { RestartBackoff } from '../../node/workers/restart-backoff.ts';
@@ -111,7 +112,7 @@ export class ContainerParts {
       onPodStarting: (pod) => cluster.podStarting(pod),
       onPodEnded: (pod) => {
         cluster.podEnded(pod);
-        this.images.forgetPod(pod.metadata?.uid ?? '');
+        this.images.forgetPod(podUIDOf(pod));
       },
       ...timed,
     });
@@ -182,7 +183,7 @@ export class ContainerParts {
           signal,
           volumeName: volume.name,
           volumePath: volume.hostPath,
-          podFolder: podFolder(rootDirectory, pod.metadata?.uid ?? ''),
+          podFolder: podFolder(rootDirectory, podUIDOf(pod)),
         }),
     });
     return {

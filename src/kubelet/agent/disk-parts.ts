@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -80,7 +81,7 @@ export class DiskParts {
       },
       freshenFiles: (signal) => this.#files.freshen(signal),
       killPod: (pod, kill) => podWorkers.killPodNow(pod, kill),
-      isCleanedUp: (pod) => podWorkers.shouldPodBeFinished(pod.metadata?.uid ?? ''),
+      isCleanedUp: (pod) => podWorkers.shouldPodBeFinished(podUIDOf(pod)),
       freeDisk: async (signal) => {
         await this.#collectContainers(signal);
         await this.#images.collectAll(signal);

@@ -1,7 +1,9 @@
 // Behaviour of pkg/kubelet/cm (pod and QoS container managers), v1.36.3, with the driver cgroupfs.
+
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
@@ -260,5 +262,5 @@ export interface PodCgroups {
 
 /** The uid of a pod, or the uid itself. */
 export function uidOf(pod: Pod | string): string {
-  return typeof pod === 'string' ? pod : (pod.metadata?.uid ?? '');
+  return typeof pod === 'string' ? pod : podUIDOf(pod);
 }

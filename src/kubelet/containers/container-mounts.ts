@@ -1,8 +1,10 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeMounts and kuberuntime makeMounts, v1.36.3.
+
 import { isAbsolute, join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Mount } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { ContainerConfigError } from './config-error.ts';
@@ -65,7 +67,7 @@ async function hostsMount({ pod, container, podIPs }: MountsRequest, parts: Conf
   const content = isOnNode
     ? nodeHosts(pod, await readAtMost(parts.hostsFile, mostHostsBytes))
     : managedHosts(pod, podIPs, podHostname(pod, parts.clusterDomain));
-  const hostPath = await writeHostsFile(parts.rootDirectory, pod.metadata?.uid ?? '', content);
+  const hostPath = await writeHostsFile(parts.rootDirectory, podUIDOf(pod), content);
   return [fileMount(etcHosts, hostPath)];
 }
 
@@ -78,7 +80,7 @@ async function terminationMount(
   const fileName = Math.floor(random() * 2 ** 32)
     .toString(16)
     .padStart(8, '0');
-  const hostPath = await makeTerminationLog(rootDirectory, pod.metadata?.uid ?? '', container.name, fileName);
+  const hostPath = await makeTerminationLog(rootDirectory, podUIDOf(pod), container.name, fileName);
   return [fileMount(isAbsolute(path) ? path : join('/', path), hostPath)];
 }
 

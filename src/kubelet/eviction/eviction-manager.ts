@@ -2,6 +2,7 @@
 
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -96,7 +97,7 @@ export class EvictionManager {
     if (pressure === 'disk') await this.#freshenFiles(stopped);
     const usages = await this.#limited((signal) => this.#options.readPods(active, signal, resource), stopped);
     for (const pod of rankForEviction(worst.signal, active, usages, node.hasDedicatedImagefs)) {
-      const message = lowResourceMessage(worst, pod, usages.get(pod.metadata?.uid ?? ''));
+      const message = lowResourceMessage(worst, pod, usages.get(podUIDOf(pod)));
       if (await this.#evict(pod, message, true)) return [pod];
     }
     this.#options.logger.warn({ signal: worst.signal }, 'no pod can be evicted');
@@ -118,7 +119,7 @@ export class EvictionManager {
     const usages = await this.#limited((signal) => this.#options.readPods(limited, signal, undefined), stopped);
     const evicted: Pod[] = [];
     for (const pod of limited) {
-      const usage = usages.get(pod.metadata?.uid ?? '');
+      const usage = usages.get(podUIDOf(pod));
       const message = usage && storageLimitMessage(pod, usage, node.hasDedicatedImagefs);
       if (message !== undefined && (await this.#evict(pod, message, false))) evicted.push(pod);
     }

@@ -3,6 +3,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
@@ -135,7 +136,7 @@ export class PodFileCounter {
   }
 
   async #noteChanges(): Promise<void> {
-    const pods = new Map(this.#options.pods().map((pod) => [pod.metadata?.uid ?? '', pod]));
+    const pods = new Map(this.#options.pods().map((pod) => [podUIDOf(pod), pod]));
     for (const podUID of this.#pods.keys()) if (!pods.has(podUID)) await this.#forget(podUID);
     for (const [podUID, pod] of pods) {
       const counted = this.#pods.get(podUID);

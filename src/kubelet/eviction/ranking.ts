@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/eviction/helpers.go (rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure), v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
 import { type Resource, type Signal, signalKinds } from './eviction-options.ts';
@@ -28,7 +29,7 @@ export function rankForEviction(
   const { resource } = signalKinds[signal];
   const disk = hasDedicatedImagefs ? (signal.startsWith('imagefs') ? 'imagefs' : 'nodefs') : 'both';
   const ranked = pods.map((pod): Ranked => {
-    const usage = usages.get(pod.metadata?.uid ?? '');
+    const usage = usages.get(podUIDOf(pod));
     if (usage === undefined) return { pod, isKnown: false, excess: 0 };
     return { pod, isKnown: true, excess: used[resource](usage, disk) - requestOf(pod, resource) };
   });

@@ -1,6 +1,8 @@
 // Behaviour of pkg/kubelet/images (EnsureImageExists) and of pkg/kubelet/images/pullmanager, v1.36.3.
+
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
@@ -162,7 +164,7 @@ export class ImagePuller {
 
   async #pull(request: ImageRequest, image: string, signal: AbortSignal): Promise<EnsuredImage> {
     const { clock } = this.#options;
-    const podUID = request.pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(request.pod);
     const named = request.container.image ?? '';
     const text = JSON.stringify(named);
     const waits = this.#backoff.waits(podUID, named);

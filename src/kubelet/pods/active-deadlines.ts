@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/active_deadline.go, v1.36.3; a timer in place of asking about each pod once a second.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { longestTimerMs } from '../../base/options.ts';
@@ -46,7 +46,7 @@ export class ActiveDeadlines {
   /** Why the pod is to end; undefined while it may go on, and for one that is over. */
   eviction(pod: Pod): Eviction | undefined {
     const { statusManager, eventRecorder, clock } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const deadline = this.#deadline(pod);
     if (deadline === undefined || clock.elapsed() < deadline) return undefined;
     const told = statusManager.getPodStatus(podUID) ?? pod.status;
@@ -59,7 +59,7 @@ export class ActiveDeadlines {
   /** Has the pod synced once its deadline has passed. To be called with each version of the pod, once its status was told. */
   watch(pod: Pod): void {
     const { clock, requestSync } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const deadline = this.#deadline(pod);
     if (deadline === undefined || clock.elapsed() >= deadline) this.#timers.cancel(podUID);
     else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.elapsed()), () => requestSync(podUID));
@@ -84,7 +84,7 @@ export class ActiveDeadlines {
   #deadline(pod: Pod): number | undefined {
     const seconds = pod.spec?.activeDeadlineSeconds;
     if (seconds === undefined || seconds === null) return undefined;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const told = (this.#options.statusManager.getPodStatus(podUID) ?? pod.status)?.startTime;
     const startTime = told ? new Date(told).getTime() : Number.NaN;
     return Number.isFinite(startTime) ? this.#startedAt(podUID, startTime) + seconds * 1000 : undefined;

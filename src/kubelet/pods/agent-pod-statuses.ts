@@ -1,5 +1,5 @@
 import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
-import { podFullName } from '../../api/pod/pod-identity.ts';
+import { podFullName, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { WaitingReasons } from '../../node/pod-status/container-statuses.ts';
 import { generatePodStatus } from '../../node/pod-status/generate-pod-status.ts';
@@ -33,18 +33,18 @@ export class AgentPodStatuses {
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    return this.#generate(pod, runtimeStatus, isOver, this.#options.failures.of(pod.metadata?.uid ?? ''));
+    return this.#generate(pod, runtimeStatus, isOver, this.#options.failures.of(podUIDOf(pod)));
   }
 
   /** The status while a sync goes on. A container whose start has failed says why, and any other what it waits for. */
   generateProgress(pod: Pod, { status, reasons }: ProgressView): WirePodStatus {
-    const failures = this.#options.failures.of(pod.metadata?.uid ?? '') ?? [];
+    const failures = this.#options.failures.of(podUIDOf(pod)) ?? [];
     return this.#generate(pod, status, false, new Map([...reasons, ...failures]));
   }
 
   #generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver: boolean, reasons: WaitingReasons | undefined): WirePodStatus {
     const { statusManager, probes, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
     const status = generatePodStatus({
       pod,
@@ -63,14 +63,14 @@ export class AgentPodStatuses {
 
   /** Tells the status now. A status that waits is not told any more. */
   tell(pod: Pod, status: WirePodStatus, podStatusFn?: PodStatusFn): void {
-    this.forget(pod.metadata?.uid ?? '');
+    this.forget(podUIDOf(pod));
     podStatusFn?.(status);
     this.#options.statusManager.setPodStatus(pod, status);
   }
 
   /** Tells the first status of a pod with the next one, or with `tellNow`; a later status is told now. */
   tellSoon(pod: Pod, status: WirePodStatus): void {
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     if (this.#options.statusManager.getPodStatus(podUID) !== undefined || pod.status?.startTime) this.tell(pod, status);
     else this.#waiting.set(podUID, { pod, status });
   }
@@ -125,5 +125,5 @@ function withKeptMessages<Status extends RuntimePodStatus>(status: Status, told:
 
 /** A pod as the kubelet's messages name it, such as `web_default(uid)`. */
 export function podText(pod: Pod): string {
-  return `${podFullName(pod)}(${pod.metadata?.uid ?? ''})`;
+  return `${podFullName(pod)}(${podUIDOf(pod)})`;
 }

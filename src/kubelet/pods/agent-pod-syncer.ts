@@ -1,7 +1,7 @@
 // Behaviour of SyncPod, SyncTerminatingPod, SyncTerminatingRuntimePod and SyncTerminatedPod in pkg/kubelet/kubelet.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
@@ -89,7 +89,7 @@ export class AgentPodSyncer implements PodSyncer {
   async syncPod(request: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
     const { clock, logger } = this.#options;
     const { pod } = request;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const endedRuns = new Set<string>();
     const tell = (over: AbortSignal): Promise<void> => {
       const either = new LinkedAbort(over, signal);
@@ -110,7 +110,7 @@ export class AgentPodSyncer implements PodSyncer {
 
   async #sync({ pod, known, progress, endedRuns }: SyncRun, signal: AbortSignal): Promise<SyncPodResult> {
     const { lifecycle } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     let status = known;
     for (let round = 1; ; round += 1) {
       const told = this.#statuses.generate(pod, status);
@@ -136,7 +136,7 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async #tellProgress(pod: Pod, endedRuns: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const status = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    const status = await this.#options.lifecycle.refresh(podUIDOf(pod), signal);
     signal.throwIfAborted();
     const told = this.#statuses.generateProgress(pod, progressView(status, endedRuns));
     // the sync itself tells of the end
@@ -145,7 +145,7 @@ export class AgentPodSyncer implements PodSyncer {
 
   async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
     const { pod, gracePeriodSeconds, podStatusFn } = request;
-    this.#deadlines.cancel(pod.metadata?.uid ?? '');
+    this.#deadlines.cancel(podUIDOf(pod));
     const { probes, lifecycle, eventRecorder } = this.#options;
     const before = request.runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, before), podStatusFn);
@@ -158,7 +158,7 @@ export class AgentPodSyncer implements PodSyncer {
       eventRecorder.event(pod, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
       throw new Error(`error killing terminating pod: ${text}`, { cause: error });
     }
-    const stopped = await lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    const stopped = await lifecycle.refresh(podUIDOf(pod), signal);
     const running = stopped.containers.filter(({ state }) => state === 'running');
     if (running.length > 0)
       throw new Error(`the runtime says that stopped containers run: ${running.map(({ id }) => id).join()}`);
@@ -176,7 +176,7 @@ export class AgentPodSyncer implements PodSyncer {
 
   async syncTerminatedPod({ pod, runtimeStatus, podStatusFn }: SyncTerminatedPodRequest): Promise<void> {
     const { statusManager, volumes, cgroups, onPodEnded, logger } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const status = runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, status, true), podStatusFn);
     await Promise.all([volumes.unmountVolumes(podUID), cgroups.removePod(pod)]);

@@ -1,6 +1,8 @@
 // Behaviour of killPodWithSyncResult in pkg/kubelet/kuberuntime, v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type Clock, type SteadyClock, safeClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -186,7 +188,7 @@ export class ContainerKiller {
     }
     const message = request.message ?? `Stopping container ${containerName}`;
     recordContainerEvent(eventRecorder, pod, containerName, { type: 'Normal', reason: 'Killing', message, containerID });
-    const killing: Killing = { podUID: pod.metadata?.uid ?? '', deadline, hook: undefined };
+    const killing: Killing = { podUID: podUIDOf(pod), deadline, hook: undefined };
     this.#killings.set(containerID, killing);
     return killing;
   }

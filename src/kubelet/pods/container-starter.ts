@@ -1,7 +1,9 @@
 // Behaviour of startContainer in pkg/kubelet/kuberuntime, v1.36.3.
+
 import path from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -168,7 +170,7 @@ export class ContainerStarter {
   /** True once the container is removed that has this name and was never started. */
   async #makeRoom({ pod, sandbox }: StartContext, name: string, attempt: number): Promise<boolean> {
     const { runtime } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const all = await runtime.listContainers({ podUID, sandboxID: sandbox.id });
     const found = all.find(({ metadata }) => metadata.name === name && metadata.attempt === attempt);
     if (found?.state !== 'created') return false;

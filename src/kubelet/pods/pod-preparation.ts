@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
@@ -79,7 +80,7 @@ export class PodPreparation {
   /** The group of the pod's class has its share before the pod takes of it. */
   async #group(pod: Pod, signal: AbortSignal): Promise<void> {
     const { cgroups, clock } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     if (!this.#grouped.has(podUID)) await awaitClasses(cgroups, clock, signal);
     signal.throwIfAborted();
     await cgroups.ensurePod(pod, signal);
@@ -88,7 +89,7 @@ export class PodPreparation {
 
   async #mount(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {
     const { volumes, clock, eventRecorder } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     try {
       const mounted = await volumes.mountVolumes(pod, signal);
       this.#mountFailures.delete(podUID);

@@ -2,6 +2,7 @@
 
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { podConditionType } from '../../status/conditions/pod-conditions.ts';
 import { computePodActions } from '../actions/compute-pod-actions.ts';
@@ -164,7 +165,7 @@ export class PodStarter {
     signal: AbortSignal,
   ): Promise<ContainerStartError | undefined> {
     const { failures, logger } = this.#options;
-    const podUID = context.pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(context.pod);
     try {
       await this.#containers.start(context, container, turn, signal);
       failures.clear(podUID, container.name);

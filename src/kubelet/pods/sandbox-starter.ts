@@ -1,6 +1,7 @@
 // Behaviour of createPodSandbox in pkg/kubelet/kuberuntime, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
@@ -100,7 +101,7 @@ export class SandboxStarter {
   /** A sandbox of this attempt was made before, by a start that was given up: it is used, or it is removed if it cannot be. */
   async #adopt(pod: Pod, attempt: number): Promise<string | undefined> {
     const { runtime } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const all = await runtime.listPodSandboxes({ podUID });
     const found = all.find(({ metadata }) => metadata.uid === podUID && metadata.attempt === attempt);
     if (found === undefined) return undefined;

@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { LinuxContainerResources } from '../runtime/runtime-containers.ts';
@@ -35,7 +36,7 @@ export async function actuateResize(
   options: ActuateResizeOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const podUID = pod.metadata?.uid ?? '';
+  const podUID = podUIDOf(pod);
   const wanted = options.podResources(pod);
   const current = (await options.cgroups.podResources(pod)) ?? {};
   const touchesAll = actions.restarts.length > 0 || actions.podLevel;
@@ -106,7 +107,7 @@ async function updateContainer(
       : { ...now, cpuLimit: to.cpuLimit, cpuRequest: to.cpuRequest };
   const resources = resourcesOf(next);
   await runtime.updateContainerResources(containerID, containerResources(pod, { ...container, resources }), { signal });
-  allocations.setActuated(pod.metadata?.uid ?? '', container.name, resources);
+  allocations.setActuated(podUIDOf(pod), container.name, resources);
   return next;
 }
 

@@ -1,7 +1,9 @@
 // Behaviour of pkg/kubelet/allocation/allocation_manager.go, v1.36.3.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
@@ -53,7 +55,7 @@ export class PodAllocations {
 
   /** The pod with the resources that it has been given; the same object where that is what its spec asks for. */
   allocated(pod: Pod): Pod {
-    const record = this.#files.get(uidOf(pod));
+    const record = this.#files.get(podUIDOf(pod));
     return record === undefined ? pod : withAllocation(pod, record.allocated);
   }
 
@@ -64,7 +66,7 @@ export class PodAllocations {
 
   /** The pod may run: it gets what it asks for, unless it was admitted before. */
   add(pod: Pod): void {
-    const podUID = uidOf(pod);
+    const podUID = podUIDOf(pod);
     if (this.#files.get(podUID) !== undefined) return;
     const allocated = allocationOf(pod);
     this.#files.save(podUID, { allocated, actuated: { containers: {}, ...(allocated.pod && { pod: allocated.pod }) } });
@@ -72,20 +74,20 @@ export class PodAllocations {
 
   /** The pod's spec may have changed: a resize is looked at, with all that wait. Call it for pods that were added. */
   update(pod: Pod): void {
-    if (this.#files.get(uidOf(pod)) === undefined) return;
+    if (this.#files.get(podUIDOf(pod)) === undefined) return;
     if (this.allocated(pod) === pod) {
-      this.#pending.delete(uidOf(pod));
-      this.#options.resizes.clearPodResizePendingCondition(uidOf(pod));
+      this.#pending.delete(podUIDOf(pod));
+      this.#options.resizes.clearPodResizePendingCondition(podUIDOf(pod));
       return;
     }
-    this.#pending.add(uidOf(pod));
+    this.#pending.add(podUIDOf(pod));
     this.retry();
   }
 
   /** Looks again at all resizes that wait. Call it when there may be more room: a pod has ended or has been made smaller. */
   retry(): void {
     for (const { pod, allocated } of this.#inOrder()) {
-      const podUID = uidOf(pod);
+      const podUID = podUIDOf(pod);
       const before = this.#options.resizes.getPodResizeConditions(podUID);
       const isResized = allocated !== pod && this.#resize(pod);
       if (!this.#options.resizes.isPodResizeDeferred(podUID)) this.#pending.delete(podUID);
@@ -132,7 +134,7 @@ export class PodAllocations {
     for (const { podUID, pod } of waiting) if (pod === undefined) this.#pending.delete(podUID);
     return waiting
       .flatMap(({ pod }) => (pod === undefined ? [] : [pod]))
-      .map((pod) => ({ pod, allocated: this.allocated(pod), waitingSince: this.#waitingSince(uidOf(pod)) }))
+      .map((pod) => ({ pod, allocated: this.allocated(pod), waitingSince: this.#waitingSince(podUIDOf(pod)) }))
       .sort(byUrgency);
   }
 
@@ -145,7 +147,7 @@ export class PodAllocations {
   /** True when the pod has been given what it asks for. */
   #resize(pod: Pod): boolean {
     const { resizes } = this.#options;
-    const [podUID, generation] = [uidOf(pod), pod.metadata?.generation ?? 0];
+    const [podUID, generation] = [podUIDOf(pod), pod.metadata?.generation ?? 0];
     const answer = this.#admission(pod);
     if (!answer.admit) {
       if (resizes.setPodResizePendingCondition(podUID, answer.reason, answer.message, generation)) {
@@ -172,20 +174,16 @@ export class PodAllocations {
     if (admitResize === undefined) return { admit: true };
     const answer: unknown = callGuarded(
       () => {
-        const others = activePods().filter((other) => uidOf(other) !== uidOf(pod));
+        const others = activePods().filter((other) => podUIDOf(other) !== podUIDOf(pod));
         return admitResize(
           pod,
           others.map((other) => this.allocated(other)),
         );
       },
-      (error) => this.#logger.error({ err: error, podUID: uidOf(pod) }, 'the admission of a resize failed'),
+      (error) => this.#logger.error({ err: error, podUID: podUIDOf(pod) }, 'the admission of a resize failed'),
     );
     return isAdmission(answer) ? answer : { admit: false, reason: 'Deferred', message: 'The resize could not be looked at' };
   }
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }
 
 // Behaviour of pkg/kubelet/allocation/allocation_manager.go (sortPendingResizes), v1.36.3.

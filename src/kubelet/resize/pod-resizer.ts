@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet.go (SyncPod, resize conditions) and kuberuntime_manager.go, v1.36.3.
 
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
@@ -57,13 +58,13 @@ export class PodResizer {
     const { initContainers = [], containers = [] } = pod.spec ?? {};
     const container = [...initContainers, ...containers].find(({ name }) => name === containerName);
     if (container === undefined) return;
-    this.#options.allocations.setActuated(pod.metadata?.uid ?? '', containerName, container.resources);
+    this.#options.allocations.setActuated(podUIDOf(pod), containerName, container.resources);
   }
 
   /** Brings the condition up to date, with an event for a resize that has come to its end. */
   noteProgress(pod: Pod, details: readonly ContainerDetails[]): void {
     const { resizes } = this.#options;
-    const [podUID, generation] = [pod.metadata?.uid ?? '', pod.metadata?.generation ?? 0];
+    const [podUID, generation] = [podUIDOf(pod), pod.metadata?.generation ?? 0];
     if (isResizeInProgress(pod, details, this.#actuated(pod))) {
       resizes.setPodResizeInProgressCondition(podUID, '', '', generation);
       return;
@@ -79,11 +80,11 @@ export class PodResizer {
   }
 
   #actuated(pod: Pod) {
-    return this.#options.allocations.actuated(pod.metadata?.uid ?? '');
+    return this.#options.allocations.actuated(podUIDOf(pod));
   }
 
   #noteFailure(pod: Pod, message: string): void {
-    const [podUID, generation] = [pod.metadata?.uid ?? '', pod.metadata?.generation ?? 0];
+    const [podUID, generation] = [podUIDOf(pod), pod.metadata?.generation ?? 0];
     const { changed, observedGeneration } = this.#options.resizes.setPodResizeInProgressCondition(
       podUID,
       'Error',

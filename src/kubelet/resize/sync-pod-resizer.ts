@@ -1,5 +1,6 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
@@ -25,7 +26,7 @@ export class SyncPodResizer {
    * where anything of that was changed. Rejects with what went wrong.
    */
   async resize(pod: Pod, { containerDetails }: AgentPodStatus, signal: AbortSignal): Promise<boolean> {
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const before = this.#resizes.getPodResizeConditions(podUID);
     const actions = this.#resizer.actions(pod, containerDetails);
     if (actions !== undefined) await this.#resizer.actuate(pod, actions, signal);

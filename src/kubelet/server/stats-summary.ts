@@ -1,5 +1,6 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, measuredAt, volumeStats } from './node-stats.ts';
@@ -25,7 +26,7 @@ export interface StatsSources {
  */
 export function buildStatsSummary(sources: StatsSources): StatsSummary {
   const { node, sandboxes, pods, memoryLimitsOf, filesOf } = sources;
-  const known = new Map(pods.map((pod) => [pod.metadata?.uid ?? '', pod]));
+  const known = new Map(pods.map((pod) => [podUIDOf(pod), pod]));
   const disk = diskOf(node.fs);
   const shown = new Map<string, PodStats>();
   for (const sandbox of sandboxes) {

@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
-import { requirePod } from '../../api/pod/pod-identity.ts';
+import { podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { FairSemaphore, OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
@@ -89,7 +89,7 @@ export class VolumeManager {
    */
   async mountVolumes(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {
     requirePod(pod);
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     // refuses a uid that is no name of a folder
     podFolder('/', podUID);
     return this.#lanes.run(podUID, () => this.#mount(pod, podUID, signal));

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource, podFullName } from '../../api/pod/pod-identity.ts';
+import { apiserverSource, podFullName, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -95,7 +95,7 @@ export class PodStorage {
       const free = new Set(changes.gone.map((pod) => pod.metadata?.uid));
       const [comeUIDs, comeNames] = [new Set<string>(), new Set<string>()];
       for (const pod of changes.come) {
-        const [uid, fullName] = [pod.metadata?.uid ?? '', podFullName(pod)];
+        const [uid, fullName] = [podUIDOf(pod), podFullName(pod)];
         const holder = uids.get(fullName);
         const isTaken = holder !== undefined && !free.has(holder);
         // which of two pods counts is seen in the whole list
@@ -293,7 +293,7 @@ function listChanges(
     if (hasNew && at > start) return undefined;
     if (next === after.length) break;
     const pod = after[next] as Pod;
-    const uid = pod.metadata?.uid ?? '';
+    const uid = podUIDOf(pod);
     const earlier = known(uid);
     if (earlier === undefined) {
       hasNew = true;

@@ -1,6 +1,6 @@
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod, WirePod } from '../../api/json/types.ts';
-import { configHashAnnotationKey, isMirrorPod } from '../../api/pod/pod-identity.ts';
+import { configHashAnnotationKey, isMirrorPod, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { Backoff, type BackoffOptions } from '../../base/concurrency/backoff.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 
@@ -62,7 +62,7 @@ export class MirrorRecord {
 
   /** The mirror pod that is on the server, as far as is known. */
   get mirrorPod(): Pod | undefined {
-    const shown = this.#pair.mirrorPods.findLast((pod) => !this.#gone.has(uidOf(pod)));
+    const shown = this.#pair.mirrorPods.findLast((pod) => !this.#gone.has(podUIDOf(pod)));
     const unseen = this.#unseen;
     if (unseen === undefined || shown === undefined) return shown ?? unseen;
     return isOlderThan(shown, unseen) ? unseen : shown;
@@ -72,10 +72,10 @@ export class MirrorRecord {
   show(pair: MirrorPair = nobody): boolean {
     const before = this.#pair.staticPod;
     this.#pair = pair;
-    for (const mirrorPod of pair.mirrorPods) this.noteShown(uidOf(mirrorPod));
+    for (const mirrorPod of pair.mirrorPods) this.noteShown(podUIDOf(mirrorPod));
     for (const uid of this.#shown) this.#digested.add(uid);
     for (const uid of this.#gone) if (!isShownIn(pair, uid)) this.#gone.delete(uid);
-    if (this.#unseen !== undefined && this.#digested.has(uidOf(this.#unseen))) this.#unseen = undefined;
+    if (this.#unseen !== undefined && this.#digested.has(podUIDOf(this.#unseen))) this.#unseen = undefined;
     return before !== pair.staticPod && identityOf(before) !== identityOf(pair.staticPod);
   }
 
@@ -106,7 +106,7 @@ export class MirrorRecord {
   /** The server has created this mirror pod. */
   noteCreated(mirrorPod: WirePod): void {
     this.verifications = 0;
-    if (!this.#digested.has(uidOf(mirrorPod))) this.#unseen = mirrorPod;
+    if (!this.#digested.has(podUIDOf(mirrorPod))) this.#unseen = mirrorPod;
   }
 
   /** The server has taken the DELETE of this pod, or has said that it has no such pod. */
@@ -134,7 +134,7 @@ export class MirrorRecord {
    */
   noteFound(pod: WirePod | undefined, nodeName: string): Found {
     const known = this.mirrorPod?.metadata?.uid;
-    const uid = pod === undefined ? undefined : uidOf(pod);
+    const uid = pod === undefined ? undefined : podUIDOf(pod);
     this.inDoubt = false;
     this.#unseen = undefined;
     this.#heldUID = undefined;
@@ -150,17 +150,13 @@ export class MirrorRecord {
   }
 
   #noteGone(uid: string): void {
-    if (this.#unseen !== undefined && uidOf(this.#unseen) === uid) this.#unseen = undefined;
+    if (this.#unseen !== undefined && podUIDOf(this.#unseen) === uid) this.#unseen = undefined;
     this.#gone.add(uid);
   }
 }
 
 function isShownIn({ mirrorPods }: MirrorPair, uid: string): boolean {
-  return mirrorPods.some((pod) => uidOf(pod) === uid);
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
+  return mirrorPods.some((pod) => podUIDOf(pod) === uid);
 }
 
 function identityOf(pod: Pod | undefined): string {

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { isMirrorPodOf } from '../../api/pod/pod-identity.ts';
+import { isMirrorPodOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
@@ -174,7 +174,7 @@ export function mirrorStep(situation: MirrorSituation): MirrorStep {
   if (!isListed) return wait;
   if (inDoubt) return { kind: 'read' };
   if (mirrorPod === undefined) return staticPod === undefined ? nothing : { kind: 'create', staticPod };
-  const uid = mirrorPod.metadata?.uid ?? '';
+  const uid = podUIDOf(mirrorPod);
   if (uid === heldUID) return nothing;
   if (staticPod === undefined) return mayDeleteOrphan() ? { kind: 'delete', uid, reason: 'orphaned' } : wait;
   if (mirrorPod.metadata?.deletionTimestamp) return { kind: 'delete', uid, reason: 'deleting' };

@@ -1,4 +1,5 @@
 // Behaviour of k8s.io/component-helpers/apimachinery/lease/controller.go, v0.36.3.
+import { formatMicroTime } from '../../api/json/time.ts';
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
@@ -151,7 +152,7 @@ function renewedLease(base: WireLease | undefined, contents: LeaseContents): Wir
       namespace: leaseNamespace,
       ...ownerReferences(metadata?.ownerReferences ?? [], nodeName, nodeUID),
     },
-    spec: { ...spec, holderIdentity, leaseDurationSeconds, renewTime: microTime(now) },
+    spec: { ...spec, holderIdentity, leaseDurationSeconds, renewTime: formatMicroTime(now) },
   };
 }
 
@@ -164,11 +165,6 @@ function ownerReferences(
   if (uid === undefined) return {};
   const others = owners.filter(({ kind, name }) => kind !== 'Node' || name !== nodeName);
   return { ownerReferences: [...others, { apiVersion: 'v1', kind: 'Node', name: nodeName, uid }] };
-}
-
-/** RFC 3339 with six digits of a second, as Leases have it. */
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
 }
 
 /** Another agent that renews the Lease of this node: two agents run under one name. */

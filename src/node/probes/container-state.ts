@@ -2,6 +2,7 @@
 
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer, namedContainers } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { ranBeforeAgent } from './agent-start.ts';
 import type { ProbeResults, ProbeType } from './probe-types.ts';
 
@@ -85,7 +86,7 @@ function isStarted(pod: Pod, container: WireContainerStatus, { results, hasWorke
   if (!container.state?.running) return false;
   const result = results.get('startup', container.containerID);
   if (result !== undefined) return result === 'Success';
-  return container.started === true || !hasWorker(pod.metadata?.uid ?? '', container.name, 'startup');
+  return container.started === true || !hasWorker(podUIDOf(pod), container.name, 'startup');
 }
 
 function isReady(
@@ -97,7 +98,7 @@ function isReady(
   if (!container.state?.running) return false;
   const result = results.get('readiness', container.containerID);
   if (result === 'Success') return true;
-  const podUID = pod.metadata?.uid ?? '';
+  const podUID = podUIDOf(pod);
   const isProbed = hasWorker(podUID, container.name, 'readiness');
   if (isProbed) triggerReadiness(podUID, container.name);
   if (spec === undefined || !ranBeforeAgent(container, agentStartedAt)) return !isProbed;

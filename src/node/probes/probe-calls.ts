@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { type WaitLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import type { OneAtATime } from '../../base/concurrency/semaphore.ts';
@@ -80,7 +81,7 @@ export class ProbeCalls {
     }
     // made anew when it is its turn: what waits holds nothing
     const whenItsTurn = async () => (signal.aborted ? undefined : this.#attempts(aimed(), signal));
-    return this.#options.largeCommands.run(pod.metadata?.uid ?? '', whenItsTurn);
+    return this.#options.largeCommands.run(podUIDOf(pod), whenItsTurn);
   }
 
   /** Never rejects. Undefined for a call that was given up. */

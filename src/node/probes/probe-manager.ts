@@ -2,7 +2,7 @@
 
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
-import { requirePod } from '../../api/pod/pod-identity.ts';
+import { podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';
@@ -170,7 +170,7 @@ export class ProbeManager {
   #note({ pod, type }: ProbeDefinition, containerID: string, result: ProbeResult): void {
     if (!this.#results.set(type, containerID, result)) return;
     const { statusManager, handlers, logger } = this.#options;
-    const podUID = pod.metadata?.uid ?? '';
+    const podUID = podUIDOf(pod);
     const isGood = result === 'Success';
     const tell = (): unknown => {
       if (type === 'readiness') return statusManager.setContainerReadiness(podUID, containerID, isGood);

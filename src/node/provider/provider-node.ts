@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource } from '../../api/pod/pod-identity.ts';
+import { apiserverSource, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { callWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
 import {
   awaitStart,
@@ -281,8 +281,7 @@ export class ProviderNode {
   #deletionSafety(): PodDeletionSafety {
     return {
       podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
-      podResourcesAreReclaimed: (pod) =>
-        this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(pod.metadata?.uid ?? ''),
+      podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(podUIDOf(pod)),
     };
   }
 

@@ -6,6 +6,7 @@ import {
   configMirrorAnnotationKey,
   configSourceAnnotationKey,
   isTerminalPhase,
+  podUIDOf,
 } from '../../api/pod/pod-identity.ts';
 import { integerOption, requireKnownOptions } from '../../base/options.ts';
 
@@ -103,7 +104,7 @@ export class PodBudget {
 
   /** What is to be kept of a pod. `previous`: what was kept of its version before. The result has the pod's own resourceVersion. */
   keep(pod: WirePod, previous: WirePod | undefined): WirePod {
-    const uid = pod.metadata?.uid ?? '';
+    const uid = podUIDOf(pod);
     const known = this.#held.get(uid);
     if (known?.refusal !== undefined) return this.#hold(uid, outlineOf(pod), known.refusal);
     const read = this.#takeRead(pod);

@@ -1,5 +1,6 @@
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod, WirePod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 
@@ -79,9 +80,9 @@ export class PodDelivery {
     const pods = this.#firstList;
     if (pods === undefined) return;
     this.#firstList = undefined;
-    const listed = new Map(pods.map((pod) => [uidOf(pod), pod]));
+    const listed = new Map(pods.map((pod) => [podUIDOf(pod), pod]));
     for (const held of this.#podsOfTheSink(isOurs)) {
-      const pod = listed.get(uidOf(held));
+      const pod = listed.get(podUIDOf(held));
       if (pod === undefined) this.#guard('removePod', () => this.#sink.removePod(held));
       else if (isOlderThan(pod, held)) this.#handOn(pod, held);
     }
@@ -115,8 +116,4 @@ export class PodDelivery {
   #guard<T>(callback: string, call: () => T): T | undefined {
     return callGuarded(call, (error) => this.#logger.error({ callback, err: error }, 'a callback of the pod source failed'));
   }
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }

@@ -1,6 +1,6 @@
 // Behaviour of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
-import { isStaticPod, isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { isStaticPod, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
@@ -44,15 +44,15 @@ export class Housekeeping {
     );
     // created again under the same uid while the earlier one ended, or not admitted yet
     const activePods = this.#dispatch.activePods();
-    const toBegin = activePods.filter((pod) => !working.has(uidOf(pod)));
+    const toBegin = activePods.filter((pod) => !working.has(podUIDOf(pod)));
     this.#guard('removeOrphanedStatuses', () => {
-      const uids = new Set([...allPods, ...allMirrorPods].map(uidOf));
+      const uids = new Set([...allPods, ...allMirrorPods].map(podUIDOf));
       // a static pod that begins anew has nothing of its earlier life: what has ended would keep its containers from being told
-      for (const pod of toBegin) if (isStaticPod(pod)) uids.delete(uidOf(pod));
+      for (const pod of toBegin) if (isStaticPod(pod)) uids.delete(podUIDOf(pod));
       this.#options.statusManager.removeOrphanedStatuses(uids);
     });
     for (const pod of toBegin) {
-      const hasWaited = this.#dispatch.awaitsAdmission(uidOf(pod));
+      const hasWaited = this.#dispatch.awaitsAdmission(podUIDOf(pod));
       const begins = this.#guard('begin', () => this.#dispatch.begin(pod));
       if (begins && !hasWaited) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
     }
@@ -66,7 +66,7 @@ export class Housekeeping {
     const isKnown = (uid: string): boolean => this.#known.has(uid) || dispatched.has(uid);
     const runningUIDs = new Set(running.map(({ uid }) => uid));
     for (const pod of podManager.getPods()) {
-      const uid = uidOf(pod);
+      const uid = podUIDOf(pod);
       if (!isOverAndDeleted(pod) || isKnown(uid) || runningUIDs.has(uid)) continue;
       this.#guard('kill', () => this.#dispatch.kill(pod));
     }
@@ -98,10 +98,6 @@ function possiblyRunning(working: ReadonlyMap<string, KnownPod>): Set<string> {
   const uids = new Set<string>();
   for (const [uid, { state }] of working) if (state !== 'terminated') uids.add(uid);
   return uids;
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }
 
 // Behaviour of the end of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.

@@ -2,7 +2,7 @@
 // pkg/kubelet/kubelet.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isTerminalPhase, podFullName } from '../../api/pod/pod-identity.ts';
+import { isTerminalPhase, podFullName, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
@@ -48,7 +48,7 @@ export class PodDispatch {
   /** Begins a pod that the workers do not know, if it may run here: true when it went to them. */
   begin(pod: Pod): boolean {
     const { podWorkers } = this.#options;
-    const uid = uidOf(pod);
+    const uid = podUIDOf(pod);
     const isNew = !podWorkers.isPodTerminationRequested(uid) && !isTerminalPhase(pod.status?.phase);
     if (isNew && !this.#admit(pod)) return false;
     this.#toWorkers('create', pod);
@@ -82,7 +82,7 @@ export class PodDispatch {
   }
 
   #addAll(pods: readonly Pod[]): void {
-    this.#active = new Map(this.activePods().map((pod) => [uidOf(pod), pod]));
+    this.#active = new Map(this.activePods().map((pod) => [podUIDOf(pod), pod]));
     this.#each(pods, (pod) => this.#add(pod));
     this.#active = undefined;
   }
@@ -90,7 +90,7 @@ export class PodDispatch {
   #add(given: Pod): void {
     const found = this.#put(given);
     if (found.pod === undefined) return;
-    if (!found.wasMirror && !this.#isInactive(found.pod)) this.#active?.set(uidOf(found.pod), found.pod);
+    if (!found.wasMirror && !this.#isInactive(found.pod)) this.#active?.set(podUIDOf(found.pod), found.pod);
     if (found.wasMirror) this.#toWorkers('update', found.pod);
     else this.begin(found.pod);
   }
@@ -109,12 +109,12 @@ export class PodDispatch {
   #remove(given: Pod, sourcesReady: () => boolean): void {
     const { podManager, logger } = this.#options;
     podManager.removePod(given);
-    this.#awaitsAdmission.delete(uidOf(given));
+    this.#awaitsAdmission.delete(podUIDOf(given));
     const { pod, wasMirror } = podManager.getPodAndMirrorPod(given);
     if (wasMirror) {
       if (pod !== undefined) this.#toWorkers('update', pod);
     } else if (sourcesReady()) this.kill(given);
-    else logger.debug({ podUID: uidOf(given) }, 'a removed pod is ended once every source has been heard from');
+    else logger.debug({ podUID: podUIDOf(given) }, 'a removed pod is ended once every source has been heard from');
   }
 
   #put(given: Pod): { readonly pod: Pod | undefined; readonly wasMirror: boolean } {
@@ -132,7 +132,7 @@ export class PodDispatch {
 
   #send(options: UpdatePodOptions): void {
     const { podWorkers, clock } = this.#options;
-    this.#dispatched.add(options.pod === undefined ? (options.runningPod?.uid ?? '') : uidOf(options.pod));
+    this.#dispatched.add(options.pod === undefined ? (options.runningPod?.uid ?? '') : podUIDOf(options.pod));
     podWorkers.updatePod({ ...options, startTime: clock.now() });
   }
 
@@ -140,8 +140,8 @@ export class PodDispatch {
   #admit(pod: Pod): boolean {
     const { admitPod, statusManager, eventRecorder, logger, metrics } = this.#options;
     if (admitPod === undefined) return true;
-    const uid = uidOf(pod);
-    const others = [...(this.#active?.values() ?? this.activePods())].filter((other) => uidOf(other) !== uid);
+    const uid = podUIDOf(pod);
+    const others = [...(this.#active?.values() ?? this.activePods())].filter((other) => podUIDOf(other) !== uid);
     let hasFailed = false;
     const answer: unknown = callGuarded(
       () => admitPod(pod, others),
@@ -169,7 +169,7 @@ export class PodDispatch {
 
   #isInactive(pod: Pod): boolean {
     const { podWorkers, statusManager } = this.#options;
-    const uid = uidOf(pod);
+    const uid = podUIDOf(pod);
     if (podWorkers.isPodKnownTerminated(uid)) return true;
     const isTerminal = isTerminalPhase(pod.status?.phase) || isTerminalPhase(statusManager.getPodStatus(uid)?.phase);
     return isTerminal && !podWorkers.isPodTerminationRequested(uid);
@@ -182,10 +182,6 @@ export class PodDispatch {
   #guard<T>(fields: object, call: () => T): T | undefined {
     return callGuarded(call, (err) => this.#options.logger.error({ ...fields, err }, 'the sync loop could not handle a pod'));
   }
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }
 
 function byCreationTime(one: Pod, other: Pod): number {

@@ -1,4 +1,5 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
+import { formatMicroTime } from '../../api/json/time.ts';
 import type { Wire } from '../../api/json/types.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
@@ -120,7 +121,7 @@ export class EventWriter {
     if (known !== undefined && elapsed < known.until) {
       known.count += 1;
       const { event: first, count } = known;
-      return () => this.#raise({ ...first, series: { count, lastObservedTime: microTime(now) } });
+      return () => this.#raise({ ...first, series: { count, lastObservedTime: formatMicroTime(now) } });
     }
     this.#count += 1;
     const object = eventObject(event, identity, now, this.#count);
@@ -175,7 +176,7 @@ function eventObject(event: SchedulingEvent, identity: string, now: number, coun
   const reportingController = (related ?? pod).spec?.schedulerName || 'default-scheduler';
   return {
     metadata: { name: eventName(pod.metadata?.name ?? '', number), namespace },
-    eventTime: microTime(now),
+    eventTime: formatMicroTime(now),
     reportingController,
     reportingInstance: `${reportingController}-${identity}`,
     action,
@@ -191,11 +192,6 @@ function eventObject(event: SchedulingEvent, identity: string, now: number, coun
 function seriesKey({ pod, related, type, reason, action }: SchedulingEvent): string {
   const { uid, resourceVersion } = pod.metadata ?? {};
   return JSON.stringify([uid, resourceVersion, related?.metadata?.uid, type, reason, action]);
-}
-
-/** RFC 3339 with six digits of a second. */
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
 }
 
 function shortNote(note: string): string {

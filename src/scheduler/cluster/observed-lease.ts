@@ -1,3 +1,4 @@
+import { formatMicroTime } from '../../api/json/time.ts';
 import type { WireLease } from '../../api/json/types.ts';
 
 /**
@@ -59,7 +60,7 @@ export function heldLease(base: WireLease | undefined, holder: LeaseHolder, now:
   const { namespace, name, identity, leaseDurationMs } = holder;
   const { acquireTime, leaseTransitions = 0, holderIdentity } = base?.spec ?? {};
   const isOurs = base !== undefined && holderIdentity === identity;
-  const time = microTime(now);
+  const time = formatMicroTime(now);
   return {
     ...base,
     metadata: { ...base?.metadata, namespace, name },
@@ -76,12 +77,7 @@ export function heldLease(base: WireLease | undefined, holder: LeaseHolder, now:
 
 /** The Lease given up: nobody holds it, and it runs out after a second. */
 export function releasedLease(base: WireLease, now: number): WireLease {
-  const time = microTime(now);
+  const time = formatMicroTime(now);
   const spec = { ...base.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time };
   return { ...base, spec };
-}
-
-/** RFC 3339 with six digits of a second. */
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
 }

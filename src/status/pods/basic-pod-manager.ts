@@ -1,4 +1,5 @@
 // Behaviour of pkg/kubelet/pod/pod_manager.go, v1.36.3.
+
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod } from '../../api/json/types.ts';
 import {
@@ -8,6 +9,7 @@ import {
   isMirrorPod,
   isStaticPod,
   podFullName,
+  podUIDOf,
 } from '../../api/pod/pod-identity.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -262,7 +264,7 @@ export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
 
   #takeName(fullName: string, pod: P): void {
     const held = this.#podByFullName.get(fullName)?.metadata?.uid;
-    const uid = pod.metadata?.uid ?? '';
+    const uid = podUIDOf(pod);
     if (held !== undefined && held !== uid && this.#podByUID.has(held)) this.#sharedNames.add(fullName, held, uid);
     this.#podByFullName.set(fullName, pod);
   }
