@@ -38,7 +38,7 @@ import { SyncPhases } from './sync/sync-phase.ts';
  * manager writes the newest status of each pod, with one request a change, several pods at once, one write of a pod at
  * a time. What was last set is on the apiserver, or its pod is gone, as soon as the apiserver can take it.
  *
- * A kubelet-style manager: pkg/kubelet/status of Kubernetes v1.36.3 is the reference; DIVERGENCES.md lists what differs.
+ * A kubelet-style manager: pkg/kubelet/status of Kubernetes v1.36.3 is the reference; docs/divergences lists what differs.
  *
  * @example
  * ```ts with-server

@@ -94,7 +94,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cri/proto': '',
   'kubelet/files': 'base/clock base/errors api/json',
-  'kubelet/runtime': '',
+  'kubelet/runtime': 'base/errors',
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
@@ -117,8 +117,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/events ' +
     'node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
-    'base/clock base/errors base/options base/logging base/concurrency api/json client/resources kubelet/runtime ' +
-    'kubelet/logs',
+    'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
+    'kubelet/runtime kubelet/logs',
   'kubelet/volumes':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/random ' +
     'api/quantity api/json api/pod client/resources node/object-managers kubelet/files',

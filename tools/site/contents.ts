@@ -48,7 +48,7 @@ export const sections: readonly Section[] = [
     title: 'How it works',
     documents: [
       'ARCHITECTURE.md',
-      'DIVERGENCES.md',
+      'docs/divergences',
       'docs/connections.md',
       'docs/reliability.md',
       'docs/limits.md',

@@ -85,7 +85,9 @@ class Stage {
   /** Where a link of the document at `from` leads on the site. */
   #link(from: string, link: string): string {
     const [target = '', anchor] = link.split('#');
-    const path = posix.join(posix.dirname(from), target).replace(/\/(?:README\.md)?$/, '');
+    const full = posix.join(posix.dirname(from), target);
+    // a floor of src has a page for its README, and none for its files
+    const path = full.startsWith('src/') ? full : full.replace(/\/(?:README\.md)?$/, '');
     if (!existsSync(join(this.root, path))) {
       this.problems.push(`${from} links to ${link}, which is not there`);
       return link;
@@ -105,11 +107,11 @@ class Stage {
   }
 }
 
-/** The documents below docs that no section names. */
+/** The documents below docs that no section names. The README of a folder is the page of the folder. */
 function forgotten(root: string, known: ReadonlyMap<string, Page>): string[] {
   return readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .map((name) => `docs/${name}`)
-    .filter((path) => path.endsWith('.md') && !known.has(path))
+    .filter((path) => path.endsWith('.md') && !known.has(path.replace(/\/README\.md$/, '')))
     .map((path) => `${path} is in no section of tools/site/contents.ts`);
 }
 

@@ -23,7 +23,7 @@ import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type 
  * made anew, once: the client has fresh credentials for it. Yields as soon as a version is on the apiserver, before anything
  * else of the pod is sent; returns how the sync ended. A failed request is an outcome; only a defect throws.
  *
- * Behaviour of pkg/kubelet/status syncPod, v1.36.3; DIVERGENCES.md names the differences.
+ * Behaviour of pkg/kubelet/status syncPod, v1.36.3; docs/divergences names the differences.
  */
 async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
   const outcome = yield* attemptWithCredentials(context, first);

@@ -7,7 +7,7 @@ export interface KindCase {
 export interface CaseResult {
   /** What differs, each with its step and members; none where ours did the same. */
   readonly differences: readonly string[];
-  /** The rules of DIVERGENCES.md that have excused something, each once. */
+  /** The rules of docs/divergences that have excused something, each once. */
   readonly exemptions: readonly string[];
 }
 

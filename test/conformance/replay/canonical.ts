@@ -1,6 +1,6 @@
 const zeroFields: ReadonlySet<string> = new Set(['restartCount', 'observedGeneration', 'signal', 'exitCode']);
 
-/** The rest of a character that upstream cut in a long termination message. Our manager cuts before it (DIVERGENCES.md, messages). */
+/** The rest of a character that upstream cut in a long termination message. Our manager cuts before it (docs/divergences, S11). */
 const halfCharacter = /\ufffd{1,3}$/;
 const longMessage = 500;
 

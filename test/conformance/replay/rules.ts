@@ -1,4 +1,4 @@
-/** The rules of DIVERGENCES.md that may excuse a difference, by their names there. */
+/** The rules of docs/divergences that may excuse a difference, by their names there. */
 export const rules = {
   'D1 retry': 'a failed request is retried after a backoff of its own, not when another pod changes, and a new version at once',
   'D2 entry': 'the acknowledged version goes with the entry, so a pod set again is sent at once',

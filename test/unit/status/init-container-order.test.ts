@@ -41,7 +41,7 @@ describe('order of init container statuses', () => {
   });
 });
 
-// D4 of DIVERGENCES.md. Upstream compares the first status with the API's as it lies there, and refuses every one.
+// D4 of docs/divergences. Upstream compares the first status with the API's as it lies there, and refuses every one.
 describe.each([
   'strategic',
   'json',

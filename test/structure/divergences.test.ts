@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rules } from '../conformance/replay/rules.ts';
+import { namesIn, placesOf } from './named-files.ts';
+import { root } from './source-tree.ts';
+
+const folder = join(root, 'docs/divergences');
+const pages = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
+const all = pages.map(({ text }) => text).join('\n');
+const statusPage = pages.find(({ name }) => name === 'status.md')?.text ?? '';
+const letters: Record<string, string> = { 'status.md': 'DS', 'node.md': 'N', 'kubelet.md': 'K', 'scheduler.md': 'C' };
+
+/** The first cells of the rows of all tables, without the heads and the lines below them. */
+function firstCells(markdown: string): string[] {
+  return [...markdown.matchAll(/^\|[ ]*([^|]*?)[ ]*\|(?=.*\|$)/gm)]
+    .map(([, cell = '']) => cell)
+    .filter((cell) => cell !== 'id' && !/^:?-+:?$/.test(cell));
+}
+
+const idOf = (cell: string): string => cell.split(' ')[0] ?? '';
+
+function repeatedIds(markdown: string): string[] {
+  const ids = firstCells(markdown).map(idOf);
+  return ids.filter((id, index) => ids.indexOf(id) < index);
+}
+
+function rulesWithoutRow(names: readonly string[], markdown: string): string[] {
+  const cells = new Set(firstCells(markdown));
+  return names.filter((name) => !cells.has(name));
+}
+
+/** The names that stand for no file, or for several. */
+const unclearNames = (markdown: string): string[] => namesIn(markdown).filter((name) => placesOf(name).length !== 1);
+
+describe('the pages of divergences', () => {
+  it.each(Object.keys(letters))('%s has rows that begin with an id of the page and a name', (page) => {
+    const cells = firstCells(pages.find(({ name }) => name === page)?.text ?? '');
+    expect(cells.length).toBeGreaterThan(30);
+    expect(cells.filter((cell) => !new RegExp(`^[${letters[page]}][1-9]\\d* \\S`).test(cell))).toEqual([]);
+  });
+
+  it('have each id once', () => {
+    expect(repeatedIds(all)).toEqual([]);
+  });
+
+  it('have a row for each rule of the replay', () => {
+    expect(rulesWithoutRow(Object.keys(rules), statusPage)).toEqual([]);
+  });
+
+  it('name files that are there, each by a name that only one file has', () => {
+    expect(namesIn(all).length).toBeGreaterThan(200);
+    expect(unclearNames(all)).toEqual([]);
+  });
+
+  it('are checked by what finds a broken one', () => {
+    const rows = ['| id | here |', '|---|---|', '| N1 when | `no.ts` |', '|N1 where |`source-tree.ts`, `index.ts`|'];
+    const table = rows.join('\n');
+    expect(firstCells(table)).toEqual(['N1 when', 'N1 where']);
+    expect(repeatedIds(table)).toEqual(['N1']);
+    expect(rulesWithoutRow(['N1 when', 'N2 who'], table)).toEqual(['N2 who']);
+    expect(unclearNames(table)).toEqual(['no.ts', 'index.ts']);
+  });
+});
