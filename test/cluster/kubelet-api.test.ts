@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import type { JsonObject } from '../../src/api/json/types.ts';
 import { KubeTransport } from '../../src/index.ts';
 import { AdminClient } from '../support/admin-client.ts';
-import { apiWorld } from '../unit/kubelet-api/api-world.ts';
+import { apiWorld } from '../unit/kubelet/server/api-world.ts';
 
 let admin: AdminClient;
 let adminConfig: KubeConfig;

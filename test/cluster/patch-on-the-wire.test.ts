@@ -6,7 +6,7 @@ import { type Answer, podOf, type ServedPod } from '../support/answers.ts';
 import { goPatches } from '../support/go-patches.ts';
 import { startTestServer, type TestServer } from '../support/servers.ts';
 import { pairSpec, type StatusPair, statusPair } from '../support/status-pairs.ts';
-import { podStatus, unordered } from '../unit/patch/effective-status.ts';
+import { podStatus, unordered } from '../unit/api/patch/effective-status.ts';
 
 const pairCount = 500;
 const writers = ['go', 'strategic', 'json'] as const;

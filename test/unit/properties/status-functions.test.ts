@@ -8,7 +8,7 @@ import { normalizeStatus } from '../../../src/status/canonical/normalize-status.
 import { isPodStatusByKubeletEqual } from '../../../src/status/rules/pod-status-equality.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
 import { pairSpec, statusPair } from '../../support/status-pairs.ts';
-import { effective, podStatus, unordered } from '../patch/effective-status.ts';
+import { effective, podStatus, unordered } from '../api/patch/effective-status.ts';
 import { runs, seeds } from './seeds.ts';
 import { reworded } from './statuses.ts';
 

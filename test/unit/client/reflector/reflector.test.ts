@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { ObjectStore } from '../../../../src/client/reflector/object-store.ts';
+import { Reflector } from '../../../../src/client/reflector/reflector.ts';
+import type { ReflectorOptions } from '../../../../src/client/reflector/reflector-options.ts';
+import { resources } from '../../../../src/client/resources/api-resource.ts';
+import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
+import { failureOf, kubeConfigFor } from '../transport/scripted-server.ts';
+import { type ConfigMap, configMap, FakeApi, refusal, setUp, startedSetUp } from './fake-api.ts';
+
+describe('Reflector.stop', () => {
+  it.each([
+    ['a watch', {}],
+    ['a watch, after a list', { streamLists: false }],
+  ])('leaves no timer, no request and no callback of %s', async (_what, options) => {
+    await using test = await startedSetUp(options);
+    const { latest } = test.api;
+    await test.reflector.stop();
+    latest.send('ADDED', configMap('late', '99'));
+    expect([test.clock.pendingTimers, test.api.open, test.calls, test.interruptions]).toEqual([0, [], [], []]);
+    expect(test.reflector.state).toBe('stopped');
+  });
+
+  it.each([
+    ['a streamed list', 'stream', {}],
+    ['a list', 'list', { streamLists: false }],
+  ] as const)('ends %s under way, and a start that is not awaited does no harm', async (_what, kind, options) => {
+    await using test = setUp(options);
+    test.api.failures[kind].push('hold');
+    void test.reflector.start();
+    await test.settle();
+    await test.reflector.stop();
+    expect([test.clock.pendingTimers, test.api.open, test.calls, test.interruptions]).toEqual([0, [], [], []]);
+  });
+
+  it('asks for no list again that fails as it stops', async () => {
+    await using test = setUp({ streamLists: false });
+    const request = test.api.request.bind(test.api);
+    test.api.failures.list.push(refusal(410, 'Expired'));
+    test.api.request = (options) => {
+      void test.reflector.stop();
+      return request(options);
+    };
+    void test.reflector.start();
+    await test.settle();
+    expect([test.api.log, test.calls]).toEqual([['list newest/500'], []]);
+  });
+
+  it('ends a pause between two tries', async () => {
+    await using test = setUp({ streamLists: false });
+    test.api.failures.list.push(refusal(500, 'InternalError'));
+    const started = failureOf(test.reflector.start());
+    await test.settle();
+    expect(test.clock.pendingTimers).toBe(1);
+    await test.reflector.stop();
+    expect(await started).toMatchObject({ code: 'ERR_STOPPED' });
+    expect(test.clock.pendingTimers).toBe(0);
+  });
+
+  it('happens once, also before start, and nothing starts afterwards', async () => {
+    await using test = setUp();
+    expect(test.reflector.stop()).toBe(test.reflector.stop());
+    await test.reflector.stop();
+    expect(await failureOf(test.reflector.start())).toMatchObject({ code: 'ERR_STOPPED' });
+    expect(() => test.reflector.resume()).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
+    await test.reflector.pause();
+    expect(test.api.log).toEqual([]);
+  });
+
+  it('ends a transport of its own, and leaves a shared one open', async () => {
+    const closed: unknown[] = [];
+    const api = Object.assign(new FakeApi(), { close: async () => closed.push('shared') });
+    const shared = setUp({ transport: api });
+    await shared.reflector.start();
+    await shared.reflector.stop();
+    const own = new Reflector({ logger: null, kubeConfig: kubeConfigFor('http://127.0.0.1:9'), resource: resources.configMaps });
+    void own.start();
+    await own.stop();
+    expect([closed, own.state]).toEqual([[], 'stopped']);
+  });
+});
+
+describe('a reflector whose clock fails', () => {
+  it('goes on after a time that could not be read', async () => {
+    const time = new FakeClock();
+    let fails = false;
+    const now = (): number => (fails ? expect.fail('mistake') : time.now());
+    await using test = await startedSetUp({ clock: { now, setTimer: time.setTimer.bind(time) }, streamLists: false });
+    fails = true;
+    test.api.latest.end();
+    await test.settle();
+    fails = false;
+    await time.advance(60_000);
+    expect(test.api.log.at(-1)).toBe('watch 10');
+    expect(test.api.open).toHaveLength(1);
+  });
+
+  it('says so, ends, and can be stopped', async () => {
+    const logged: string[] = [];
+    const logger = { ...silentLogger, error: (_fields: object, message: string) => logged.push(message) };
+    const clock = { now: () => 0, setTimer: () => expect.fail('mistake') };
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await using test = setUp({ clock, logger, streamLists: false });
+      test.api.failures.list.push(refusal(500, 'InternalError'));
+      void test.reflector.start();
+      await test.settle();
+    });
+    expect([logged, unhandled]).toEqual([['a reflector has ended: its clock failed'], []]);
+  });
+});
+
+describe('Reflector.pause', () => {
+  it('leaves no request and no timer; a start goes on waiting, and resume brings it to its end', async () => {
+    await using test = setUp();
+    test.api.failures.stream.push('hold');
+    const started = test.reflector.start();
+    await test.settle();
+    await test.reflector.pause();
+    expect([test.clock.pendingTimers, test.api.open]).toEqual([0, []]);
+    test.reflector.resume();
+    test.reflector.resume();
+    await started;
+    expect(test.api.log).toEqual(['stream newest', 'end newest', 'stream newest']);
+  });
+
+  it('does nothing to a reflector that has not started', async () => {
+    await using test = setUp();
+    await test.reflector.pause();
+    test.reflector.resume();
+    await test.settle();
+    expect(test.api.log).toEqual([]);
+    await test.reflector.start();
+    expect(test.reflector.hasSynced).toBe(true);
+  });
+
+  it('ends the run before it begins another one, however quickly they follow', async () => {
+    await using test = await startedSetUp();
+    for (let index = 0; index < 5; index += 1) {
+      void test.reflector.pause();
+      test.reflector.resume();
+    }
+    await test.settle();
+    expect(test.api.open).toHaveLength(1);
+    expect(test.api.log).toEqual(['end newest', 'stream newest']);
+  });
+});
+
+describe('new Reflector', () => {
+  const good = { transport: new FakeApi(), resource: resources.configMaps };
+
+  it('cannot be started twice', async () => {
+    await using test = await startedSetUp();
+    expect(await failureOf(test.reflector.start())).toMatchObject({ code: 'ERR_ALREADY_STARTED' });
+  });
+
+  it.each<object>([
+    { resource: undefined },
+    { resource: 'pods' },
+    { resource: { resource: 'pods' } },
+    { namespace: '' },
+    { namespace: 'a/b' },
+    { namespace: 'a/b' },
+    { namespace: 7 },
+    { fieldSelector: 7 },
+    { labelSelector: {} },
+    { store: {} },
+    { transform: {} },
+    { handlers: { added: 7 } },
+    { handlers: { add: () => {} } },
+    { handlers: null },
+    { streamLists: 'yes' },
+    { listFrom: 'newest' },
+    { pageSize: 0 },
+    { idleTimeoutMs: 10 },
+    { idleTimeoutMs: 2 ** 31 },
+    { watchTimeoutMs: 0 },
+    { random: 0.5 },
+    { clock: {} },
+    { transport: {} },
+    { unknown: 1 },
+  ])('refuses the option %j', (options) => {
+    const make = (): unknown => new Reflector({ logger: null, ...good, ...options } as unknown as ReflectorOptions<ConfigMap>);
+    expect(make).toThrow(expect.objectContaining({ name: 'StatusManagerError' }));
+    expect(make).toThrow(Object.keys(options)[0]);
+  });
+
+  it('needs a kubeconfig or a transport, and takes no namespace for a resource of the cluster', () => {
+    expect(() => new Reflector({ logger: null, resource: resources.nodes })).toThrow('Expected `kubeConfig` to be given');
+    expect(() => new Reflector({ logger: null, ...good, resource: resources.nodes, namespace: 'x' })).toThrow(
+      'nodes belong to the cluster',
+    );
+  });
+
+  it('gives a store of its own unless it gets one, and works over a KubeTransport', async () => {
+    await using transport = new KubeTransport(kubeConfigFor('http://127.0.0.1:9'));
+    const store = new ObjectStore<ConfigMap>();
+    expect(new Reflector({ logger: null, resource: resources.configMaps, transport, store }).store).toBe(store);
+    expect(new Reflector({ logger: null, resource: resources.configMaps, transport }).store.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it, vi } from 'vitest';
+import type { KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { BasicPodManager } from '../../../../src/index.ts';
+import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
+import { AgentParts } from '../../../../src/kubelet/agent/agent-parts.ts';
+import { NodeAgent, type StatsSummary } from '../../../../src/kubelet.ts';
+import { FakeClock } from '../../../../src/testing.ts';
+import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+import { NodeWorld } from './node-world.ts';
+
+it.each([
+  -3_600_000, 3_600_000,
+])('a loop that has not begun is silent for the time that passes, also when the wall clock is moved by %i ms', async (ms) => {
+  const clock = new FakeClock();
+  const parts = { clock, lastIterationAt: () => undefined } as unknown as ConstructorParameters<typeof AgentApiHost>[0];
+  const [loop] = new AgentApiHost(parts).healthChecks();
+  clock.jump(ms);
+  expect(() => loop?.check()).not.toThrow();
+  await clock.advance(3_600_000);
+  expect(() => loop?.check()).toThrow('sync Loop took longer than expected: 3600000 ms');
+});
+
+it('the summary of an agent has the limits of its pods, their volumes, and the file system of images', async () => {
+  await using world = await NodeWorld.make();
+  const resources = { limits: { memory: '64Mi' } };
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const containers = [{ name: 'app', image: 'app:1', imagePullPolicy: 'IfNotPresent', resources, volumeMounts }];
+  world.create('web', { containers, volumes: [{ name: 'data', emptyDir: {} }] });
+  const options = { ...world.agentOptions(), podManager: new BasicPodManager() };
+  const agent = new NodeAgent(options);
+  await world.through(agent.start());
+  await world.pass(5000);
+  const uid = options.podManager.getPodByName('default', 'web')?.metadata?.uid ?? '';
+  const parts = new AgentParts(options);
+  const volume = join(parts.options.settings.rootDirectory, 'pods', uid, 'volumes/kubernetes.io~empty-dir/data');
+  await writeFile(join(volume, 'file'), 'x'.repeat(5000));
+  parts.disk.start();
+  await world.pass(1000);
+  const { node, pods } = await world.through(parts.shown.statsSummary(new AbortController().signal));
+  await world.through(parts.disk.stop());
+  const [stats] = pods;
+  const [container] = stats?.containers ?? [];
+  expect(container?.memory?.availableBytes).toBe(64 * 1024 ** 2 - (container?.memory?.workingSetBytes ?? 0));
+  expect(stats?.memory?.availableBytes).toBeDefined();
+  expect(stats?.volume?.map(({ name, usedBytes = 0 }) => [name, usedBytes > 5000])).toEqual([['data', true]]);
+  expect(stats?.['ephemeral-storage']?.usedBytes).toBeGreaterThan(5000);
+  expect(container?.logs).toBeDefined();
+  expect(node.runtime?.imageFs?.usedBytes).toBeDefined();
+  expect(node.rlimit?.maxpid).toBeGreaterThan(0);
+  await world.through(agent.stop());
+});
+
+it('an agent with an API shows what is taken of its processors now', async () => {
+  await using world = await NodeWorld.make();
+  const authority = createCertificateAuthority('all');
+  const { cert, key } = authority.issue();
+  const folder = await tempDir();
+  const server = {
+    tlsCertFile: join(folder, 'tls.crt'),
+    tlsPrivateKeyFile: join(folder, 'tls.key'),
+    clientCAFile: join(folder, 'ca.crt'),
+  };
+  await Promise.all([
+    writeFile(server.tlsCertFile, cert),
+    writeFile(server.tlsPrivateKeyFile, key),
+    writeFile(server.clientCAFile, authority.cert),
+  ]);
+  const { transport: wire, ...options } = world.agentOptions();
+  const transport = {
+    ...wire,
+    request: (request: KubeRequest) =>
+      request.path.endsWith('reviews') ? Promise.resolve({ status: { allowed: true } }) : wire?.request(request),
+  } as unknown as KubeTransport;
+  const agent = new NodeAgent({ ...options, transport, server: { ...server, address: '127.0.0.1', port: 0 } });
+  /** A real socket knows nothing of virtual time. */
+  const through = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+    };
+    work.then(over, over);
+    await vi.waitUntil(() => world.pass(100).then(() => isOver), { timeout: 20_000, interval: 1 });
+    return work;
+  };
+  await through(agent.start());
+  await world.pass(12_000);
+  const port = agent.nodeObject.node?.status?.daemonEndpoints?.kubeletEndpoint?.Port;
+  const client = authority.issueClient({ commonName: 'metrics' });
+  const address = { host: '127.0.0.1', port, path: '/stats/summary', ca: [authority.cert], agent: false, ...client };
+  const answer = new Promise<IncomingMessage>((resolve, reject) => void get(address, resolve).on('error', reject));
+  const summary = JSON.parse(await through(answer.then(text))) as StatsSummary;
+  expect(summary.node.cpu?.usageNanoCores).toBeGreaterThanOrEqual(0);
+  expect(summary.node.runtime?.imageFs?.usedBytes).toBeGreaterThanOrEqual(0);
+  await through(agent.stop());
+  expect(world.timersLeft).toBe(0);
+});

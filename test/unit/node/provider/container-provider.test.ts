@@ -1,0 +1,482 @@
+import { describe, expect, it } from 'vitest';
+import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/provider/container-provider.ts';
+import type { NodePod } from '../../../../src/node/provider/pod-provider.ts';
+import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { ContainerWorld } from './container-world.ts';
+
+const app = { name: 'app', image: 'app:1' };
+const init = (name: string, more: object = {}): object => ({ name, image: 'init:1', ...more });
+const sidecar = (name: string): object => init(name, { restartPolicy: 'Always' });
+
+describe('the containers of a pod', () => {
+  it('run, and the pod with them', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { containers: [app, { name: 'log', image: 'log:1' }] } });
+    expect(it.took()).toEqual(['+app', '+log']);
+    expect(it.world.status('web')).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'app' }, { name: 'log' }] });
+    expect(it.world.condition('web', 'Ready')).toBe('True');
+    expect(it.run('app').pod.metadata.name).toBe('web');
+  });
+
+  it.each([
+    ['Always', 0, 'Running', true],
+    ['Always', 1, 'Running', true],
+    ['OnFailure', 0, 'Succeeded', false],
+    ['OnFailure', 1, 'Running', true],
+    ['Never', 0, 'Succeeded', false],
+    ['Never', 3, 'Failed', false],
+  ])('with restart policy %s and exit code %i: the pod is %s, and a container runs again: %s', async (restartPolicy, exitCode, phase, again) => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { restartPolicy } });
+    await it.exit('app', exitCode);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['+app', '-app', ...(again ? ['+app'] : [])]);
+    const [status] = it.world.status('web').containerStatuses ?? [];
+    expect(it.world.status('web').phase).toBe(phase);
+    expect(status).toMatchObject({ restartCount: again ? 1 : 0 });
+    expect((again ? status?.lastState : status?.state)?.terminated).toMatchObject({ exitCode });
+  });
+
+  it('wait as long as a kubelet makes them wait, and say so', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web');
+    await it.exit('app', 1);
+    await it.exit('app', 1);
+    await it.world.clock.advance(1000);
+    const [status] = it.world.status('web').containerStatuses ?? [];
+    expect(status).toMatchObject({ restartCount: 1, ready: false, lastState: { terminated: { exitCode: 1 } } });
+    expect(status?.state?.waiting).toMatchObject({
+      reason: 'CrashLoopBackOff',
+      message: expect.stringContaining('back-off 10s'),
+    });
+    await it.world.clock.advance(8000);
+    expect(it.running).toEqual([]);
+    await it.world.clock.advance(1000);
+    await it.exit('app', 1);
+    await it.world.clock.advance(19_000);
+    expect(it.running).toEqual([]);
+    await it.world.clock.advance(1000);
+    expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 3, state: { running: {} } }]);
+  });
+
+  it.each([
+    ['rejects', (fail: (error: unknown) => void) => fail(new Error('no such image')), 'no such image'],
+    [
+      'resolves to no exit code',
+      (_: unknown, exit: (code: never) => void) => exit('done' as never),
+      'runContainer() resolved to done',
+    ],
+    ['resolves to a fraction', (_: unknown, exit: (code: never) => void) => exit(1.5 as never), 'which is no exit code'],
+  ])('have exit code 128 where the function %s', async (_, end, message) => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { restartPolicy: 'Never' } });
+    end(it.run('app').fail, it.run('app').exit as never);
+    await settle(20);
+    const [status] = it.world.status('web').containerStatuses ?? [];
+    expect(status?.state?.terminated).toMatchObject({
+      exitCode: 128,
+      reason: 'StartError',
+      message: expect.stringContaining(message),
+    });
+    expect(it.world.status('web').phase).toBe('Failed');
+  });
+
+  it('count on from what an earlier process of the agent has told', async () => {
+    await using first = new ContainerWorld();
+    await first.world.create('web');
+    await first.exit('app', 1);
+    await first.world.clock.advance(1000);
+    await first.world.stop();
+    await using it = new ContainerWorld(first);
+    await it.world.clock.advance(15_000);
+    expect(it.took()).toEqual(['+app']);
+    expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 2, state: { running: {} } }]);
+    await it.exit('app', 1);
+    await it.world.clock.advance(1000);
+    expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 3 }]);
+  });
+
+  it.each([
+    ['a readiness probe', { readinessProbe: { exec: { command: ['true'] } } }, 'False'],
+    ['a startup probe', { startupProbe: { exec: { command: ['true'] } } }, 'False'],
+    ['no probe', {}, 'True'],
+  ])('are ready when their run says so; before that, with %s: %s', async (_, probes, before) => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { containers: [{ ...app, ...probes }] } });
+    expect(it.world.condition('web', 'Ready')).toBe(before);
+    const { ready } = it.run('app');
+    ready(true);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe('True');
+    ready(false);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe('False');
+    await it.exit('app', 1);
+    ready(true);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe(before);
+  });
+
+  it('leave no listener behind, however often they run', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web');
+    const first = it.run('app').stop;
+    for (let runs = 0; runs < 30; runs += 1) {
+      await it.exit('app', 1);
+      await it.world.clock.advance(300_000);
+    }
+    expect(it.run('app').stop).not.toBe(first);
+    await it.world.delete('web');
+    expect(first.aborted).toBe(false);
+    expect(it.run('app').stop.aborted).toBe(true);
+  });
+});
+
+describe('init containers', () => {
+  it('run one after the other, again where they fail, and before the others', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { initContainers: [init('one'), init('two')], containers: [app] } });
+    expect(it.took()).toEqual(['+one']);
+    expect(it.world.status('web').phase).toBe('Pending');
+    await it.exit('one', 1);
+    await it.exit('one', 0);
+    await it.exit('two', 0);
+    expect(it.took()).toEqual(['-one', '+one', '-one', '+two', '-two', '+app']);
+    await it.world.clock.advance(1000);
+    expect(it.world.status('web').phase).toBe('Running');
+    expect(it.world.condition('web', 'Initialized')).toBe('True');
+  });
+
+  it('that fail for good fail the pod', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { restartPolicy: 'Never', initContainers: [init('one')], containers: [app] } });
+    await it.exit('one', 7);
+    expect(it.took()).toEqual(['+one', '-one']);
+    expect(it.world.status('web')).toMatchObject({ phase: 'Failed' });
+  });
+
+  it('that are sidecars run beside the others, again where they end, and end after them', async () => {
+    await using it = new ContainerWorld();
+    const spec = {
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 5,
+      initContainers: [sidecar('side')],
+      containers: [app],
+    };
+    await it.world.create('web', { spec });
+    expect(it.took()).toEqual(['+side', '+app']);
+    await it.exit('side', 0);
+    expect(it.took()).toEqual(['-side', '+side']);
+    await it.exit('app', 0);
+    expect(it.took()).toEqual(['-app', 'stop side']);
+    await it.world.clock.advance(5000);
+    expect(it.took()).toEqual(['kill side']);
+    await it.exit('side', 137);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['-side']);
+    expect(it.world.status('web').phase).toBe('Succeeded');
+  });
+});
+
+describe('sidecars', () => {
+  it('with a startup probe hold back what follows them until they are ready once', async () => {
+    await using it = new ContainerWorld();
+    const proxy = { ...sidecar('proxy'), startupProbe: { tcpSocket: { port: 80 } } };
+    await it.world.create('web', { spec: { initContainers: [proxy, init('setup')], containers: [app] } });
+    it.run('proxy').ready(false);
+    await it.exit('proxy', 1);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['+proxy', '-proxy', '+proxy']);
+    it.run('proxy').ready(true);
+    it.run('proxy').ready(false);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['+setup']);
+    expect(it.world.status('web').initContainerStatuses).toMatchObject([{ started: true, ready: false }, {}]);
+  });
+
+  it('that are never ready hold back nothing of the end of their pod', async () => {
+    await using it = new ContainerWorld();
+    const proxy = { ...sidecar('proxy'), startupProbe: { tcpSocket: { port: 80 } } };
+    await it.world.create('web', { spec: { initContainers: [proxy], containers: [app] } });
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['+proxy', 'stop proxy']);
+    await it.exit('proxy', 0);
+    await it.world.clock.advance(5000);
+    expect(it.took()).toEqual(['-proxy']);
+    expect(it.world.isGone('web')).toBe(true);
+  });
+});
+
+describe('the end of a pod', () => {
+  it('is asked for, and forced after its grace period; the server hears how each container has ended', async () => {
+    await using it = new ContainerWorld();
+    const told: unknown[] = [];
+    it.world.statusManager.on('podUpdated', ({ status }) =>
+      told.push(status.containerStatuses?.map(({ state }) => state?.terminated?.exitCode)),
+    );
+    await it.world.create('web', { spec: { containers: [app, { name: 'log', image: 'log:1' }] } });
+    it.took();
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['stop app', 'stop log']);
+    await it.exit('app', 143);
+    await it.world.clock.advance(9000);
+    expect(it.took()).toEqual(['-app']);
+    expect(it.world.isGone('web')).toBe(false);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['kill log']);
+    await it.exit('log', 137);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+    expect(told.at(-1)).toEqual([143, 137]);
+    expect(it.provider.getPodStatus({ metadata: { uid: 'u' } } as NodePod)).toBeUndefined();
+  });
+
+  it('keeps its exit codes, also where all containers end at once', async () => {
+    await using it = new ContainerWorld();
+    const told: unknown[] = [];
+    it.world.statusManager.on('podUpdated', ({ status }) =>
+      told.push(status.containerStatuses?.map(({ state }) => state?.terminated?.exitCode)),
+    );
+    await it.world.create('web');
+    const { stop, exit } = it.run('app');
+    stop.addEventListener('abort', () => exit(143));
+    await it.world.delete('web', 10);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+    expect(told.at(-1)).toEqual([143]);
+  });
+
+  it('ends the wait for a restart, and begins nothing', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { initContainers: [init('one')], containers: [app] } });
+    await it.exit('one', 1);
+    await it.exit('one', 1);
+    it.took();
+    await it.world.delete('web', 600);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+    await it.world.clock.advance(60_000);
+    expect(it.took()).toEqual([]);
+  });
+
+  it('keeps the exit code of a container that waits for its next run', async () => {
+    await using it = new ContainerWorld();
+    const told: unknown[] = [];
+    it.world.statusManager.on('podUpdated', ({ status }) => told.push(status.containerStatuses?.[0]));
+    await it.world.create('web');
+    await it.exit('app', 3);
+    await it.exit('app', 3);
+    await it.world.clock.advance(1000);
+    expect(told.at(-1)).toMatchObject({ state: { waiting: { reason: 'CrashLoopBackOff' } } });
+    await it.world.delete('web', 5);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+    expect(told.at(-1)).toMatchObject({ restartCount: 1, state: { terminated: { exitCode: 3, reason: 'Error' } } });
+  });
+
+  it('comes to the sidecars last, one by one, the last of them first', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { initContainers: [sidecar('one'), sidecar('two')], containers: [app] } });
+    it.took();
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['stop app']);
+    await it.exit('app', 0);
+    expect(it.took()).toEqual(['-app', 'stop two']);
+    await it.exit('two', 0);
+    expect(it.took()).toEqual(['-two', 'stop one']);
+    await it.exit('one', 0);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+  });
+
+  it('gives the sidecars the rest of the one grace period, and starts none of them again', async () => {
+    await using it = new ContainerWorld();
+    const spec = { initContainers: [sidecar('one'), sidecar('two'), init('setup')], containers: [app] };
+    await it.world.create('web', { spec });
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['+one', '+two', '+setup', 'stop setup']);
+    await it.exit('two', 1);
+    await it.world.clock.advance(9000);
+    expect(it.took()).toEqual(['-two']);
+    await it.world.clock.advance(1000);
+    expect(it.took().toSorted()).toEqual(['kill one', 'kill setup', 'stop one']);
+    await it.exit('setup', 137);
+    await it.exit('one', 137);
+    await it.world.clock.advance(5000);
+    expect(it.took()).toEqual(['-setup', '-one']);
+    expect(it.world.isGone('web')).toBe(true);
+  });
+
+  it('comes with the shorter of two grace periods', async () => {
+    const clock = new FakeClock();
+    const { provider, log, pod, begin } = alone({ clock });
+    await begin();
+    const [long, short] = [
+      provider.deletePod(pod, { gracePeriodSeconds: 600 }),
+      provider.deletePod(pod, { gracePeriodSeconds: 1 }),
+    ];
+    await clock.advance(1000);
+    expect(log).toEqual(['stop', 'kill']);
+    expect(await Promise.all([long, short])).toMatchObject([[{ exitCode: 137 }], [{ exitCode: 137 }]]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is not brought forward by a grace period that no timer can hold', async () => {
+    const clock = new FakeClock();
+    const { provider, log, pod, begin } = alone({ clock });
+    await begin();
+    const ended = provider.deletePod(pod, { gracePeriodSeconds: Number.MAX_SAFE_INTEGER });
+    await clock.advance(86_400_000);
+    expect(log).toEqual(['stop']);
+    void provider.deletePod(pod, { gracePeriodSeconds: 0 });
+    await clock.advance(0);
+    await ended;
+  });
+});
+
+/** A provider without a node, of one pod whose container ends only when it is killed. */
+function alone(options: Partial<ContainerProviderOptions> = {}) {
+  const log: string[] = [];
+  const counts = { runs: 0 };
+  const runContainer: ContainerProviderOptions['runContainer'] = (_, { stop, kill }) => {
+    counts.runs += 1;
+    stop.addEventListener('abort', () => log.push('stop'));
+    return new Promise((resolve) => {
+      kill.addEventListener('abort', () => {
+        log.push('kill');
+        resolve(137);
+      });
+    });
+  };
+  const pod: NodePod = { metadata: { uid: 'u', name: 'web', namespace: 'default' }, spec: { containers: [app] } };
+  const provider = new ContainerProvider({ runContainer, ...options });
+  const begin = async (): Promise<void> => {
+    provider.createPod(pod);
+    await settle();
+  };
+  return { log, counts, pod, provider, begin };
+}
+
+describe('ContainerProvider', () => {
+  it.each([
+    ['runContainer', {}],
+    ['runContainer', { runContainer: 1 }],
+    ['typo', { runContainer: async () => {}, typo: 1 }],
+    ['backoff.typo', { runContainer: async () => {}, backoff: { typo: 1 } }],
+    ['baseMs', { runContainer: async () => {}, backoff: { baseMs: -1 } }],
+    ['clock', { runContainer: async () => {}, clock: {} }],
+  ])('refuses a wrong option and names it: %s', (name, options) => {
+    const make = () => new ContainerProvider(options as never);
+    expect(make).toThrow(name);
+    expect(make).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+  });
+
+  it.each([
+    ['ran', { restartCount: 5, state: { running: {} } }, 6],
+    ['had ended', { restartCount: 5, state: { terminated: { exitCode: 1 } } }, 6],
+    ['waited for its next run', { restartCount: 5, state: { waiting: {} }, lastState: { terminated: { exitCode: 1 } } }, 6],
+    [
+      'had ended unseen, and was counted',
+      { restartCount: 5, state: { waiting: {} }, lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } } },
+      5,
+    ],
+    ['had never run', { restartCount: 0, state: { waiting: {} } }, 0],
+    ['was counted wrong', { restartCount: -1, state: { running: {} } }, 1],
+  ])('counts the runs of a container on, which %s when an earlier process told of it', async (_, told, restartCount) => {
+    const clock = new FakeClock();
+    const { provider, pod } = alone({ clock });
+    const containerStatuses = [{ name: 'app', image: '', imageID: '', ready: false, ...told }];
+    provider.createPod({ ...pod, status: { containerStatuses } });
+    await settle();
+    expect(provider.getPodStatus(pod)).toMatchObject([{ state: 'running', restartCount }]);
+    const closed = provider.close({ gracePeriodSeconds: 0 });
+    await clock.advance(0);
+    await closed;
+  });
+
+  it.each([
+    ['rule', { restartPolicy: 'Never', restartPolicyRules: [null] }],
+    ['list of rules', { restartPolicy: 'Never', restartPolicyRules: { no: 'list' } }],
+    ['list of exit codes', { restartPolicy: 'Never', restartPolicyRules: [{ exitCodes: { operator: 'In', values: 1 } }] }],
+  ])('goes on after a container with a %s that is none', async (_, policy) => {
+    const { provider, pod } = alone({ runContainer: async () => 1 });
+    provider.createPod({ ...pod, spec: { containers: [{ ...app, ...policy } as never] } });
+    await settle();
+    expect(provider.getPodStatus(pod)).toMatchObject([{ state: 'exited', exitCode: 1 }]);
+    expect(await provider.deletePod(pod, { gracePeriodSeconds: 0 })).toMatchObject([{ exitCode: 1 }]);
+  });
+
+  it('ends the life of a container of which nobody can say whether it runs again', async () => {
+    const { provider } = alone({ runContainer: async () => 1 });
+    const nameless = { metadata: { uid: 'u' }, spec: { containers: [app] } } as never as NodePod;
+    provider.createPod(nameless);
+    await settle();
+    expect(await provider.deletePod(nameless, { gracePeriodSeconds: 0 })).toMatchObject([{ exitCode: 1 }]);
+  });
+
+  it('lets others run between the runs of a container that need not wait', async () => {
+    let runs = 0;
+    const { provider, pod, begin } = alone({
+      backoff: { baseMs: 0, maxMs: 0 },
+      runContainer: async () => {
+        runs += 1;
+        // stands in for a process that hangs
+        if (runs > 1000) return new Promise<never>(() => {});
+        return 1;
+      },
+    });
+    await begin();
+    expect(runs).toBeLessThan(20);
+    await provider.deletePod(pod, { gracePeriodSeconds: 0 });
+  });
+
+  it('runs a pod once, however often it is created', async () => {
+    const clock = new FakeClock();
+    const { provider, log, begin, counts } = alone({ clock });
+    await begin();
+    await begin();
+    expect(counts.runs).toBe(1);
+    const closed = provider.close({ gracePeriodSeconds: 0 });
+    await clock.advance(0);
+    await closed;
+    expect(log).toEqual(['stop', 'kill']);
+  });
+
+  it('ends all pods when it is closed, leaves no timer, and begins no other', async () => {
+    const clock = new FakeClock();
+    const { provider, log, pod, begin } = alone({ clock });
+    await begin();
+    const closed = provider.close();
+    await clock.advance(9999);
+    expect(log).toEqual(['stop']);
+    await clock.advance(1);
+    await closed;
+    expect([log, clock.pendingTimers]).toEqual([['stop', 'kill'], 0]);
+    expect(() => provider.createPod(pod)).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
+    await expect(provider.close({ gracePeriodSeconds: -1 })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    await provider.close();
+  });
+
+  it('ends a pod with the timers of the machine where its clock sets none', async () => {
+    const clock = {
+      now: () => 0,
+      setTimer: () => {
+        throw new Error('no timer');
+      },
+    };
+    const { provider, log, pod, begin } = alone({ clock });
+    await begin();
+    await provider.deletePod(pod, { gracePeriodSeconds: 0 });
+    expect(log).toEqual(['stop', 'kill']);
+  });
+
+  it('goes on where what it tells throws', async () => {
+    const { provider, log, pod, begin } = alone();
+    provider.notifyPods(() => {
+      throw new Error('not now');
+    });
+    await begin();
+    await provider.deletePod(pod, { gracePeriodSeconds: 0 });
+    expect(log).toEqual(['stop', 'kill']);
+  });
+});

@@ -1,0 +1,70 @@
+import type { ContainerRun } from '../../../../src/node/provider/container-life.ts';
+import { ContainerProvider } from '../../../../src/node/provider/container-provider.ts';
+import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.ts';
+import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { ProviderWorld } from './provider-world.ts';
+
+/** A run of a container that a test ends. */
+export interface Run extends ContainerRun {
+  readonly name: string;
+  readonly exit: (exitCode?: number) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A container provider in a {@link ProviderWorld}, whose containers end when a test says so. */
+export class ContainerWorld implements AsyncDisposable {
+  readonly world: ProviderWorld;
+  readonly provider: ContainerProvider;
+  /** Those that have not ended. */
+  readonly running: Run[] = [];
+  /** What happened, in order: `+NAME` a start, `-NAME` an end, `stop NAME` and `kill NAME` what a run was told. */
+  readonly log: string[] = [];
+
+  constructor(earlier?: ContainerWorld) {
+    const clock = { now: () => this.world.clock.now(), setTimer: this.#setTimer.bind(this) };
+    this.provider = new ContainerProvider({ runContainer: (spec, run) => this.#run(spec, run), clock });
+    this.world = new ProviderWorld({ provider: this.provider }, earlier?.world, earlier !== undefined);
+    this.provider.notifyPods((pod) => this.world.syncer.notice(String(pod)));
+  }
+
+  /** The one run of this name. */
+  run(name: string): Run {
+    const [run, ...others] = this.running.filter((each) => each.name === name);
+    if (run === undefined || others.length > 0) throw new Error(`${others.length + (run ? 1 : 0)} runs of ${name}`);
+    return run;
+  }
+
+  async exit(name: string, exitCode?: number): Promise<void> {
+    this.run(name).exit(exitCode);
+    await settle(20);
+  }
+
+  took(): string[] {
+    return this.log.splice(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world.stop();
+    for (const { exit } of this.running.slice()) exit();
+    await this.provider.close({ gracePeriodSeconds: 0 });
+  }
+
+  #setTimer(...timer: Parameters<ProviderWorld['clock']['setTimer']>): () => void {
+    return this.world.clock.setTimer(...timer);
+  }
+
+  #run({ name }: ContainerSpec, call: ContainerRun): Promise<number | undefined> {
+    this.log.push(`+${name}`);
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    call.stop.addEventListener('abort', () => this.log.push(`stop ${name}`));
+    call.kill.addEventListener('abort', () => this.log.push(`kill ${name}`));
+    const run = { name, ...call, exit: resolve, fail: reject };
+    this.running.push(run);
+    const over = (): void => {
+      this.log.push(`-${name}`);
+      this.running.splice(this.running.indexOf(run), 1);
+    };
+    promise.then(over, over);
+    return promise;
+  }
+}

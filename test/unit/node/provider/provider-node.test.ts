@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts';
+import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
+import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
+import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+
+let server: InMemoryApiServer;
+beforeAll(async () => {
+  server = await InMemoryApiServer.start();
+});
+afterAll(() => server.stop());
+
+const provider: PodProvider = { createPod() {}, updatePod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }) };
+const options = (given: Partial<ProviderNodeOptions> = {}): ProviderNodeOptions => ({
+  kubeConfig: server.kubeConfig(),
+  nodeName: 'unit',
+  provider,
+  logger: null,
+  ...given,
+});
+
+describe('ProviderNode', () => {
+  it.each([
+    ['provider', { provider: {} as never }],
+    ['provider.getPods', { provider: { ...provider, getPods: 1 } as never }],
+    ['kubeConfig', { transport: {} as never }],
+    ['nodeName', { nodeName: 'No Name' }],
+    ['typo', { typo: 1 } as never],
+    ['sources', { sources: { api: { start() {}, stop() {} } } }],
+    ['sources.file', { sources: { file: {} as never } }],
+    ['statusManager.podManager', { statusManager: { podManager: 1 } as never }],
+    ['statusManager.podClient', { statusManager: { podClient: null } as never }],
+    ['pods.typo', { pods: { typo: 1 } as never }],
+    ['workers.typo', { workers: { typo: 1 } as never }],
+    ['capacity.cpu', { capacity: { memory: '1', pods: '1' } }],
+    ['readiness', { readiness: 1 as never }],
+  ])('refuses a wrong option and names it: %s', (name, given) => {
+    expect(() => new ProviderNode(options(given))).toThrow(name);
+    expect(() => new ProviderNode(options(given))).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+  });
+
+  it('can be stopped before its start, and not started after its stop', async () => {
+    const node = new ProviderNode(options());
+    await node.stop();
+    expect(node.state).toBe('stopped');
+    await expect(node.start()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    expect(await node.stop()).toBe(await node.stop());
+  });
+
+  it('starts once, and refuses wrong options of its stop without being stopped by them', async () => {
+    await using node = new ProviderNode(options());
+    await node.start();
+    await expect(node.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });
+    await expect(node.stop({ drainTimeoutMs: -1 })).rejects.toThrow('drainTimeoutMs');
+    await expect(node.stop({ typo: 1 } as never)).rejects.toThrow('typo');
+    expect(node.state).toBe('running');
+  });
+
+  it('that is stopped while it starts says so, also when its provider never lists its pods', async () => {
+    const node = new ProviderNode(options({ provider: { ...provider, getPods: () => new Promise<never>(() => {}) } }));
+    const started = node.start();
+    const outcome = expect(started).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    await node.stop();
+    await outcome;
+  });
+
+  it('tells of its node by events', async () => {
+    const told: string[] = [];
+    const nodeEvent = (name: string, type: string, reason: string) => void told.push(`${name} ${type} ${reason}`);
+    await using node = new ProviderNode(options({ nodeName: 'tells', eventRecorder: { event: () => {}, nodeEvent } }));
+    await node.start();
+    await expect.poll(() => told).toContain('tells Normal NodeReady');
+    expect(told[0]).toBe('tells Normal Starting');
+  });
+
+  it('takes a provider whose notifyPods and getPods fail', async () => {
+    const broken = {
+      ...provider,
+      notifyPods: () => Promise.reject(new Error('no')),
+      getPods: () => {
+        throw new Error('no');
+      },
+    };
+    await using node = new ProviderNode(options({ provider: broken }));
+    await node.start();
+    expect(node.state).toBe('running');
+  });
+
+  it('tells of a pod at once when its provider does', async () => {
+    let message: string | undefined;
+    let notify: Parameters<NonNullable<PodProvider['notifyPods']>>[0] = () => {};
+    const telling: PodProvider = {
+      ...provider,
+      getPodStatus: () => ({ phase: 'Running', ...(message !== undefined && { message }) }),
+      notifyPods: (given) => {
+        notify = given;
+      },
+    };
+    await using node = new ProviderNode(options({ nodeName: 'telling', provider: telling }));
+    await node.start();
+    const metadata = { name: 'told', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'telling', containers: [{ name: 'app', image: 'a' }] } });
+    const said = () => server.store.get('default', 'told').status;
+    await expect.poll(() => said()?.phase).toBe('Running');
+    for (const garbage of [undefined, null, 7, {}, '', 'unknown']) notify(garbage as never);
+    message = 'by uid';
+    notify(pod.metadata?.uid ?? '');
+    await expect.poll(() => said()?.message).toBe('by uid');
+    message = 'by pod';
+    notify(pod);
+    await expect.poll(() => said()?.message).toBe('by pod');
+    expect(node.explain(pod.metadata?.uid ?? '')).toMatchObject({ couldRun: true, isHeld: true, isTerminationRequested: false });
+  });
+
+  it('asks about a pod at once when it is told to, also where its provider tells nothing', async () => {
+    let message = 'before';
+    const silent: PodProvider = { ...provider, getPodStatus: () => ({ phase: 'Running', message }) };
+    const pods = { pollIntervalMs: 3_600_000 };
+    await using node = new ProviderNode(options({ nodeName: 'silent', provider: silent, pods }));
+    await node.start();
+    const metadata = { name: 'silent', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'silent', containers: [{ name: 'app', image: 'a' }] } });
+    const said = () => server.store.get('default', 'silent').status?.message;
+    await expect.poll(said).toBe('before');
+    message = 'by uid';
+    node.notify(pod.metadata?.uid ?? '');
+    await expect.poll(said).toBe('by uid');
+    message = 'by pod';
+    node.notify(pod);
+    await expect.poll(said).toBe('by pod');
+    expect(() => node.notify(undefined as never)).not.toThrow();
+  });
+
+  it('explains which call creates a pod, and since when', async () => {
+    const creating: PodProvider = { ...provider, createPod: () => new Promise<never>(() => {}), getPodStatus: () => undefined };
+    await using node = new ProviderNode(options({ nodeName: 'creating', provider: creating, pods: { changeTimeoutMs: 60_000 } }));
+    const before = Date.now();
+    await node.start();
+    const metadata = { name: 'created', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'creating', containers: [{ name: 'app', image: 'a' }] } });
+    const explained = () => node.explain(pod.metadata?.uid ?? '');
+    await expect.poll(() => explained().change).toBe('createPod');
+    expect(explained().changeSince).toBeGreaterThanOrEqual(before);
+    expect(explained().changeSince).toBeLessThanOrEqual(Date.now());
+    await node.stop({ callsTimeoutMs: 0 });
+  });
+
+  it.each([
+    ['is written when the node owns its type', ['example.com/gate'], 'True'],
+    ['is not written when the node does not', [], undefined],
+  ])('a condition that its provider gives %s', async (_, ownedConditionTypes, expected) => {
+    const conditions = [{ type: 'example.com/gate', status: 'True', message: 'open' }];
+    const gated: PodProvider = { ...provider, getPodStatus: () => ({ phase: 'Running', conditions }) };
+    const nodeName = `gated-${ownedConditionTypes.length}`;
+    await using node = new ProviderNode(options({ nodeName, provider: gated, statusManager: { ownedConditionTypes } }));
+    await node.start();
+    const spec = { nodeName, containers: [{ name: 'app', image: 'a' }], readinessGates: [{ conditionType: 'example.com/gate' }] };
+    server.store.create({ metadata: { name: nodeName, namespace: 'default' }, spec });
+    const said = (type: string) =>
+      server.store.get('default', nodeName).status?.conditions?.find((condition) => condition.type === type)?.status;
+    await expect.poll(() => said('Ready')).toBe('True');
+    expect(said('example.com/gate')).toBe(expected);
+  });
+
+  it('is not ready before every source has sent its pods, nor when the embedder says so', async () => {
+    let send: (pods: []) => void = () => {};
+    const late = {
+      start: (given: typeof send) => {
+        send = given;
+      },
+      stop() {},
+    };
+    let readiness: unknown = { ready: true };
+    const given = { nodeName: 'late', sources: { file: late }, readiness: () => readiness as never };
+    await using node = new ProviderNode(options(given));
+    await node.start();
+    const ready = () => node.nodeObject.node?.status?.conditions?.find(({ type }) => type === 'Ready');
+    await expect.poll(() => ready()?.message).toBe('the pod sources have not been heard yet');
+    send([]);
+    await expect.poll(() => ready()?.status, { timeout: 10_000 }).toBe('True');
+    readiness = { ready: false, message: 'not now' };
+    node.nodeObject.changed();
+    await expect.poll(() => ready()?.message, { timeout: 10_000 }).toBe('not now');
+  });
+
+  it("keeps a quarter of its time for the node's object", async () => {
+    const node = new ProviderNode(options());
+    const workers = vi.spyOn(node.podWorkers, 'stop');
+    const statuses = vi.spyOn(node.statusManager, 'stop');
+    const object = vi.spyOn(node.nodeObject, 'stop');
+    await node.stop({ timeoutMs: 40_000, callsTimeoutMs: 35_000, drainTimeoutMs: 35_000 });
+    const given = [workers, statuses, object].map(({ mock }) => Object.values(mock.calls[0]?.[0] ?? {}).map(Math.ceil)[0]);
+    expect(given.map((ms = 0) => Math.ceil(ms / 5000) * 5000)).toEqual([30_000, 30_000, 40_000]);
+  });
+
+  it('stops within its time with a server that answers nothing', async () => {
+    const hanging = await InMemoryApiServer.start();
+    const given = { kubeConfig: hanging.kubeConfig(), removeOnStop: true, nodeName: 'hanging' };
+    const node = new ProviderNode(options(given));
+    await node.start();
+    await expect.poll(() => node.nodeObject.explain().lastRenewAt).toBeDefined();
+    hanging.fail({ fault: { kind: 'hang' }, resource: '*', times: 1e9 });
+    node.nodeObject.setStatus({ capacity: { cpu: '1', memory: '1', pods: '1' } });
+    const startedAt = performance.now();
+    expect(await node.stop({ timeoutMs: 2000 })).toMatchObject({ node: { node: 'failed', lease: 'failed' } });
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    await hanging.stop();
+  });
+});

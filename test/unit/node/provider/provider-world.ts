@@ -1,0 +1,160 @@
+import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import { PodConfig } from '../../../../src/node/config/pod-config.ts';
+import { ProviderPodSyncer } from '../../../../src/node/provider/provider-pod-syncer.ts';
+import type { ProviderPodSyncerOptions } from '../../../../src/node/provider/provider-pod-syncer-options.ts';
+import { PodWorkers } from '../../../../src/node/workers/pod-workers.ts';
+import { SyncLoop } from '../../../../src/node/workers/sync-loop.ts';
+import { WorkQueue } from '../../../../src/node/workers/work-queue.ts';
+import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
+import { StatusManager } from '../../../../src/status/status-manager.ts';
+import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { FakePodClient } from '../../../../src/testing/fakes/fake-pod-client.ts';
+import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
+import { FakeProvider } from './fake-provider.ts';
+
+const nodeName = 'node-1';
+
+/** A pods API in memory, a provider, and all that is between them, in virtual time and without a network. */
+export class ProviderWorld implements AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly store: PodStore;
+  readonly provider: FakeProvider;
+  readonly client: FakePodClient;
+  readonly podManager = new BasicPodManager();
+  readonly workQueue: WorkQueue;
+  readonly config: PodConfig;
+  readonly statusManager: StatusManager;
+  readonly syncer: ProviderPodSyncer;
+  readonly workers: PodWorkers;
+  readonly loop: SyncLoop;
+  readonly events: string[] = [];
+  readonly logged: string[] = [];
+  readonly #unwatch: () => void;
+
+  /** `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. */
+  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld, listsFirst = false) {
+    const clock = earlier?.clock ?? new FakeClock();
+    this.clock = clock;
+    this.store = earlier?.store ?? new PodStore({ clock });
+    this.provider = earlier?.provider ?? new FakeProvider(clock);
+    this.client = new FakePodClient({ store: this.store });
+    const { podManager } = this;
+    const log = (_: object, message: string): void => void this.logged.push(message);
+    const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
+    const eventRecorder = {
+      event: (pod: { metadata?: { name?: string } }, type: string, reason: string, message: string) =>
+        void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),
+    } as ProviderPodSyncerOptions['eventRecorder'];
+    const shared = { clock, logger, random: () => 0 };
+    this.workQueue = new WorkQueue({ clock });
+    this.config = new PodConfig({ clock });
+    this.statusManager = new StatusManager({
+      podClient: this.client,
+      podManager,
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: (pod) => this.workers.podCouldHaveRunningContainers(pod),
+        podResourcesAreReclaimed: (pod) =>
+          this.workers.podResourcesAreReclaimed(pod) && this.syncer.isReleased(pod.metadata?.uid ?? ''),
+      },
+      ...shared,
+    });
+    this.syncer = new ProviderPodSyncer({
+      provider: this.provider,
+      statusManager: this.statusManager,
+      podChanged: (podUID) => this.loop.podChanged(podUID),
+      hostIPs: ['192.0.2.1'],
+      // waits that are easily told apart, each as long as it may be
+      ...{ backoffBaseMs: 10_000, random: () => 1 - Number.EPSILON },
+      ...(eventRecorder !== undefined && { eventRecorder }),
+      ...{ clock, logger },
+      ...options,
+    });
+    this.workers = new PodWorkers({
+      podSyncer: this.syncer,
+      runtimeStatusCache: this.syncer.pods,
+      workQueue: this.workQueue,
+      ...shared,
+    });
+    this.loop = new SyncLoop({
+      config: this.config,
+      podManager,
+      podWorkers: this.workers,
+      workQueue: this.workQueue,
+      statusManager: this.statusManager,
+      runtime: this.syncer.pods,
+      onHousekeeping: ({ pods }) =>
+        this.syncer.releasePods(
+          pods,
+          (podUID) => this.workers.isPodKnownTerminated(podUID) && this.workers.shouldPodBeFinished(podUID),
+        ),
+      ...{ clock, logger },
+    });
+    const send = this.config.channel('api');
+    // other objects each time, as they come over a wire
+    const told = (): void => send(structuredClone(this.store.list()));
+    this.#unwatch = this.store.watch(told);
+    const begin = (): void => {
+      this.statusManager.start();
+      this.loop.start();
+      this.config.start();
+      told();
+    };
+    if (listsFirst) void this.syncer.pods.list(new AbortController().signal).then(begin, begin);
+    else begin();
+  }
+
+  /** The agent ends, and another one begins with the same server and provider. */
+  async restart(options: Partial<ProviderPodSyncerOptions> = {}, listsFirst = false): Promise<ProviderWorld> {
+    await this.stop();
+    return new ProviderWorld(options, this, listsFirst);
+  }
+
+  /** Creates a pod, and lets it be synced. */
+  async create(name: string, { metadata = {}, spec = {} }: { metadata?: object; spec?: object } = {}): Promise<WirePod> {
+    const pod = this.store.create({
+      metadata: { name, namespace: 'default', ...metadata },
+      spec: { nodeName, containers: [{ name: 'app', image: 'app:1' }], ...spec },
+    });
+    await settle(20);
+    return pod;
+  }
+
+  async delete(name: string, gracePeriodSeconds = 30): Promise<void> {
+    this.store.delete('default', name, { gracePeriodSeconds });
+    await settle(20);
+  }
+
+  /** What the server says. */
+  status(name: string): WirePodStatus {
+    return this.store.get('default', name).status ?? {};
+  }
+
+  isGone(name: string): boolean {
+    return !this.store.list().some(({ metadata }) => metadata?.name === name);
+  }
+
+  condition(name: string, type: string): string | undefined {
+    return this.status(name).conditions?.find((each) => each.type === type)?.status;
+  }
+
+  get patches(): number {
+    return this.client.actions.filter(({ verb }) => verb === 'patch').length;
+  }
+
+  async stop(): Promise<void> {
+    this.#unwatch();
+    await this.config.stop();
+    await this.loop.stop();
+    this.syncer.stop();
+    await this.workers.stop({ timeoutMs: 0 });
+    this.workQueue.close();
+    await this.statusManager.stop({ drainTimeoutMs: 0 });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+/** A promise that never settles. */
+export const never = (): Promise<never> => new Promise<never>(() => {});

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../../src/observe/debug/debug-api.ts';
+import {
+  columns,
+  filterOf,
+  podPageText,
+  printable,
+  roundedDuration,
+  tableText,
+  timeText,
+} from '../../../../src/observe/debug/plain-text.ts';
+
+const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
+const row = (name: string, more: Partial<DebugPodRow> = {}): DebugPodRow => ({
+  podUID: `uid-${name}`,
+  namespace: 'default',
+  name,
+  phase: 'Running',
+  ready: true,
+  restarts: 0,
+  sync: 'in-sync',
+  version: 2,
+  acknowledgedVersion: 2,
+  failures: 0,
+  isStatic: false,
+  isDeleting: false,
+  changedAt: at - 90_000,
+  ...more,
+});
+
+function snapshotOf(pods: readonly DebugPodRow[], more: Partial<DebugSnapshot['summary']> = {}): DebugSnapshot {
+  const summary: DebugSnapshot['summary'] = {
+    at,
+    state: 'running',
+    pods: pods.length,
+    bySync: { 'in-sync': 2, pending: 1 },
+    byPhase: { Running: 3 },
+    inFlight: 1,
+    channelDepth: 4,
+    channelCapacity: 1_000,
+    oldestUnsentMs: 1_500,
+    pausedUntil: undefined,
+    node: undefined,
+    ...more,
+  };
+  return { summary, traffic: [], pods };
+}
+
+const everything = { text: '', sync: [], phase: [] };
+
+describe('the filter of a query', () => {
+  it('has each word and each value once', () => {
+    const query = new URLSearchParams(`filter=${'web+db+'.repeat(2_000)}${'&sync=gone&phase=Failed'.repeat(1_000)}`);
+    expect(filterOf(query)).toEqual({ text: 'web db', sync: ['gone'], phase: ['Failed'] });
+  });
+
+  it('has at most twenty of each', () => {
+    const many = (count: number): string[] => Array.from({ length: count }, (_, n) => `v${n}`);
+    const queries = (count: number): string[] => [
+      `filter=${many(count).join('+')}`,
+      many(count)
+        .map((value) => `sync=${value}`)
+        .join('&'),
+      many(count)
+        .map((value) => `phase=${value}`)
+        .join('&'),
+    ];
+    expect(queries(20).map((query) => filterOf(new URLSearchParams(query)) !== undefined)).toEqual([true, true, true]);
+    expect(queries(21).map((query) => filterOf(new URLSearchParams(query)))).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe('the table as text', () => {
+  const pods = [row('web-b'), row('web-a', { sync: 'pending', acknowledgedVersion: 1 }), row('db', { phase: undefined })];
+
+  it('has a head, and a line for each pod in order of namespace and name', () => {
+    expect(tableText(snapshotOf(pods), everything)).toBe(
+      [
+        'manager    running',
+        'pods       3: in-sync 2, pending 1',
+        'phases     Running 3',
+        'requests   1 in flight, 4 of 1000 hints wait',
+        'unsent     the oldest change waits for 1.5 s',
+        '',
+        'NAMESPACE  NAME   PHASE    READY  RESTARTS  SYNC     VERSION  FAILURES  CHANGED  UID',
+        'default    db     Unknown  yes    0         in-sync  2/2      0         90 s     uid-db',
+        'default    web-a  Running  yes    0         pending  1/2      0         90 s     uid-web-a',
+        'default    web-b  Running  yes    0         in-sync  2/2      0         90 s     uid-web-b',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    ['filter=WEB', ['web-a', 'web-b']],
+    ['filter=default/+uid-web-b', ['web-b']],
+    ['sync=pending&sync=paused', ['web-a']],
+    ['phase=Unknown', ['db']],
+    ['filter=web&phase=Unknown', []],
+  ])('shows what %s asks for', (query, names) => {
+    const text = tableText(snapshotOf(pods), filterOf(new URLSearchParams(query)) ?? everything);
+    expect(text.split('\n').flatMap((line) => /^default +(\S+)/.exec(line)?.[1] ?? [])).toEqual(names);
+    expect(text).toContain(`shown      ${names.length} of 3 pods`);
+  });
+
+  it('tells of a pause, of the node, and of what the node waits for', () => {
+    const node = { name: 'n', state: 'running', ready: false, registered: true, notes: ['the lease is late', 'b'] };
+    const text = tableText(snapshotOf([], { node, pausedUntil: at + 5_000, oldestUnsentMs: undefined }), everything);
+    expect(text).toContain('paused     the whole client waits for 5.0 s');
+    expect(text).toContain('node       n running, registered, not ready\nnote       the lease is late\nnote       b\n');
+    expect(text).toContain('unsent     nothing');
+  });
+});
+
+describe('a pod as text', () => {
+  it('has all there is to know, and its timeline', () => {
+    const pod: DebugPod = {
+      row: row('web', { failures: 2, sync: 'backing-off', acknowledgedVersion: 1 }),
+      reason: 'the last request failed and is tried again',
+      differs: ['/phase', '/message'],
+      retryAt: at + 2_000,
+      node: [['worker', 'sync']],
+      timeline: [
+        { kind: 'set', at: at - 86_400_000, version: 1, changes: [{ path: '/phase', before: undefined, after: 'Running' }] },
+        {
+          kind: 'set',
+          at,
+          version: 2,
+          changes: [{ path: '/conditions/0/status', element: 'Ready', before: 'True', after: 'False' }],
+        },
+        {
+          kind: 'request',
+          at,
+          verb: 'patch',
+          result: 'unavailable',
+          durationMs: 12,
+          body: { status: {} },
+          bytes: 13,
+          message: 'no',
+        },
+        { kind: 'request', at, verb: 'get', result: 'ok', durationMs: 1, body: undefined, bytes: undefined, message: undefined },
+        { kind: 'error', at, errorClass: 'unavailable', message: 'no', attempts: 2, retryInMs: 2_000 },
+        { kind: 'synced', at, version: 2, patched: false, delayMs: 70 },
+        { kind: 'refused', at, reason: 'forbidden' },
+        { kind: 'removed', at },
+      ],
+      droppedEntries: 3,
+      status: {},
+    };
+    expect(podPageText(pod)).toBe(
+      [
+        'pod          default/web',
+        'uid          uid-web',
+        'phase        Running, ready, restarts 0',
+        'sync         backing-off: the last request failed and is tried again',
+        'version      2, the apiserver has 1',
+        'differs      /phase /message',
+        'failures     2',
+        'retry        03:04:07.006Z',
+        'node worker  sync',
+        '',
+        '(3 older entries are dropped)',
+        '2026-01-01T03:04:05.006Z  set      version 1',
+        '    /phase: nothing -> "Running"',
+        '03:04:05.006Z  set      version 2',
+        '    /conditions/0/status (Ready): "True" -> "False"',
+        '03:04:05.006Z  request  PATCH unavailable, took 12 ms, 13 bytes',
+        '    no',
+        '    {"status":{}}',
+        '03:04:05.006Z  request  GET ok, took 1 ms',
+        '03:04:05.006Z  error    unavailable, failure 2, next try 03:04:07.006Z',
+        '    no',
+        '03:04:05.006Z  synced   version 2, 70 ms after it was set, nothing to patch',
+        '03:04:05.006Z  refused  forbidden',
+        '03:04:05.006Z  removed  that was the last status',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('plain text', () => {
+  it('is not widened by a long cell, of which one row would cost spaces in all others', () => {
+    const long = 'x'.repeat(100_000);
+    const rows = [['a', long, 'b'], ...Array.from({ length: 1_000 }, () => ['a', 'b', 'c']), ['a', 'b', long]];
+    const text = columns(rows);
+    expect(text.length).toBeLessThan(600_000);
+    expect(text.split('\n').at(-1)).toContain(long);
+  });
+
+  it('has no character that a terminal obeys, and no line that is not ours', () => {
+    expect(printable('a\u001b[31mb\r\n\u202ec\u0007 \u{e0041}d')).toBe('a[31mb cd'.replace('cd', 'c d'));
+    const text = columns([
+      ['a\nb', '\u001b[2J'],
+      ['', 'x'],
+    ]);
+    expect(text).toBe('a b  [2J\n-    x');
+  });
+
+  it.each([
+    [-5, '0 ms'],
+    [0.4, '0 ms'],
+    [999, '999 ms'],
+    [1_000, '1.0 s'],
+    [59_000, '59 s'],
+    [600_000, '10 min'],
+    [86_400_000, '24 h'],
+  ])('says %d ms as %s', (ms, text) => {
+    expect(roundedDuration(ms)).toBe(text);
+  });
+
+  it('shows a time that is none as it is', () => {
+    expect([timeText(Number.NaN, at), timeText(1e300, Number.NaN), timeText(0, Number.NaN)]).toEqual([
+      'NaN',
+      '1e+300',
+      '1970-01-01T00:00:00.000Z',
+    ]);
+  });
+});
