@@ -21,7 +21,7 @@ const site: Site = { staged, pageOf: (id) => documents.get(id) };
 const app = await Application.bootstrap({
   name: 'pod-status-manager',
   entryPoints: entryPoints.map((name) => join(root, `src/${name}.ts`)),
-  tsconfig: join(root, 'tsconfig.build.json'),
+  tsconfig: join(root, 'tools/tsconfig.build.json'),
   readme: join(folder, staged.home.path),
   projectDocuments: staged.pages.filter((page) => page !== staged.home).map(({ path }) => join(folder, path)),
   out,
