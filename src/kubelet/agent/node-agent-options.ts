@@ -157,7 +157,24 @@ export interface ResolvedAgentOptions {
   readonly shared: ResolvedAgentOptions['measured'] & { readonly random: () => number };
 }
 
-const runtimeMethods = ['version', 'health', 'runPodSandbox', 'createContainer', 'listPodSandboxes', 'pullImage', 'events'];
+const runtimeMethods = [
+  'version',
+  'health',
+  'runPodSandbox',
+  'stopPodSandbox',
+  'removePodSandbox',
+  'podSandboxStatus',
+  'listPodSandboxes',
+  'createContainer',
+  'startContainer',
+  'stopContainer',
+  'removeContainer',
+  'containerStatus',
+  'listContainers',
+  'execSync',
+  'pullImage',
+  'events',
+] as const satisfies readonly (keyof ContainerRuntime)[];
 const reservedSources = [apiserverSource, 'file', 'http', ''];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */

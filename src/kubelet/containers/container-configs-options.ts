@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
-import { invalidOption } from '../../base/errors.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/cgroup-resources.ts';
@@ -61,49 +59,32 @@ export interface ConfigParts extends Required<Omit<ContainerConfigsOptions, 'lim
   readonly procPaths: ProcPaths;
 }
 
-const knownOptions = [
-  ...['rootDirectory', 'podLogsDirectory', 'objects', 'services', 'cgroups', 'limits', 'nodeAllocatable', 'nodeIPs', 'hostIPs'],
-  ...['clusterDNS', 'clusterDomain', 'resolvConf', 'hostsFile', 'seccompDefault', 'seccompProfileRoot', 'selinux'],
-  ...['recursiveReadOnly', 'prepareSubPath', 'eventRecorder', 'random'],
-];
-
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
-export function checkedConfigParts(options: ContainerConfigsOptions): ConfigParts {
-  requireKnownOptions('options', options, knownOptions);
+/** The options with their defaults. */
+export function configParts(options: ContainerConfigsOptions): ConfigParts {
   const { rootDirectory, podLogsDirectory = '/var/log/pods', objects, cgroups, eventRecorder } = options;
-  requireFolder('rootDirectory', rootDirectory);
-  requireFolder('podLogsDirectory', podLogsDirectory);
-  requireMethods('objects', objects, ['getSecret', 'getConfigMap']);
-  requireMethods('cgroups', cgroups, ['podParent']);
-  requireMethods('eventRecorder', eventRecorder, ['event']);
   return {
     rootDirectory,
     podLogsDirectory,
     objects,
     cgroups,
     eventRecorder: safeEventRecorder(eventRecorder),
-    services: optionOfType('services', options.services ?? (() => []), 'function'),
+    services: options.services ?? (() => []),
     limits: checkedNodeLimits(options.limits ?? {}, totalmem()),
-    nodeAllocatable: optionOfType('nodeAllocatable', options.nodeAllocatable ?? (() => ({})), 'function'),
-    nodeIPs: optionOfType('nodeIPs', options.nodeIPs ?? (() => []), 'function'),
-    hostIPs: optionOfType('hostIPs', options.hostIPs ?? options.nodeIPs ?? (() => []), 'function'),
+    nodeAllocatable: options.nodeAllocatable ?? (() => ({})),
+    nodeIPs: options.nodeIPs ?? (() => []),
+    hostIPs: options.hostIPs ?? options.nodeIPs ?? (() => []),
     clusterDNS: options.clusterDNS ?? [],
     clusterDomain: options.clusterDomain ?? '',
     resolvConf: options.resolvConf ?? '/etc/resolv.conf',
     hostsFile: options.hostsFile ?? '/etc/hosts',
-    seccompDefault: optionOfType('seccompDefault', options.seccompDefault ?? false, 'boolean'),
+    seccompDefault: options.seccompDefault ?? false,
     seccompProfileRoot: options.seccompProfileRoot ?? `${rootDirectory}/seccomp`,
-    selinux: optionOfType('selinux', options.selinux ?? existsSync('/sys/fs/selinux/enforce'), 'boolean'),
-    recursiveReadOnly: optionOfType('recursiveReadOnly', options.recursiveReadOnly ?? (() => false), 'function'),
-    prepareSubPath: optionOfType('prepareSubPath', options.prepareSubPath ?? refuseSubPath, 'function'),
+    selinux: options.selinux ?? existsSync('/sys/fs/selinux/enforce'),
+    recursiveReadOnly: options.recursiveReadOnly ?? (() => false),
+    prepareSubPath: options.prepareSubPath ?? refuseSubPath,
     random: safeRandom(options.random ?? Math.random),
     procPaths: defaultProcPaths(),
   };
-}
-
-function requireFolder(name: string, value: unknown): void {
-  if (typeof value === 'string' && value.startsWith('/') && !value.includes('\0')) return;
-  throw invalidOption(name, 'an absolute path', value);
 }
 
 async function refuseSubPath(): Promise<never> {

@@ -13,7 +13,7 @@ import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { asConfigError, ContainerConfigError, requireSupportedContainer, requireSupportedPod } from './config-error.ts';
-import { type ConfigParts, type ContainerConfigsOptions, checkedConfigParts } from './container-configs-options.ts';
+import { type ConfigParts, type ContainerConfigsOptions, configParts } from './container-configs-options.ts';
 import { containerMounts } from './container-mounts.ts';
 import { kernelHostname, podDNS, podHostname, readResolvConf } from './dns-config.ts';
 import {
@@ -82,7 +82,7 @@ export class ContainerConfigs {
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerConfigsOptions) {
-    this.#parts = checkedConfigParts(options);
+    this.#parts = configParts(options);
   }
 
   /** What a sandbox is made from. Makes the folder of the pod's logs. Rejects with {@link ContainerConfigError}. */

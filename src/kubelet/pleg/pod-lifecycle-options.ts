@@ -1,7 +1,6 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import type { ListedPod } from './listed-pods.ts';
@@ -37,43 +36,17 @@ export type ResolvedLifecycleOptions = Required<Omit<PodLifecycleOptions, 'metri
   readonly logger: Logger;
 };
 
-const knownOptions = [
-  'runtime',
-  'podChanged',
-  'terminationMessageOf',
-  'relistPeriodMs',
-  'eventedRelistPeriodMs',
-  'readTimeoutMs',
-  'relistThresholdMs',
-  'clock',
-  'logger',
-  'metrics',
-] as const satisfies readonly (keyof PodLifecycleOptions)[];
-
-const runtimeMethods = [
-  'version',
-  'listPodSandboxes',
-  'podSandboxStatus',
-  'listContainers',
-  'containerStatus',
-  'events',
-] as const satisfies readonly (keyof ContainerRuntime)[];
-
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+/** The options with their defaults. */
 export function resolveLifecycleOptions(options: PodLifecycleOptions): ResolvedLifecycleOptions {
-  requireKnownOptions('options', options, knownOptions);
   const { runtime, podChanged = () => {}, terminationMessageOf = async () => '', clock = systemClock } = options;
-  requireMethods('runtime', runtime, runtimeMethods);
-  requireMethods('clock', clock, ['now', 'setTimer']);
-  const duration = (name: keyof PodLifecycleOptions, value: number) => numberOption(name, value, 1, longestTimerMs);
   return {
     runtime,
-    podChanged: optionOfType('podChanged', podChanged, 'function'),
-    terminationMessageOf: optionOfType('terminationMessageOf', terminationMessageOf, 'function'),
-    relistPeriodMs: duration('relistPeriodMs', options.relistPeriodMs ?? 1000),
-    eventedRelistPeriodMs: duration('eventedRelistPeriodMs', options.eventedRelistPeriodMs ?? 10_000),
-    readTimeoutMs: duration('readTimeoutMs', options.readTimeoutMs ?? 120_000),
-    relistThresholdMs: duration('relistThresholdMs', options.relistThresholdMs ?? 180_000),
+    podChanged,
+    terminationMessageOf,
+    relistPeriodMs: options.relistPeriodMs ?? 1000,
+    eventedRelistPeriodMs: options.eventedRelistPeriodMs ?? 10_000,
+    readTimeoutMs: options.readTimeoutMs ?? 120_000,
+    relistThresholdMs: options.relistThresholdMs ?? 180_000,
     clock: safeClock(clock),
     logger: loggerOption(options.logger),
     metrics: metricsOption(options.metrics),

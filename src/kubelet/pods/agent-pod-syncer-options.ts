@@ -1,7 +1,6 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import type { PullSecret } from '../images/keyring.ts';
@@ -77,42 +76,9 @@ export type ResolvedAgentPodSyncerOptions = Required<Omit<AgentPodSyncerOptions,
   readonly resizer: SyncResizer | undefined;
 };
 
-const methods = {
-  runtime: ['runPodSandbox', 'stopPodSandbox', 'createContainer', 'startContainer', 'stopContainer', 'execSync'],
-  lifecycle: ['refresh'],
-  statusManager: ['getPodStatus', 'setPodStatus', 'terminatePod'],
-  probes: ['addPod', 'stopLivenessAndStartup', 'removePod', 'result', 'containerState'],
-  images: ['ensureImage'],
-  volumes: ['mountVolumes', 'unmountVolumes'],
-  cgroups: ['updateClasses', 'ensurePod', 'removePod'],
-  configs: ['sandboxConfig', 'containerConfig', 'containerHash'],
-  restartBackoff: ['tryRestart'],
-} as const satisfies Partial<Record<keyof AgentPodSyncerOptions, readonly string[]>>;
-
-const functions = [
-  'pullSecretsOf',
-  'runtimeHandlerOf',
-  'networkReady',
-  'hostIPs',
-  'nodeIPs',
-  'resizeConditions',
-  'onPodStarting',
-  'onPodEnded',
-  'lastLogNumber',
-  'requestSync',
-] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
-
-const knownOptions = [...Object.keys(methods), ...functions, 'resizer', 'eventRecorder', 'clock', 'logger'];
-
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+/** The options with their defaults. */
 export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): ResolvedAgentPodSyncerOptions {
-  requireKnownOptions('options', options, knownOptions);
-  for (const [name, wanted] of Object.entries(methods)) requireMethods(name, options[name as keyof typeof methods], wanted);
-  for (const name of functions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
   const { resizer, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
-  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize', 'containerMade', 'report']);
-  requireMethods('eventRecorder', eventRecorder, ['event']);
-  requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     ...options,
     pullSecretsOf: options.pullSecretsOf ?? (async () => []),

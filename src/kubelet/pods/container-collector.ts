@@ -2,7 +2,6 @@
 
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
 import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
@@ -38,8 +37,6 @@ export interface CollectRequest {
   readonly sourcesReady: boolean;
 }
 
-const knownOptions = ['runtime', 'podLogsDirectory', 'maxPerPodContainer', 'minAgeMs', 'clock', 'logger'];
-
 /**
  * Removes containers and sandboxes that have ended, and the log files of pods that are gone. What runs is never touched, nor what
  * has no pod's label. A container that cannot be removed is tried again the next time.
@@ -54,16 +51,12 @@ export class ContainerCollector {
   /** When each ended container that the runtime lists was seen first: the wall clock may say that it is still to be made. */
   #seenAt: ReadonlyMap<string, number> = new Map();
 
-  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerCollectorOptions) {
-    requireKnownOptions('options', options, knownOptions);
     const { runtime, podLogsDirectory, maxPerPodContainer = 1, minAgeMs = 0, clock = systemClock, logger } = options;
-    requireMethods('runtime', runtime, ['listContainers', 'listPodSandboxes', 'removeContainer', 'removePodSandbox']);
-    requireMethods('clock', clock, ['now', 'setTimer']);
     this.#runtime = runtime;
     this.#podLogsDirectory = podLogsDirectory;
-    this.#maxPerPodContainer = integerOption('maxPerPodContainer', maxPerPodContainer, 0);
-    this.#minAgeMs = numberOption('minAgeMs', minAgeMs, 0, Number.MAX_SAFE_INTEGER);
+    this.#maxPerPodContainer = maxPerPodContainer;
+    this.#minAgeMs = minAgeMs;
     this.#clock = safeClock(clock);
     this.#logger = loggerOption(logger);
   }

@@ -249,6 +249,7 @@ describe('the options', () => {
     [{ nodename: 'n' }, 'nodename'],
     [{ nodeName: '' }, 'nodeName'],
     [{ runtime: {} }, 'runtime'],
+    [{ runtime: Object.assign(new FakeRuntime(), { removeContainer: undefined }) }, 'runtime'],
     [{ transport: undefined }, 'kubeConfig'],
     [{ random: 1 }, 'random'],
     [{ clock: {} }, 'clock'],

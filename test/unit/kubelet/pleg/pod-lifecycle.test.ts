@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
-import type { PodLifecycleOptions } from '../../../../src/kubelet/pleg/pod-lifecycle-options.ts';
+
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';
@@ -517,19 +517,8 @@ describe('a listener that fails', () => {
   });
 });
 
-describe('the options', () => {
-  const { runtime } = setUpLifecycle();
-  it.each([
-    [{}, 'runtime'],
-    [{ runtime, relistPeriod: 1 }, 'options.relistPeriod'],
-    [{ runtime, relistPeriodMs: 0 }, 'relistPeriodMs'],
-    [{ runtime, podChanged: 'x' }, 'podChanged'],
-    [{ runtime, readTimeoutMs: '1' }, 'readTimeoutMs'],
-  ])('%# are refused', (options, name) => {
-    expect(() => new PodLifecycle(options as unknown as PodLifecycleOptions)).toThrow(`\`${name}\``);
-  });
-
-  it('are for one run', async () => {
+describe('a pod lifecycle', () => {
+  it('is for one run', async () => {
     const { lifecycle } = setUp();
     lifecycle.start();
     expect(() => lifecycle.start()).toThrow(expect.objectContaining({ code: 'ERR_ALREADY_STARTED' }));
