@@ -100,15 +100,14 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cri':
     'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto ' + 'kubelet/runtime',
   'kubelet/images':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +
-    'node/workers kubelet/runtime',
+    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
+    'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/quantity api/json api/pod ' +
     'client/resources client/reflector node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics api/pod node/workers ' +
-    'kubelet/runtime',
+    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/pod node/workers ' + 'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize node/pod-status ' +

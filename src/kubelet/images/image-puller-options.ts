@@ -1,6 +1,5 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, oneOfOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 
@@ -44,34 +43,17 @@ export interface ResolvedImagePullerOptions {
   readonly logger: Logger;
 }
 
-const knownOptions = [
-  'runtime',
-  'recordsDirectory',
-  'maxParallelImagePulls',
-  'credentialVerification',
-  'backoffBaseMs',
-  'backoffMaxMs',
-  'eventRecorder',
-  'clock',
-  'logger',
-] as const satisfies readonly (keyof ImagePullerOptions)[];
-
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+/** The options with their defaults. */
 export function resolveImagePullerOptions(options: ImagePullerOptions): ResolvedImagePullerOptions {
-  requireKnownOptions('options', options, knownOptions);
   const { runtime, recordsDirectory, maxParallelImagePulls = 5, credentialVerification, logger } = options;
   const { backoffBaseMs = 10_000, backoffMaxMs = 300_000, eventRecorder = noEvents, clock = systemClock } = options;
-  requireMethods('runtime', runtime, ['imageStatus', 'pullImage']);
-  requireMethods('eventRecorder', eventRecorder, ['event']);
-  requireMethods('clock', clock, ['now', 'setTimer']);
-  const policies = ['NeverVerifyPreloadedImages', 'AlwaysVerify', 'NeverVerify'] as const;
   return {
     runtime,
     recordsDirectory,
-    maxParallelImagePulls: integerOption('maxParallelImagePulls', maxParallelImagePulls, 1),
-    credentialVerification: oneOfOption('credentialVerification', credentialVerification ?? policies[0], policies),
-    backoffBaseMs: numberOption('backoffBaseMs', backoffBaseMs, 0, Number.MAX_SAFE_INTEGER),
-    backoffMaxMs: numberOption('backoffMaxMs', backoffMaxMs, backoffBaseMs, Number.MAX_SAFE_INTEGER),
+    maxParallelImagePulls,
+    credentialVerification: credentialVerification ?? 'NeverVerifyPreloadedImages',
+    backoffBaseMs,
+    backoffMaxMs,
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
     logger: loggerOption(logger),

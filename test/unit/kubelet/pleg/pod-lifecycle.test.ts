@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
-
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';
