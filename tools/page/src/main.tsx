@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { openStream, readPod } from './browser-stream.ts';
 import { Model } from './model/model.ts';
 import { App } from './view/app.tsx';
+import { openHelp } from './view/help-dialog.tsx';
 import { watchKeys } from './view/keys.ts';
 import { restoreTheme } from './view/theme.ts';
 
@@ -40,7 +41,7 @@ addEventListener('hashchange', () => model.visit(location.hash));
 addEventListener('online', () => model.hurry());
 addEventListener('resize', draw);
 document.addEventListener('visibilitychange', () => model.hurry());
-watchKeys(model);
+watchKeys(model, openHelp);
 // Ages grow though nothing happens.
 setInterval(draw, 1000);
 model.start(location.hash);

@@ -1,5 +1,4 @@
 import type { Model } from '../model/model.ts';
-import { openHelp } from './help-dialog.tsx';
 
 export const filterInputId = 'filter';
 export const tableId = 'pods';
@@ -36,7 +35,7 @@ function onEscape(model: Model): void {
 }
 
 /** The keys that work everywhere on the page; those of the table are the table's. */
-export function watchKeys(model: Model): void {
+export function watchKeys(model: Model, openHelp: () => void): void {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
     if (event.key === 'Escape') return onEscape(model);
