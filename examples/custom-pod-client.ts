@@ -1,4 +1,4 @@
-// The PodClient seam: the manager's three requests over Node's own https, with the credentials that client-node finds.
+// A PodClient of your own: the manager's three requests over Node's own https, with the credentials that client-node finds.
 // Run it: npm run example examples/custom-pod-client.ts [KUBECONFIG]
 import http from 'node:http';
 import https from 'node:https';

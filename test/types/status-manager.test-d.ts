@@ -130,7 +130,7 @@ describe('events', () => {
 describe('the options', () => {
   const needed = { podManager: new BasicPodManager(), podDeletionSafety: options.podDeletionSafety };
 
-  it('may have a null client, and need the three seams', () => {
+  it('may have a null client, and need the three injected parts', () => {
     new StatusManager({ ...needed, podClient: null });
     expectTypeOf<{ podClient: null } & Omit<StatusManagerOptions, 'podClient'>>().toExtend<StatusManagerOptions>();
     expectTypeOf(KubePodClient.fromKubeConfig).returns.toExtend<StatusManagerOptions['podClient']>();

@@ -40,7 +40,7 @@ export class RateLimiter {
     });
   }
 
-  /** Gives back a token that was not needed. */
+  /** Puts back a token that was not needed. */
   putBack(): void {
     this.#bucket.putBack();
     this.#serve();
@@ -109,7 +109,7 @@ export class TokenBucket {
     this.#tokens = Math.max(0, this.#count() - 1);
   }
 
-  /** Gives back a token that was not needed. What is above the burst is gone at the next look. */
+  /** Puts back a token that was not needed. What is above the burst is gone at the next look. */
   putBack(): void {
     this.#tokens += 1;
   }

@@ -76,7 +76,7 @@ export class ConnectionPool {
 
   /** Waits for what is under way, then closes the sockets. Resolves also for a pool that is destroyed meanwhile. */
   async close(): Promise<void> {
-    // what an HTTP/2 connection gives back may still go over HTTP/1.1
+    // what an HTTP/2 connection returns may still go over HTTP/1.1
     await this.#http2?.close();
     // undici refuses to close what is destroyed
     if (!this.#isDestroyed) await Promise.all([this.#requests.close(), this.#streams.close()]);

@@ -45,7 +45,7 @@ export class Http2Connections {
 
   /** Waits for what is under way, then closes the connections. */
   async close(): Promise<void> {
-    // a stream that one connection gives back may open another one
+    // a stream that one connection returns may open another one
     while (this.#connections.size > 0) await Promise.all(Array.from(this.#connections, (connection) => connection.close()));
   }
 

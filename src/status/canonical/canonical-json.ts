@@ -100,7 +100,7 @@ export function isObject(value: unknown): value is Source {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Text the apiserver gives back unchanged: its JSON decoder replaces lone surrogates, so we do it first. */
+/** Text the apiserver returns unchanged: its JSON decoder replaces lone surrogates, so we do it first. */
 export function canonicalText(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -93,7 +93,7 @@ export class RequestGate {
     return this.#opening.promise;
   }
 
-  /** Gives back a token that no request used. */
+  /** Puts back a token that no request used. */
   putBack(admission: GateAdmission): void {
     if (!admission.prepaid) return;
     admission.prepaid = false;
