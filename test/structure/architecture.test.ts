@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { namesIn, placesOf } from './named-files.ts';
 import { floors, rooms } from './rooms.ts';
 import { root } from './source-tree.ts';
 
@@ -22,10 +21,6 @@ function invariantsIn(markdown: string): string[] {
   return firstCells(markdown).filter((cell) => /^I\d+$/.test(cell));
 }
 
-function lostNames(markdown: string): string[] {
-  return namesIn(markdown).filter((name) => placesOf(name).length !== 1);
-}
-
 describe('ARCHITECTURE.md and the READMEs of the floors', () => {
   it.each(Object.keys(floors))('list each room of the floor %s', (floor) => {
     const own = Object.keys(rooms).filter((room) => room.startsWith(`${floor}/`));
@@ -39,20 +34,13 @@ describe('ARCHITECTURE.md and the READMEs of the floors', () => {
     expect(invariantsIn(read('ARCHITECTURE.md')).length).toBeGreaterThan(20);
   });
 
-  it('name only files that are there, each by a name that only it has', () => {
-    expect(pages.flatMap((path) => namesIn(read(path))).length).toBeGreaterThan(200);
-    expect(pages.flatMap((path) => lostNames(read(path)).map((name) => `${path}: ${name}`))).toEqual([]);
-  });
-
   it('can be read in a few minutes: at most 1,500 words', () => {
     expect(read('ARCHITECTURE.md').split(/\s+/).length).toBeLessThanOrEqual(1500);
   });
 
   it('are seen to be wrong', () => {
-    const page =
-      '| room | what |\n|---|---|\n| `cache` | `no-such-file.ts`, `status-cache.ts` |\n\n| I1 | a | b |\n| I1 | c | d |\n';
+    const page = '| room | what |\n|---|---|\n| `cache` | a |\n\n| I1 | a | b |\n| I1 | c | d |\n';
     expect(listedRooms('status', page)).toEqual(['status/cache']);
     expect(invariantsIn(page)).toEqual(['I1', 'I1']);
-    expect(lostNames(page)).toEqual(['no-such-file.ts']);
   });
 });

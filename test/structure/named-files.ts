@@ -19,7 +19,20 @@ export function placesOf(name: string): readonly string[] {
   return files.filter((path) => path === name || path.endsWith(`/${name}`));
 }
 
-/** The names of TypeScript files that a document has in backticks. */
+/** The TypeScript files that a document names: by a name in backticks, or by a whole path. */
 export function namesIn(markdown: string): string[] {
-  return [...markdown.matchAll(/`([\w./-]+\.ts)`/g)].map(([, name = '']) => name);
+  const inBackticks = [...markdown.matchAll(/`([\w./-]+\.ts)`/g)];
+  const paths = [...markdown.matchAll(/(?<![\w./`-])((?:src|test|bench|examples|tools)\/[\w./-]+\.ts)\b/g)];
+  return [...inBackticks, ...paths].map(([, name = '']) => name);
+}
+
+/** The names that stand for no file, or for several. */
+export function unclearNames(markdown: string): string[] {
+  return namesIn(markdown).filter((name) => placesOf(name).length !== 1);
+}
+
+/** The documents of the repository, but for the changelog, which speaks of the past. */
+export function documents(): string[] {
+  const isPart = (path: string): boolean => /^(?:docs\/|src\/\w+\/README\.md$|examples\/|[A-Z]+\.md$)/.test(path);
+  return files.filter((path) => path.endsWith('.md') && isPart(path) && path !== 'CHANGELOG.md');
 }
