@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { Prng } from '../chaos/prng.ts';
 import { canShow, type Defect, defects } from './falsify/broken-managers.ts';
 import { shuffled } from './falsify/shuffled.ts';
-import { judge } from './replay/judge.ts';
-import { play, type Variant } from './replay/player.ts';
 import { readCases } from './replay/read-cases.ts';
-import type { Scenario } from './replay/scenario.ts';
+import { judge } from './replay/replay-judge.ts';
+import { play, type Variant } from './replay/replay-player.ts';
+import type { Scenario } from './replay/replay-scenario.ts';
 import { variants } from './replay/variants.ts';
 
 const files = ['scenarios-public', 'scenarios-more'].map((name) => `${name}.jsonl.gz`);

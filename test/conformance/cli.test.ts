@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../support/temp-dir.ts';
-import { falsifications, falsified } from './falsify/falsify.ts';
+import { falsifications, falsified } from './falsify/falsify-falsify.ts';
 import { readCases } from './replay/read-cases.ts';
-import type { Scenario } from './replay/scenario.ts';
+import type { Scenario } from './replay/replay-scenario.ts';
 
 const recorded = readCases(fileURLToPath(new URL('scenarios-public.jsonl.gz', import.meta.url))).scenarios;
 const cli = fileURLToPath(new URL('cli.ts', import.meta.url));

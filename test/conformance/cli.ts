@@ -3,7 +3,7 @@ import { kinds } from './kinds/kinds.ts';
 import { agrees as hasAgreed, type KindResult, runKind } from './kinds/run-kind.ts';
 import { type Excess, excesses } from './replay/ceilings.ts';
 import { type Cases, CasesError, readCases } from './replay/read-cases.ts';
-import { type Rule, rules } from './replay/rules.ts';
+import { type Rule, rules } from './replay/replay-rules.ts';
 import { type FileResult, runCases } from './replay/run-file.ts';
 import { variants } from './replay/variants.ts';
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { PodClient, WirePodStatus } from '../../src/index.ts';
-import { type Judgement, judge } from './replay/judge.ts';
-import { type Outcome, play, type Variant } from './replay/player.ts';
 import { readCases } from './replay/read-cases.ts';
-import type { Expectation, Scenario, Step } from './replay/scenario.ts';
+import { type Judgement, judge } from './replay/replay-judge.ts';
+import { type Outcome, play, type Variant } from './replay/replay-player.ts';
+import type { Expectation, Scenario, Step } from './replay/replay-scenario.ts';
 import { variants } from './replay/variants.ts';
 
 // Recorded by hand: an operation looks at the copy that the pod manager shows, while a rule says why the two sides' copies differ.

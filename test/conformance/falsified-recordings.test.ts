@@ -4,7 +4,7 @@ import { Prng } from '../chaos/prng.ts';
 import { type Measurement, measure, playAll } from './falsify/measure.ts';
 import { shuffled } from './falsify/shuffled.ts';
 import { readCases } from './replay/read-cases.ts';
-import type { Scenario } from './replay/scenario.ts';
+import type { Scenario } from './replay/replay-scenario.ts';
 import { variants } from './replay/variants.ts';
 
 const files = ['scenarios-public', 'scenarios-more'].map((name) => `${name}.jsonl.gz`);

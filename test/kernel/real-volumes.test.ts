@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LinuxMounter, VolumeManager, type VolumeManagerOptions } from '../../src/kubelet.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { never, podWith, setUp as setUpFake } from '../unit/kubelet/volumes/world.ts';
+import { never, podWith, setUp as setUpFake } from '../unit/kubelet/volumes/volumes-world.ts';
 import { requireOwnMounts } from './own-mounts.ts';
 
 requireOwnMounts();

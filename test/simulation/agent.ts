@@ -4,7 +4,7 @@ import { drawShape, specOf } from '../chaos/life/pod-shape.ts';
 import type { Prng } from '../chaos/prng.ts';
 import { secondOf } from '../chaos/said/voice.ts';
 import type { ManagerProcess } from './manager-process.ts';
-import type { World } from './world.ts';
+import type { World } from './simulation-world.ts';
 
 /** The node's agent: at random moments it changes pods and tells its manager. It outlives its processes. */
 export class Agent {

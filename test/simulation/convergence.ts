@@ -2,7 +2,7 @@ import { isMirrorPod, isStaticPod, type WirePod } from '../../src/index.ts';
 import { ownerOf } from '../chaos/check/checker.ts';
 import { outOfStep } from '../chaos/check/standing.ts';
 import type { ManagerProcess } from './manager-process.ts';
-import type { World } from './world.ts';
+import type { World } from './simulation-world.ts';
 
 const rule = 'everything is brought up to date';
 

@@ -1,7 +1,7 @@
 import type { Prng } from '../chaos/prng.ts';
 import type { Rivals } from './rivals.ts';
 import { fairWeather } from './simulated-network.ts';
-import type { World } from './world.ts';
+import type { World } from './simulation-world.ts';
 
 const kinds = {
   refusing: 3,

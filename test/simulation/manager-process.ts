@@ -10,7 +10,7 @@ import { RepairCount } from './repair-count.ts';
 import { ProcessClock } from './simulated-clock.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
 import { SimulatedWatch } from './simulated-watch.ts';
-import type { World } from './world.ts';
+import type { World } from './simulation-world.ts';
 
 interface FlushedPod {
   readonly life: PodLife;

@@ -4,7 +4,7 @@ import { drawShape, specOf } from '../chaos/life/pod-shape.ts';
 import type { Prng } from '../chaos/prng.ts';
 import { Controller, type RivalWrite } from '../chaos/rivals/controller.ts';
 import { drawUserDeed } from '../chaos/rivals/user.ts';
-import type { World } from './world.ts';
+import type { World } from './simulation-world.ts';
 
 const patchType = 'application/strategic-merge-patch+json';
 

@@ -5,7 +5,7 @@ import { checkConvergence } from './convergence.ts';
 import { Faults } from './faults.ts';
 import { Rivals } from './rivals.ts';
 import type { RunCounts, Violation } from './run-log.ts';
-import { World } from './world.ts';
+import { World } from './simulation-world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rules } from '../conformance/replay/rules.ts';
+import { rules } from '../conformance/replay/replay-rules.ts';
 import { root } from './source-tree.ts';
 
 const folder = join(root, 'docs/divergences');

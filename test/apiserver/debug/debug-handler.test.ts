@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildRunningStatus, buildTerminatedStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { TestNode } from '../manager/fixture.ts';
-import { ProviderNodeFixture } from '../provider/fixture.ts';
+import { TestNode } from '../manager/manager-fixture.ts';
+import { ProviderNodeFixture } from '../provider/provider-fixture.ts';
 import { ServedDebug } from './served-debug.ts';
 
 let server: TestServer;

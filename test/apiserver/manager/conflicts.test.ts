@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { conditionOf, foreignCondition, TestNode, type TestNodeOptions } from './fixture.ts';
+import { conditionOf, foreignCondition, TestNode, type TestNodeOptions } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -8,8 +8,8 @@ import {
 } from '../../../src/testing/fakes/builders.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import type { PodJsonOptions } from '../pods-contract/fixture.ts';
-import { conditionOf, TestNode } from './fixture.ts';
+import type { PodJsonOptions } from '../pods-contract/pods-contract-fixture.ts';
+import { conditionOf, TestNode } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

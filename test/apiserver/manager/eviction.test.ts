@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/api/json/types.ts';
 import { buildCondition, buildRunningStatus, buildTerminatedStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { conditionOf, TestNode } from './fixture.ts';
+import { conditionOf, TestNode } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

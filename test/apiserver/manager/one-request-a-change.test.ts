@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { buildContainerStatus, buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { foreignCondition, TestNode } from './fixture.ts';
+import { foreignCondition, TestNode } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

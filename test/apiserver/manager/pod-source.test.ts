@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildRunningStatus, buildTerminatedStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
-import { TestNode } from './fixture.ts';
+import { TestNode } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

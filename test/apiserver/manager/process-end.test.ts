@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { podJson } from '../pods-contract/fixture.ts';
+import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildCondition, buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { conditionOf, TestNode } from './fixture.ts';
+import { conditionOf, TestNode } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

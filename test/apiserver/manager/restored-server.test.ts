@@ -4,7 +4,7 @@ import { ApiServerPodSource } from '../../../src/node/sources/api-server-pod-sou
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { podOf } from '../../support/answers.ts';
 import { type RestorableServer, startRestorableServer } from '../../support/restorable-server.ts';
-import { podJson } from '../pods-contract/fixture.ts';
+import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 import { Facts } from './facts.ts';
 
 let server: RestorableServer;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/testing/fakes/builders.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { TestNode } from './fixture.ts';
+import { TestNode } from './manager-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -7,7 +7,7 @@ import type { MirrorPodFailure } from '../../../src/node/mirror/reconciler-optio
 import { buildRunningStatus, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
-import { TestNode } from '../manager/fixture.ts';
+import { TestNode } from '../manager/manager-fixture.ts';
 
 /** How long a fact on the server may take, on a busy machine. */
 const waitMs = 20_000;

@@ -6,7 +6,7 @@ import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { NodeObject } from '../../../src/node/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { uniqueName } from '../resources-contract/fixture.ts';
+import { uniqueName } from '../resources-contract/resources-contract-fixture.ts';
 
 let server: TestServer;
 let transport: KubeTransport;

@@ -5,7 +5,7 @@ import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { ConfigMapManager, type ObjectManagerOptions } from '../../../src/object-managers.ts';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { ManagedSecrets } from './fixture.ts';
+import { ManagedSecrets } from './object-managers-fixture.ts';
 
 let server: TestServer;
 

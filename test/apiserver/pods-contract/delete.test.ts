@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { createPod, createRunningPod } from './fixture.ts';
+import { createPod, createRunningPod } from './pods-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podListOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { createPod } from './fixture.ts';
+import { createPod } from './pods-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

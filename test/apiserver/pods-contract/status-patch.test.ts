@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import { podOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { createPod, createRunningPod, runningStatus, startedAt } from './fixture.ts';
+import { createPod, createRunningPod, runningStatus, startedAt } from './pods-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import { podOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { containerStatus, createPod, createRunningPod, runningStatus, startedAt, terminatedState } from './fixture.ts';
+import {
+  containerStatus,
+  createPod,
+  createRunningPod,
+  runningStatus,
+  startedAt,
+  terminatedState,
+} from './pods-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podListOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import type { WatchEvent } from '../../support/watch-stream.ts';
-import { createPod } from './fixture.ts';
+import { createPod } from './pods-contract-fixture.ts';
 
 let server: TestServer;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { isReady, ProviderNodeFixture } from './fixture.ts';
+import { isReady, ProviderNodeFixture } from './provider-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

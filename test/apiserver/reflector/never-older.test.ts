@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { type ConfigMap, ReflectedConfigMaps } from './fixture.ts';
+import { type ConfigMap, ReflectedConfigMaps } from './reflector-fixture.ts';
 
 let server: TestServer;
 

@@ -6,7 +6,7 @@ import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
 import { Facts } from '../manager/facts.ts';
-import { ReflectedConfigMaps } from './fixture.ts';
+import { ReflectedConfigMaps } from './reflector-fixture.ts';
 
 let server: TestServer;
 

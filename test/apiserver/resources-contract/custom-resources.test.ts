@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiResource, resourcePath } from '../../../src/client/resources/api-resource.ts';
 import { objectOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { Collection, namesOf, type Subject, uniqueName } from './fixture.ts';
+import { Collection, namesOf, type Subject, uniqueName } from './resources-contract-fixture.ts';
 
 let server: TestServer;
 let widgets: Collection;

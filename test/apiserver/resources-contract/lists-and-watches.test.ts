@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { objectOf, type ServedObject } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { createPod } from '../pods-contract/fixture.ts';
-import { Collection, configMaps, leases, namesOf, nodes, type Subject, secrets, uniqueName } from './fixture.ts';
+import { createPod } from '../pods-contract/pods-contract-fixture.ts';
+import {
+  Collection,
+  configMaps,
+  leases,
+  namesOf,
+  nodes,
+  type Subject,
+  secrets,
+  uniqueName,
+} from './resources-contract-fixture.ts';
 
 let server: TestServer;
 

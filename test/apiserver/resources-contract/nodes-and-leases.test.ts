@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { objectOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { podJson } from '../pods-contract/fixture.ts';
-import { Collection, leases, namesOf, nodes, secrets, uniqueName } from './fixture.ts';
+import { podJson } from '../pods-contract/pods-contract-fixture.ts';
+import { Collection, leases, namesOf, nodes, secrets, uniqueName } from './resources-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

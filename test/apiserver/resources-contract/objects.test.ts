@@ -12,7 +12,7 @@ import {
   serviceAccounts,
   services,
   uniqueName,
-} from './fixture.ts';
+} from './resources-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

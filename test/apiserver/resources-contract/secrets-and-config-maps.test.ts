@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { objectOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { Collection, configMaps, namesOf, secrets } from './fixture.ts';
+import { Collection, configMaps, namesOf, secrets } from './resources-contract-fixture.ts';
 
 let server: TestServer;
 let mySecrets: Collection;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resources } from '../../../src/client/resources/api-resource.ts';
 import { objectOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { Collection, namesOf, type Subject, services } from './fixture.ts';
+import { Collection, namesOf, type Subject, services } from './resources-contract-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { MapProvider } from '../provider/fixture.ts';
+import { MapProvider } from '../provider/provider-fixture.ts';
 import { placementProblems } from './placement-record.ts';
 import { Schedulers } from './schedulers.ts';
 import { WantedPods } from './wanted-pods.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ClusterScheduler } from '../../../src/scheduler.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
-import { ProviderNodeFixture } from '../provider/fixture.ts';
+import { ProviderNodeFixture } from '../provider/provider-fixture.ts';
 
 let server: TestServer;
 let namespace: string;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ClusterScheduler, type ClusterSchedulerOptions } from '../../../src/scheduler.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
-import { podJson } from '../pods-contract/fixture.ts';
+import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 
 const waitMs = 60_000;
 

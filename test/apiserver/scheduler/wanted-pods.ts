@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
-import { podJson } from '../pods-contract/fixture.ts';
+import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 import type { Sighting } from './placement-record.ts';
 
 /**

@@ -9,8 +9,8 @@ import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import type { Prng } from '../prng.ts';
 import type { ManagerParts } from './managed-objects.ts';
+import type { PartsWorld } from './parts-world.ts';
 import type { RunInProgress } from './run-in-progress.ts';
-import type { PartsWorld } from './world.ts';
 
 export interface MirrorAgentParts extends Omit<ManagerParts, 'transport'> {
   readonly transport: ResourceTransport;

@@ -2,8 +2,8 @@ import type { WirePod } from '../../../src/api/json/types.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import type { Prng } from '../prng.ts';
 import { mirrorAnnotation } from './mirror-agent.ts';
+import type { PartsWorld } from './parts-world.ts';
 import type { RunInProgress } from './run-in-progress.ts';
-import type { PartsWorld } from './world.ts';
 
 export interface MirrorHandParts {
   readonly world: PartsWorld;

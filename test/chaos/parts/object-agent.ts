@@ -3,10 +3,10 @@ import type { Prng } from '../prng.ts';
 import type { ManagedObjects } from './managed-objects.ts';
 import { podNaming } from './naming-pod.ts';
 import { type ObjectKind, type ObjectTruth, objectKinds } from './object-truth.ts';
+import type { OpenWatch, PartsWorld } from './parts-world.ts';
 import type { Reading, Readings } from './readings.ts';
 import type { NamedObjects, References } from './references.ts';
 import type { RunInProgress } from './run-in-progress.ts';
-import type { OpenWatch, PartsWorld } from './world.ts';
 
 export interface ObjectAgentParts {
   readonly world: PartsWorld;

@@ -1,7 +1,7 @@
 import type { Prng } from '../prng.ts';
 import { type ObjectKind, type ObjectTruth, objectKinds, objectOf } from './object-truth.ts';
+import type { PartsWorld } from './parts-world.ts';
 import type { RunInProgress } from './run-in-progress.ts';
-import type { PartsWorld } from './world.ts';
 
 export interface ObjectHandParts {
   readonly world: PartsWorld;

@@ -11,12 +11,12 @@ import type { PartsMutant } from './mutants.ts';
 import { ObjectAgent } from './object-agent.ts';
 import { ObjectHand } from './object-hand.ts';
 import { ObjectTruth, showsValue, tierLabel } from './object-truth.ts';
+import type { PartsWorld } from './parts-world.ts';
 import { Readings } from './readings.ts';
 import { References } from './references.ts';
 import type { PartsFound, PartsRule } from './rules.ts';
 import { RunInProgress } from './run-in-progress.ts';
 import { shownVersions, ToldObjects } from './told-objects.ts';
-import type { PartsWorld } from './world.ts';
 
 export interface PartsRun {
   readonly world: PartsWorld;

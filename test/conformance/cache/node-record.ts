@@ -1,6 +1,6 @@
 import type { NodeState } from '../../../src/scheduler/nodes/node-info.ts';
 import type { AllocatableAmounts } from '../../../src/scheduler/nodes/resource.ts';
-import type { RecordedAmounts, RecordedNode } from './case.ts';
+import type { RecordedAmounts, RecordedNode } from './cache-case.ts';
 
 /** A node's state in the form of the recording. */
 export function recordNode(state: NodeState): RecordedNode {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { type ClassicCase, classicCaseProblem } from './case.ts';
-import { falsifyClassic } from './falsify.ts';
+import { type ClassicCase, classicCaseProblem } from './classic-case.ts';
+import { falsifyClassic } from './classic-falsify.ts';
+import { playClassic } from './classic-player.ts';
 import { classicKind, judgeClassic } from './index.ts';
-import { playClassic } from './player.ts';
 
 const file = fileURLToPath(new URL('../classic-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('classic') ?? []) as readonly ClassicCase[];

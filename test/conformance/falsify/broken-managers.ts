@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PodClient, PodStatusPatch } from '../../../src/index.ts';
-import type { Call, Scenario } from '../replay/scenario.ts';
+import type { Call, Scenario } from '../replay/replay-scenario.ts';
 
 /** A manager with a defect, made by what stands between it and the server. */
 export interface Defect {

@@ -5,7 +5,7 @@ import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 import { listersOf, promisedPods, type RecordedCluster } from '../scheduling/recorded-cluster.ts';
-import type { FilterScoreCase } from './case.ts';
+import type { FilterScoreCase } from './filter-score-case.ts';
 
 /** The scheduler of one case: a cache with its nodes and pods, and the profile with its arguments. */
 export function frameworkOf(recorded: FilterScoreCase): Framework {

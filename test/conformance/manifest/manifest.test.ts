@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { type ManifestCase, manifestCaseProblem } from './case.ts';
-import { falsifyManifest } from './falsify.ts';
 import { manifestKind } from './index.ts';
-import { judgeManifest } from './judge.ts';
-import { playManifest } from './player.ts';
+import { type ManifestCase, manifestCaseProblem } from './manifest-case.ts';
+import { falsifyManifest } from './manifest-falsify.ts';
+import { judgeManifest } from './manifest-judge.ts';
+import { playManifest } from './manifest-player.ts';
 
 function casesOf(name: string): readonly ManifestCase[] {
   const file = fileURLToPath(new URL(`../${name}.jsonl.gz`, import.meta.url));

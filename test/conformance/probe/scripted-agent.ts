@@ -3,7 +3,7 @@ import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
 import { type ProbeResultUpdate, probeTypes } from '../../../src/node/probes/probe-types.ts';
 import type { ExecProbeTarget, ProbeOutcome } from '../../../src/node/probes/prober.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { CommandAnswer, ProbeRun, RecordedUpdate } from './case.ts';
+import type { CommandAnswer, ProbeRun, RecordedUpdate } from './probe-case.ts';
 
 /** The agent of a recording has run for 100 s at the first step: every probe then begins at once. */
 const firstStepAt = Date.UTC(2000, 0, 1, 0, 1, 40);

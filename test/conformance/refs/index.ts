@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
-import { type RefsCase, refsCaseProblem } from './case.ts';
-import { judgeRefs } from './judge.ts';
-import { playRefs } from './player.ts';
+import { type RefsCase, refsCaseProblem } from './refs-case.ts';
+import { judgeRefs } from './refs-judge.ts';
+import { playRefs } from './refs-player.ts';
 
 export { refNamesKind } from './ref-names.ts';
 

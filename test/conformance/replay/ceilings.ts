@@ -1,4 +1,4 @@
-import { type Rule, rules } from './rules.ts';
+import { type Rule, rules } from './replay-rules.ts';
 
 /** The largest share of the pairs of which a rule may excuse something, for each rule and for all of them together. */
 export type Ceilings = Readonly<Record<Rule | 'all', number>>;

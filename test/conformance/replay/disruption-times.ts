@@ -1,5 +1,5 @@
 import type { WirePodStatus } from '../../../src/index.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './replay-scenario.ts';
 import { batches, utcSecond } from './seconds.ts';
 
 export function disruptionTime(status: WirePodStatus | undefined): string | undefined {

@@ -8,7 +8,7 @@ import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
 import { cachedStatus, everything, serverStatus, untimed, withoutTraces } from './masks.ts';
 import type { ApartEntry, Memory } from './memory.ts';
 import type { Pair, View } from './pair.ts';
-import type { Rule } from './rules.ts';
+import type { Rule } from './replay-rules.ts';
 import { isInitialized } from './termination-rules.ts';
 import { isAboutUID } from './their-requests.ts';
 

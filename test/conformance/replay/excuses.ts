@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { comparable } from './canonical.ts';
 import { type Aspect, aspects, type Pair, type View } from './pair.ts';
-import type { Rule } from './rules.ts';
+import type { Rule } from './replay-rules.ts';
 
 export interface AspectDifference {
   readonly aspect: Aspect;

@@ -3,8 +3,8 @@ import type { WirePod, WirePodStatus } from '../../../src/index.ts';
 import { isTransitionAccepted } from './more-functions.ts';
 import type { PodCopies } from './pod-copies.ts';
 import type { Expected } from './recording.ts';
-import type { Step } from './scenario.ts';
-import type { World } from './world.ts';
+import type { Step } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 
 /** What D4 is about: a first status whose pod shows init containers in another order than its spec. */
 export interface OutOfOrder {

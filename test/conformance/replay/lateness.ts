@@ -1,6 +1,6 @@
 import type { Memory } from './memory.ts';
 import type { Pair } from './pair.ts';
-import type { Rule } from './rules.ts';
+import type { Rule } from './replay-rules.ts';
 
 /**
  * Why our manager may not have made a write that is due. Each reason is a fact that the server knows of our requests, and

@@ -1,4 +1,4 @@
-import type { Rule } from './rules.ts';
+import type { Rule } from './replay-rules.ts';
 
 /** An entry that began or ended at different moments on the two sides. */
 export interface ApartEntry {

@@ -6,7 +6,7 @@ import {
   type WirePodCondition,
   type WirePodStatus,
 } from '../../../src/index.ts';
-import type { ResizeConditions, Step } from './scenario.ts';
+import type { ResizeConditions, Step } from './replay-scenario.ts';
 
 /** Plays an operation on resize conditions, or an agent's answer to a readiness gate that turned; the answer, as it is recorded. */
 export function playMoreOp(manager: StatusManager, step: Step, podOf: (podUID: string) => Pod | undefined): unknown {

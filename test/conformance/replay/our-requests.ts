@@ -1,7 +1,7 @@
-import { jitter, type Outcome } from './player.ts';
 import type { Arrived } from './replay-client.ts';
-import type { Step } from './scenario.ts';
-import type { World } from './world.ts';
+import { jitter, type Outcome } from './replay-player.ts';
+import type { Step } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 
 /** A backoff is at most this long after the first failure, twice as long after the next, and so on. */
 const firstBackoffMs = 1000;

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { comparable } from './canonical.ts';
 import type { Arrived, Deletion, Patched } from './replay-client.ts';
 import { preconditions } from './replay-client.ts';
-import type { Write } from './scenario.ts';
+import type { Write } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 import { utcSecond } from './seconds.ts';
-import type { World } from './world.ts';
 
 /** A write that upstream would make of the same status at no moment. No rule excuses it. */
 export interface WrongWrite {

@@ -1,9 +1,9 @@
 import type { WirePodStatus } from '../../../src/index.ts';
 import type { OurRequests } from './our-requests.ts';
-import type { Notification, ResizeConditions, ServerPod, Step, Write } from './scenario.ts';
+import type { Notification, ResizeConditions, ServerPod, Step, Write } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 import type { Side } from './side.ts';
 import type { TheirRequests } from './their-requests.ts';
-import type { World } from './world.ts';
 
 /** What of a pod is compared after a step. */
 export const aspects = ['answer', 'notifications', 'cache', 'server', 'writes', 'resizeConditions'] as const;

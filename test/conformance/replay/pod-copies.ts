@@ -1,6 +1,6 @@
 import type { WirePodStatus } from '../../../src/index.ts';
-import type { ServerPod, Step } from './scenario.ts';
-import type { World } from './world.ts';
+import type { ServerPod, Step } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 
 /** Follows the copies that one side's pod manager was given. Some operations look at such a copy, and not at the cached status. */
 export class PodCopies {

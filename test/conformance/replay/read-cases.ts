@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { KindCase } from '../kinds/case-kind.ts';
 import { kinds } from '../kinds/kinds.ts';
-import type { Scenario, TableCase } from './scenario.ts';
+import type { Scenario, TableCase } from './replay-scenario.ts';
 import { scenarioProblem } from './scenario-shape.ts';
 import { tableFunctions } from './table-functions.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyPodStatusPatch, type WirePodStatus } from '../../../src/index.ts';
 import { comparable } from './canonical.ts';
-import type { Call, ServerPod, Step, Write } from './scenario.ts';
+import type { Call, ServerPod, Step, Write } from './replay-scenario.ts';
 import { asOnARealServer } from './server-keeps.ts';
 import { isTerminal, upstreamMerge } from './upstream-merge.ts';
 

@@ -3,8 +3,8 @@ import type { WirePodStatus } from '../../../src/index.ts';
 import { comparable } from './canonical.ts';
 import { withoutDisruptionTime } from './disruption-times.ts';
 import { type Attempt, type Contradiction, RecordedCalls, type StoredPod } from './recorded-calls.ts';
-import type { Expectation, ResizeConditions, ServerPod, Step, Write } from './scenario.ts';
-import type { World } from './world.ts';
+import type { Expectation, ResizeConditions, ServerPod, Step, Write } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 
 /** What upstream did in one step, completed: a recorded outcome leaves out what did not change. */
 export interface Expected {

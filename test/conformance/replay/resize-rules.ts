@@ -1,5 +1,5 @@
 import type { WirePodCondition, WirePodStatus } from '../../../src/index.ts';
-import type { Step } from './scenario.ts';
+import type { Step } from './replay-scenario.ts';
 
 /**
  * Upstream's rules for resize conditions (v1.36.3), written a second time for the replay alone, as `upstreamMerge` is. The

@@ -6,8 +6,8 @@ import { mayWait } from './lateness.ts';
 import { cachedStatus, everything, serverStatus, withoutResizeConditions, writtenStatuses } from './masks.ts';
 import type { Memory } from './memory.ts';
 import type { Pair, View } from './pair.ts';
+import type { Rule } from './replay-rules.ts';
 import { isResizeCondition } from './resize-rules.ts';
-import type { Rule } from './rules.ts';
 
 /**
  * Resize conditions that a backfill took over from two copies that differ, or that went with an entry on one side; and what

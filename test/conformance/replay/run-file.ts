@@ -1,8 +1,8 @@
-import type { Difference } from './judge.ts';
-import { judge } from './judge.ts';
-import { type Interpose, play, type Variant } from './player.ts';
 import { type Cases, readCases } from './read-cases.ts';
-import type { Rule } from './rules.ts';
+import type { Difference } from './replay-judge.ts';
+import { judge } from './replay-judge.ts';
+import { type Interpose, play, type Variant } from './replay-player.ts';
+import type { Rule } from './replay-rules.ts';
 import { runTable, type TableResult } from './run-table.ts';
 
 export interface FileResult {

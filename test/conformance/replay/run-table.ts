@@ -15,7 +15,7 @@ import {
 } from '../../../src/index.ts';
 import { pruned } from './canonical.ts';
 import { evaluateMore, type MoreInput } from './more-functions.ts';
-import type { TableCase } from './scenario.ts';
+import type { TableCase } from './replay-scenario.ts';
 
 export interface TableResult {
   readonly expected: unknown;

@@ -6,10 +6,10 @@ import { asksForStaticPod, isSecondLook, whyBothMayWait, whyMomentsDiffer, whyOu
 import { everything, type Mask, serverStatus, withoutTraces, writtenStatuses } from './masks.ts';
 import type { Memory } from './memory.ts';
 import type { Pair } from './pair.ts';
-import type { Rule } from './rules.ts';
+import type { Rule } from './replay-rules.ts';
+import { quiet } from './replay-world.ts';
 import { utcSecond } from './seconds.ts';
 import { isTerminal } from './upstream-merge.ts';
-import { quiet } from './world.ts';
 
 /**
  * Excuses that the two sides wrote at different moments, and that the servers differ meanwhile. Each single write has been

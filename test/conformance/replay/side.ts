@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WirePodStatus } from '../../../src/index.ts';
 import { pruned } from './canonical.ts';
 import { untimed } from './masks.ts';
-import type { Outcome } from './player.ts';
 import { PodCopies } from './pod-copies.ts';
 import type { Expected } from './recording.ts';
+import type { Outcome } from './replay-player.ts';
+import type { ResizeConditions, ServerPod, Step } from './replay-scenario.ts';
+import { noteFinished, type World } from './replay-world.ts';
 import { resized } from './resize-rules.ts';
-import type { ResizeConditions, ServerPod, Step } from './scenario.ts';
 import { terminated } from './termination-rules.ts';
-import { noteFinished, type World } from './world.ts';
 
 /** What a side did in one step. */
 type Done = Pick<Expected | Outcome, 'cache' | 'notifications' | 'resizeConditions' | 'result'>;

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WirePodStatus } from '../../../src/index.ts';
 import type { Attempt } from './recorded-calls.ts';
 import type { Expected } from './recording.ts';
-import type { Call, Step } from './scenario.ts';
-import type { World } from './world.ts';
+import type { Call, Step } from './replay-scenario.ts';
+import type { World } from './replay-world.ts';
 
 /** Upstream's requests, as far as rules need them. */
 export class TheirRequests {

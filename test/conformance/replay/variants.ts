@@ -1,5 +1,5 @@
 import type { Ceilings } from './ceilings.ts';
-import type { Variant } from './player.ts';
+import type { Variant } from './replay-player.ts';
 
 export interface NamedVariant extends Variant {
   readonly name: string;

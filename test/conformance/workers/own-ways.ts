@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RecordedKill, WorkersCase, WorkersOutcome, WorkersStep } from './case.ts';
+import type { RecordedKill, WorkersCase, WorkersOutcome, WorkersStep } from './workers-case.ts';
 
 /** Where our workers do better than the kubelet's unless they are told to be exactly as those. */
 export type OwnWay =

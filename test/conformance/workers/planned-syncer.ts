@@ -1,7 +1,7 @@
 import type { PodStatusFn, PodSyncer } from '../../../src/node/workers/pod-syncer.ts';
 import { BackoffError } from '../../../src/node/workers/restart-backoff.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { CallPlan, RecordedCall, SyncerFunction } from './case.ts';
+import type { CallPlan, RecordedCall, SyncerFunction } from './workers-case.ts';
 
 /** A syncer that does what its plans say, and records its calls. Without a plan a call succeeds at once. */
 export class PlannedSyncer {

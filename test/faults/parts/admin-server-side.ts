@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
-import type { ServerSide } from '../../chaos/parts/world.ts';
+import type { ServerSide } from '../../chaos/parts/parts-world.ts';
 import type { AdminClient, SendOptions } from '../../support/admin-client.ts';
 import type { Answer } from '../../support/answers.ts';
 import { persist } from '../pause.ts';

@@ -1,8 +1,8 @@
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import type { PartsMutant } from '../../chaos/parts/mutants.ts';
+import type { OpenWatch, PartsWorld } from '../../chaos/parts/parts-world.ts';
 import type { PartsRule } from '../../chaos/parts/rules.ts';
 import { runParts } from '../../chaos/parts/scenario.ts';
-import type { OpenWatch, PartsWorld } from '../../chaos/parts/world.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { everyWatchFault, FaultPlan } from '../fault-plan.ts';
 import { FaultProxy } from '../fault-proxy.ts';

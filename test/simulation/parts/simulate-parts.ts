@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import type { PartsMutant } from '../../chaos/parts/mutants.ts';
+import type { PartsWorld, ServerSide } from '../../chaos/parts/parts-world.ts';
 import type { PartsRule } from '../../chaos/parts/rules.ts';
 import { runParts } from '../../chaos/parts/scenario.ts';
-import type { PartsWorld, ServerSide } from '../../chaos/parts/world.ts';
 import { Prng } from '../../chaos/prng.ts';
 import type { SeededOptions, SeededResult } from '../seeded-runs.ts';
 import { ProcessClock, SimulatedClock } from '../simulated-clock.ts';

@@ -3,7 +3,7 @@ import type { ResourceTransport } from '../../../src/client/resources/resource-c
 import type { JsonMembers } from '../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../../src/client/transport/kube-transport.ts';
-import type { OpenWatch } from '../../chaos/parts/world.ts';
+import type { OpenWatch } from '../../chaos/parts/parts-world.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import type { ApiWeather } from './api-weather.ts';

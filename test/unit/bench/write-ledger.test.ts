@@ -4,7 +4,7 @@ import { nothingToDelete, writingTwice } from '../../../bench/support/clients.ts
 import { WriteLedger } from '../../../bench/support/write-ledger.ts';
 import { BasicPodManager, type PodClient, StatusManager } from '../../../src/index.ts';
 import { FakeClock, FakePodClient, settle } from '../../../src/testing.ts';
-import { numberedPod } from '../status/harness.ts';
+import { numberedPod } from '../status/status-harness.ts';
 
 const [podCount, rounds] = [40, 5];
 

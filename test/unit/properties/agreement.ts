@@ -1,7 +1,7 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { WirePodCondition, WirePodStatus } from '../../../src/api/json/types.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import { slotNames, type World } from './world.ts';
+import { slotNames, type World } from './properties-world.ts';
 
 const owned = ['PodScheduled', 'Ready', 'Initialized', 'ContainersReady'];
 /** The server fills these in when the agent does not set them. */

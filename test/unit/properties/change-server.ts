@@ -1,5 +1,5 @@
 import type { ServerOperation } from './operations.ts';
-import type { World } from './world.ts';
+import type { World } from './properties-world.ts';
 
 const marked = { deletionTimestamp: '2000-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
 

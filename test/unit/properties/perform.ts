@@ -2,8 +2,8 @@ import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../src/api/js
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { changeServer } from './change-server.ts';
 import type { Operation } from './operations.ts';
+import { slotNames, type World } from './properties-world.ts';
 import { garble, isDeepFrozen, reworded, statusOf } from './statuses.ts';
-import { slotNames, type World } from './world.ts';
 
 interface LastSet {
   readonly status: WirePodStatus;

@@ -4,8 +4,8 @@ import { BoundedChannel } from '../../../src/base/concurrency/bounded-channel.ts
 import { disagreements, quietBatch } from './agreement.ts';
 import { type Operation, operations, type WorldOptions, worldOptions } from './operations.ts';
 import { Performer } from './perform.ts';
+import { World } from './properties-world.ts';
 import { runs, seeds } from './seeds.ts';
-import { World } from './world.ts';
 
 async function played(sequence: readonly Operation[], options: WorldOptions): Promise<World> {
   const world = new World(options);

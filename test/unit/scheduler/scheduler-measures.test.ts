@@ -5,7 +5,7 @@ import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.
 import { SchedulerMeasures } from '../../../src/scheduler/reports/scheduler-measures.ts';
 import { inTreePlugins } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { giveBack, pod, queueOf } from './queue/world.ts';
+import { giveBack, pod, queueOf } from './queue/queue-world.ts';
 import { node, schedulerWorld, pod as webPod } from './scheduler-world.ts';
 
 function recorded(): { readonly sink: MetricsSink; readonly lines: string[]; collect(): void } {

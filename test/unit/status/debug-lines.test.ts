@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/logging/logger.ts';
-import { deleting, Harness, testPod } from './harness.ts';
+import { deleting, Harness, testPod } from './status-harness.ts';
 
 const uid = '12345678';
 

@@ -8,7 +8,7 @@ import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
-import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from './status-harness.ts';
 
 // Whatever an injected part answers, throws or rejects with: the manager takes the careful answer, and the process lives.
 

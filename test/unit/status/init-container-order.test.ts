@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
-import { deleting, Harness, testPod } from './harness.ts';
+import { deleting, Harness, testPod } from './status-harness.ts';
 
 const order = ['first', 'second', 'third', 'fourth'];
 const pod: WirePod = { spec: { containers: [], initContainers: order.map((name) => ({ name })) } };

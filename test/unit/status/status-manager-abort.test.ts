@@ -4,7 +4,7 @@ import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
-import { deleting, settle, testPod } from './harness.ts';
+import { deleting, settle, testPod } from './status-harness.ts';
 
 // Calls stop({ drainTimeoutMs: 0 }) after each number of microtasks within a pod's whole sync: GET, PATCH, conflict and
 // DELETE. Wherever the stop comes, nothing is left and nothing more is sent.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, settle, testPod } from './harness.ts';
+import { Harness, settle, testPod } from './status-harness.ts';
 
 const invalid = (path: string) =>
   expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', message: expect.stringContaining(`\`${path}\``) });

@@ -8,7 +8,7 @@ import { AgentView } from '../../../src/status/sync/agent-view.ts';
 import { ApiCopies, PodSourceView } from '../../../src/status/sync/api-copies.ts';
 import { orphanedUIDs } from '../../../src/status/sync/look.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
+import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './status-harness.ts';
 
 const mirror = (uid: string): WirePod =>
   testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' } } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/json/types.ts';
-import { asUpstream, deleting, Harness, testPod } from './harness.ts';
+import { asUpstream, deleting, Harness, testPod } from './status-harness.ts';
 
 const deletingPod = (metadata = {}) => testPod({ metadata: { ...deleting, ...metadata } });
 const mirrorAnnotations = { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' };

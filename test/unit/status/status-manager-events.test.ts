@@ -2,7 +2,7 @@ import { type EventEmitter, setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/logging/logger.ts';
 import type { MetricsSink } from '../../../src/base/metrics/metrics.ts';
-import { deleting, Harness, settle, testPod } from './harness.ts';
+import { deleting, Harness, settle, testPod } from './status-harness.ts';
 
 const container = (state: object, name = 'c') => ({ name, image: '', imageID: '', ready: false, restartCount: 0, state });
 const never = testPod({ spec: { containers: [{ name: 'c' }], restartPolicy: 'Never' } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import { Harness, numberedPod, settle, testPod } from './harness.ts';
+import { Harness, numberedPod, settle, testPod } from './status-harness.ts';
 
 const uid = '12345678';
 

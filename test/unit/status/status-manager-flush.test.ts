@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { UnsettledPodsError } from '../../../src/status/sync/sync-phase.ts';
-import { Harness, numberedPod, settle, testPod } from './harness.ts';
+import { Harness, numberedPod, settle, testPod } from './status-harness.ts';
 
 const uid = '12345678';
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };

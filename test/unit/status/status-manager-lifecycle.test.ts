@@ -3,7 +3,7 @@ import type { Logger } from '../../../src/base/logging/logger.ts';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { Harness, numberedPod, settle, testPod } from './harness.ts';
+import { Harness, numberedPod, settle, testPod } from './status-harness.ts';
 
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePodStatus } from '../../../src/api/json/types.ts';
 import type { Labels, MetricsSink } from '../../../src/base/metrics/metrics.ts';
-import { Harness, numberedPod, testPod } from './harness.ts';
+import { Harness, numberedPod, testPod } from './status-harness.ts';
 
 class Recorder implements MetricsSink {
   readonly increments: [string, Labels | undefined][] = [];

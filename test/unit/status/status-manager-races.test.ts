@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/json/types.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from './status-harness.ts';
 
 // Races that the simulation (test/simulation) has found.
 

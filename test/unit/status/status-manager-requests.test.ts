@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changesBetween } from '../../../src/api/patch/json-patch.ts';
-import { deleting, Harness, readyStatus, settle, testPod } from './harness.ts';
+import { deleting, Harness, readyStatus, settle, testPod } from './status-harness.ts';
 
 const uid = '12345678';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asUpstream, deleting, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
+import { asUpstream, deleting, Harness, numberedPod, randomStatus, testPod } from './status-harness.ts';
 
 const runningPod = (metadata = {}) =>
   testPod({

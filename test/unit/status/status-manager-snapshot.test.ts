@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PodSnapshot } from '../../../src/status/sync/snapshot.ts';
-import { deleting, Harness, numberedPod, readyStatus, settle, testPod } from './harness.ts';
+import { deleting, Harness, numberedPod, readyStatus, settle, testPod } from './status-harness.ts';
 
 const uid = '12345678';
 const container = (name: string, restartCount: number) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { StatusManager } from '../../../src/status/status-manager.ts';
-import { Harness, settle, testPod } from './harness.ts';
+import { Harness, settle, testPod } from './status-harness.ts';
 
 // Every operation in every state of a manager: its answer, or the code of its error.
 

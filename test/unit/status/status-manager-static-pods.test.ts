@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/json/types.ts';
-import { asUpstream, deleting, Harness, randomStatus, testPod } from './harness.ts';
+import { asUpstream, deleting, Harness, randomStatus, testPod } from './status-harness.ts';
 
 const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
 const mirrorPod = (uid = 'mirror-12345678', metadata = {}): WirePod =>

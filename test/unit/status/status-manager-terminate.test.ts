@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
-import { Harness, testPod } from './harness.ts';
+import { Harness, testPod } from './status-harness.ts';
 
 const unknown = {
   terminated: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { createPodStatusPatch } from '../../../src/index.ts';
-import { Harness, testPod } from './harness.ts';
+import { Harness, testPod } from './status-harness.ts';
 
 const newer = { writtenBy: 'a newer server', list: [], text: '', startedAt: 'noon' };
 const container = (name: string, more: object = {}) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
-import { asUpstream, Harness, randomStatus, readyStatus, testPod } from './harness.ts';
+import { asUpstream, Harness, randomStatus, readyStatus, testPod } from './status-harness.ts';
 
 const startTimeOf = (h: Harness): number => Number(h.manager.getPodStatus('12345678')?.startTime);
 const readyTimeOf = (h: Harness): number => Number(h.manager.getPodStatus('12345678')?.conditions?.[0]?.lastTransitionTime);

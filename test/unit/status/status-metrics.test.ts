@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MetricsRecorder } from '../../support/metrics-recorder.ts';
-import { deleting, Harness, type HarnessOptions, numberedPod, testPod } from './harness.ts';
+import { deleting, Harness, type HarnessOptions, numberedPod, testPod } from './status-harness.ts';
 
 let metrics = new MetricsRecorder();
 afterEach(() => {

@@ -5,7 +5,7 @@ import { NodeWorld } from '../../node/node-object/node-world.ts';
 import { exec, failure, ProbeWorld, podOf } from '../../node/probes/probe-world.ts';
 import { ProviderWorld } from '../../node/provider/provider-world.ts';
 import { LoopWorld } from '../../node/workers/loop-world.ts';
-import { pod, World } from '../../node/workers/world.ts';
+import { pod, World } from '../../node/workers/workers-world.ts';
 
 let metrics: MetricsRecorder;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LimitedTransport } from '../../../../src/client/reflector/limited-transport.ts';
 import type { KubeStream } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { podWith, secretWorld } from '../../node/object-managers/world.ts';
+import { podWith, secretWorld } from '../../node/object-managers/object-managers-world.ts';
 import { configMap, setUp } from './fake-api.ts';
 
 /** A transport that lists one config map, and heeds no signal: its calls settle never, lists only when `listsHang`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { settle } from '../../../../src/testing.ts';
-import { evictionWorld, MiB, memory, namesOf, podNamed, size, using } from './harness.ts';
+import { evictionWorld, MiB, memory, namesOf, podNamed, size, using } from './eviction-harness.ts';
 
 const requests = (text: string) => ({ requests: { memory: text } });
 

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { PodFileCounter } from '../../../../src/kubelet/eviction/pod-file-counter.ts';
 import type { TreeSize } from '../../../../src/kubelet/eviction/usage.ts';
 import { FakeClock, settle } from '../../../../src/testing.ts';
-import { podNamed, size } from './harness.ts';
+import { podNamed, size } from './eviction-harness.ts';
 
 interface FakeTree {
   /** So often the count says how far it is before it ends. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PodAllocations } from '../../../../src/kubelet/resize/pod-allocations.ts';
 import { buildPod } from '../../../../src/testing.ts';
-import { both, container, podOf, resizeWorld } from './harness.ts';
+import { both, container, podOf, resizeWorld } from './resize-harness.ts';
 
 const small = podOf(1, container('app', both(100, 20)));
 const large = podOf(2, container('app', both(200, 40)));

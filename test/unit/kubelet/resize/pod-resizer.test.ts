@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { both, container, podOf, resizeWorld, running } from './harness.ts';
+import { both, container, podOf, resizeWorld, running } from './resize-harness.ts';
 
 const uid = 'uid-of-web';
 const signal = new AbortController().signal;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-status.ts';
 import { SyncPodResizer } from '../../../../src/kubelet/resize/sync-pod-resizer.ts';
 import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
-import { both, container, podOf, resizeWorld, running } from './harness.ts';
+import { both, container, podOf, resizeWorld, running } from './resize-harness.ts';
 
 const signal = new AbortController().signal;
 const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import { VolumeManager } from '../../../../src/kubelet.ts';
-import { failureOf, never, podWith, setUp } from './world.ts';
+import { failureOf, never, podWith, setUp } from './volumes-world.ts';
 
 const mebibyte = 1024 * 1024;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);

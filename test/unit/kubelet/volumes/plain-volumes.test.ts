@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VolumeManager } from '../../../../src/kubelet.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
-import { failureOf, modeOf, never, podWith, setUp } from './world.ts';
+import { failureOf, modeOf, never, podWith, setUp } from './volumes-world.ts';
 
 describe('emptyDir', () => {
   it('is a folder for everybody, whatever the umask is', async () => {

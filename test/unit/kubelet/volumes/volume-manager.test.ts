@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { VolumeManager } from '../../../../src/kubelet.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
-import { failureOf, never, podWith, setUp } from './world.ts';
+import { failureOf, never, podWith, setUp } from './volumes-world.ts';
 
 describe('VolumeManager', () => {
   it('makes image volumes of the reference that pulling gave', async () => {

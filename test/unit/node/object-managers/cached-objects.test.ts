@@ -3,7 +3,7 @@ import { ApiError } from '../../../../src/index.ts';
 import type { ObjectManagerOptions } from '../../../../src/object-managers.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import type { ObjectRequest } from '../../../support/object-server.ts';
-import { failureOf, podWith, secretWorld, textOf } from './world.ts';
+import { failureOf, podWith, secretWorld, textOf } from './object-managers-world.ts';
 
 const cached = (options: ObjectManagerOptions = {}) => secretWorld({ strategy: 'cache', ...options });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ObjectBudgetOptions, type ObjectManagerOptions, objectBudget } from '../../../../src/object-managers.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import type { ObjectServerOptions } from '../../../support/object-server.ts';
-import { failureOf, podWith, secretWorld } from './world.ts';
+import { failureOf, podWith, secretWorld } from './object-managers-world.ts';
 
 const minute = 60_000;
 const names = (count: number, prefix = 's') => Array.from({ length: count }, (_, index) => `${prefix}${index}`);

@@ -5,7 +5,7 @@ import { ConfigMapManager, nodeTtlMs, SecretManager } from '../../../../src/obje
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ObjectServer } from '../../../support/object-server.ts';
 import { kubeConfigFor, scriptedServer, sendJson } from '../../client/transport/scripted-server.ts';
-import { failureOf, podWith, secretWorld, settled, textOf } from './world.ts';
+import { failureOf, podWith, secretWorld, settled, textOf } from './object-managers-world.ts';
 
 const strategies = ['watch', 'cache', 'get'] as const;
 

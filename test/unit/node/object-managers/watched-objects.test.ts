@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/index.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ObjectServer } from '../../../support/object-server.ts';
-import { failureOf, podWith, secretWorld, settled, textOf } from './world.ts';
+import { failureOf, podWith, secretWorld, settled, textOf } from './object-managers-world.ts';
 
 const minute = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 describe('a clock that is set back', () => {
   it('makes no call wait for a status from beyond the clock', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PodWorkers } from '../../../../src/node/workers/pod-workers.ts';
 import { WorkQueue } from '../../../../src/node/workers/work-queue.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 function worldOf() {
   const world = new World();

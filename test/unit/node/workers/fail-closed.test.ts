@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PodSyncer, RuntimeStatusCache } from '../../../../src/node/workers/pod-syncer.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 const never = () => new Promise<never>(() => {});
 const throws = () => {

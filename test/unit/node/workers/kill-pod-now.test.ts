@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 function outcomeOf(promise: Promise<void>): string[] {
   const outcome: string[] = [];

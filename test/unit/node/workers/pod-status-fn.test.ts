@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePodStatus } from '../../../../src/api/json/types.ts';
 import type { SyncTerminatedPodRequest, SyncTerminatingPodRequest } from '../../../../src/node/workers/pod-syncer.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 const evict = (status: WirePodStatus): void => {
   Object.assign(status, { phase: 'Failed', reason: 'Evicted' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PodWorkers } from '../../../../src/node/workers/pod-workers.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 describe('stop', () => {
   it('resolves at once where no call is under way', async () => {

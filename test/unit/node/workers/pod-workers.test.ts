@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { networkNotReadyMessage } from '../../../../src/node.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 describe('the updates of one pod', () => {
   it('begin no call before the code that gave them has gone on', () => {

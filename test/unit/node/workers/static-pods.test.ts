@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 const staticPod = (uid: string, version = '1') => pod(uid, { name: 'web', source: 'file', version });
 const slowPod = (uid: string) => pod(uid, { name: 'web', source: 'file', terminationGracePeriodSeconds: 60 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WorkQueue } from '../../../../src/node/workers/work-queue.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pod, World } from './world.ts';
+import { pod, World } from './workers-world.ts';
 
 describe('what the pod workers say of a pod', () => {
   it('names the call under way, what waits for its end, and why the last one failed', async () => {

@@ -8,7 +8,7 @@ import { ChangeStream } from '../../../../src/observe/debug/change-stream.ts';
 import { PodHistory } from '../../../../src/observe/debug/pod-history.ts';
 import { PodTable } from '../../../../src/observe/debug/pod-table.ts';
 import { Traffic } from '../../../../src/observe/debug/traffic.ts';
-import { Harness, numberedPod, settle, testPod } from '../../status/harness.ts';
+import { Harness, numberedPod, settle, testPod } from '../../status/status-harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 
 const uid = '12345678';

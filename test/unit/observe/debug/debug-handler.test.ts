@@ -4,7 +4,7 @@ import { createDebugHandler } from '../../../../src/observe/debug/debug-handler.
 import { page } from '../../../../src/observe/debug/page/page.ts';
 import { PodHistory } from '../../../../src/observe/debug/pod-history.ts';
 import { serveLocally } from '../../../support/serve-locally.ts';
-import { Harness, testPod } from '../../status/harness.ts';
+import { Harness, testPod } from '../../status/status-harness.ts';
 import { browser, DebugHarness } from './debug-harness.ts';
 
 const uid = '12345678';

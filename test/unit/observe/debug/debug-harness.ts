@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:ht
 import type { DebugChanges, DebugPod, DebugSnapshot } from '../../../../src/observe/debug/debug-api.ts';
 import { createDebugHandler, type DebugHandler, type DebugHandlerOptions } from '../../../../src/observe/debug/debug-handler.ts';
 import { type LocalServer, serveLocally } from '../../../support/serve-locally.ts';
-import { Harness, type HarnessOptions } from '../../status/harness.ts';
+import { Harness, type HarnessOptions } from '../../status/status-harness.ts';
 
 export interface Answer {
   readonly status: number | undefined;

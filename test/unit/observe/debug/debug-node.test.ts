@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DebugNodeSource, debugNode, linesOf } from '../../../../src/observe/debug/debug-node.ts';
-import { testPod } from '../../status/harness.ts';
+import { testPod } from '../../status/status-harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 
 const head = { nodeName: 'n', state: 'running', ready: true, registered: true, notes: ['a note'] };

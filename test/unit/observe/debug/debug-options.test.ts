@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDebugHandler, resolveDebugOptions } from '../../../../src/observe/debug/debug-handler.ts';
-import { Harness } from '../../status/harness.ts';
+import { Harness } from '../../status/status-harness.ts';
 
 const { manager } = new Harness({ started: false });
 

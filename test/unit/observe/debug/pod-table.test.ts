@@ -3,7 +3,7 @@ import { PodTable } from '../../../../src/observe/debug/pod-table.ts';
 import type { PodSnapshot } from '../../../../src/status/sync/snapshot.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { heldBytes } from '../../../support/held-bytes.ts';
-import { Harness, numberedPod, settle } from '../../status/harness.ts';
+import { Harness, numberedPod, settle } from '../../status/status-harness.ts';
 
 /** A table over a manager whose snapshots are counted: how many pods each had. */
 function tableOf(h: Harness): { table: PodTable; asked: number[] } {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleting, numberedPod, readyStatus, settle, testPod } from '../../status/harness.ts';
+import { deleting, numberedPod, readyStatus, settle, testPod } from '../../status/status-harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 
 const uid = '12345678';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { policyProfile } from '../../../../src/scheduler/classic/policy-profile.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { frameworkOf, nodeNamed, placed, podNamed } from './world.ts';
+import { frameworkOf, nodeNamed, placed, podNamed } from './classic-world.ts';
 
 const nodes = [nodeNamed('n1', { zone: 'a' }), nodeNamed('n2', { zone: 'b' })];
 const predicate = (name: string) => policyProfile({ predicates: [{ name }], priorities: [] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AlgorithmRegistry } from '../../../../src/scheduler/classic/algorithm-registry.ts';
 import { policyProfile, providerProfile } from '../../../../src/scheduler/classic/policy-profile.ts';
-import { frameworkOf, nodeNamed, placed, podNamed } from './world.ts';
+import { frameworkOf, nodeNamed, placed, podNamed } from './classic-world.ts';
 
 const nodes = [nodeNamed('n1', { zone: 'a' }), nodeNamed('n2', { zone: 'b' })];
 const filtersOf = (profile: ReturnType<typeof policyProfile>) =>

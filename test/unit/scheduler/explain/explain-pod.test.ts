@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Diagnosis, FitError } from '../../../../src/scheduler/framework/fit-error.ts';
 import type { PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
 import { explainPod, type KnownOfAttempts, LastAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
-import { giveBack, nodeWaiter, pod, queueOf } from '../queue/world.ts';
+import { giveBack, nodeWaiter, pod, queueOf } from '../queue/queue-world.ts';
 
 const full: PluginRejection = {
   plugin: 'NodeResourcesFit',

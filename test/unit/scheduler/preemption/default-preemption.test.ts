@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
-import { podOf, preemptionWorld } from './world.ts';
+import { podOf, preemptionWorld } from './preemption-world.ts';
 
 const full = (...names: string[]) => names.map((name) => ({ name, started: 10 }));
 const important = { name: 'new', cpu: 1, priority: 10 };

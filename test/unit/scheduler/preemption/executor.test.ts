@@ -4,7 +4,7 @@ import type { SchedulerClient } from '../../../../src/scheduler/framework/plugin
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { PreemptionExecutor } from '../../../../src/scheduler/preemption/executor.ts';
 import { FakeClock } from '../../../../src/testing.ts';
-import { type PodShape, podOf } from './world.ts';
+import { type PodShape, podOf } from './preemption-world.ts';
 
 type Client = Pick<SchedulerClient, 'patchStatus' | 'deletePod' | 'event'>;
 

@@ -6,7 +6,7 @@ import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { ClusterChanges } from '../../../../src/scheduler/queue/cluster-changes.ts';
 import type { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
-import { giveBack, pod, queueOf } from './world.ts';
+import { giveBack, pod, queueOf } from './queue-world.ts';
 
 interface World {
   readonly changes: ClusterChanges;

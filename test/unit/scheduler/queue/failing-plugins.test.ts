@@ -5,7 +5,7 @@ import { steadyTime } from '../../../../src/scheduler/queue/backoff-queue.ts';
 import { nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { giveBack, node, nodeWaiter, pod, queueOf } from './world.ts';
+import { giveBack, node, nodeWaiter, pod, queueOf } from './queue-world.ts';
 
 function fail(): never {
   throw new Error('own fault');

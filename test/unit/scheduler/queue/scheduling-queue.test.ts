@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
-import { giveBack, node, nodeWaiter, pod, queueOf } from './world.ts';
+import { giveBack, node, nodeWaiter, pod, queueOf } from './queue-world.ts';
 
 const queues = (name: string): string => (name === 'good' ? 'Queue' : 'Skip');
 

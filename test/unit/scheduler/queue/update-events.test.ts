@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireNode } from '../../../../src/api/json/types.ts';
 import { nodeUpdateEvents, podUpdateEvents } from '../../../../src/scheduler/queue/cluster-event.ts';
-import { pod } from './world.ts';
+import { pod } from './queue-world.ts';
 
 const ready = (status: string, lastHeartbeatTime = '2000-01-01T00:00:00Z') => ({
   conditions: [{ type: 'Ready', status, lastHeartbeatTime }],

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { WirePodStatus } from '../../../../src/api/json/types.ts';
 import { podConditionView, podStatusView } from '../../../../src/status/canonical/pod-status-view.ts';
-import { Harness, testPod } from '../harness.ts';
+import { Harness, testPod } from '../status-harness.ts';
 
 const time = '2026-01-02T03:04:05Z';
 const later = '2026-01-02T03:04:06Z';

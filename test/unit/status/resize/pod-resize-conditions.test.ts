@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod, WirePodCondition } from '../../../../src/api/json/types.ts';
-import { deleting, numberedPod, testPod } from '../harness.ts';
+import { deleting, numberedPod, testPod } from '../status-harness.ts';
 import { inProgress, pending, started, times, uid, untimed } from './resize-harness.ts';
 
 describe('the resize conditions of one pod', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
 import { PodResizeConditions } from '../../../../src/status/resize/pod-resizes.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { numberedPod } from '../harness.ts';
+import { numberedPod } from '../status-harness.ts';
 import { started, uid } from './resize-harness.ts';
 
 describe('kubelet_pod_in_progress_resizes', () => {

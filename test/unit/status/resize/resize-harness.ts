@@ -1,6 +1,6 @@
 import type { V1PodCondition } from '@kubernetes/client-node';
 import type { Labels, MetricsSink } from '../../../../src/base/metrics/metrics.ts';
-import { Harness } from '../harness.ts';
+import { Harness } from '../status-harness.ts';
 
 /** A metrics sink that keeps the last value of every gauge series, and counts the calls of `set`. */
 class Gauges implements MetricsSink {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { carryOverContainerStatuses, type Pod, type PodStatus, type WirePod } from '../../../../src/index.ts';
 import { buildContainerStatus, buildPod } from '../../../../src/testing.ts';
-import { Harness } from '../harness.ts';
+import { Harness } from '../status-harness.ts';
 
 const running = { running: { startedAt: '2000-01-01T00:00:00Z' } };
 const app = (over: object = {}) => buildContainerStatus({ name: 'app', containerID: 'test://1', state: running, ...over });

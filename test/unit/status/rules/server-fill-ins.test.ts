@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withServerFillIns } from '../../../../src/status/rules/unknown-members.ts';
 import { PodStore } from '../../../../src/testing.ts';
-import { Harness, testPod } from '../harness.ts';
+import { Harness, testPod } from '../status-harness.ts';
 
 describe('withServerFillIns', () => {
   it('gives a condition the observedGeneration that the server keeps for it', () => {

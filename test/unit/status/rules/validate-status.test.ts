@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodStatus } from '../../../../src/api/json/types.ts';
 import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
 import { requireStatus } from '../../../../src/status/rules/validate-status.ts';
-import { Harness, testPod } from '../harness.ts';
+import { Harness, testPod } from '../status-harness.ts';
 
 const condition = (status: unknown, type: unknown = 'Ready') => ({
   conditions: [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { ApiCopies, type ApiPod, apiPodOf, PodSourceView, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { deleting, testPod } from '../harness.ts';
+import { deleting, testPod } from '../status-harness.ts';
 
 const uid = '12345678';
 const at = (resourceVersion: string, message: string): WirePod => testPod({ metadata: { resourceVersion }, status: { message } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
-import { Harness, numberedPod, testPod } from '../harness.ts';
+import { Harness, numberedPod, testPod } from '../status-harness.ts';
 
 /** A manager whose pod source made its last full list at the start; the clock is then set back by an hour. */
 async function afterClockWasSetBack() {

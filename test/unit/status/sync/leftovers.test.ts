@@ -3,7 +3,7 @@ import { AgentView } from '../../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../../src/status/sync/api-copies.ts';
 import { SyncRecords } from '../../../../src/status/sync/sync-records.ts';
 import { buildMirrorPodOf, buildStaticPod } from '../../../../src/testing/fakes/builders.ts';
-import { Harness, numberedPod, settle } from '../harness.ts';
+import { Harness, numberedPod, settle } from '../status-harness.ts';
 
 // What a manager keeps of a pod must not outlive the pod's entry. The parts of a manager are reached through spies.
 

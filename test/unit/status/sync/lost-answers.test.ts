@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, settle, testPod } from '../harness.ts';
+import { Harness, settle, testPod } from '../status-harness.ts';
 
 const before = { message: 'a', startTime: '2026-01-01T00:00:00Z' };
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BoundedChannel } from '../../../../src/base/concurrency/bounded-channel.ts';
-import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from '../status-harness.ts';
 
 const { trySend } = BoundedChannel.prototype;
 

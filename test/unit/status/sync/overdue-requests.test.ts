@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { PodClient } from '../../../../src/client/resources/pod-client.ts';
-import { Harness, numberedPod, settle } from '../harness.ts';
+import { Harness, numberedPod, settle } from '../status-harness.ts';
 
 // A pod client that ignores its signal: its promise settles when the test lets it, or never.
 

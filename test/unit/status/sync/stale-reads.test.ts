@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, testPod } from '../status-harness.ts';
 
 const minute = 60_000;
 

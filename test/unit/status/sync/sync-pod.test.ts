@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import { deleting, Harness, settle, testPod } from '../harness.ts';
+import { deleting, Harness, settle, testPod } from '../status-harness.ts';
 
 const uid = '12345678';
 const foreign = { type: 'example.com/Foreign', status: 'True' } as const;

@@ -9,7 +9,7 @@ import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
 import type { SyncEffect, SyncOutcome } from '../../../../src/status/sync/sync-context.ts';
 import { SyncRecords } from '../../../../src/status/sync/sync-records.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { testPod } from '../harness.ts';
+import { testPod } from '../status-harness.ts';
 
 const uid = '12345678';
 const noSafety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, numberedPod, settle } from '../harness.ts';
+import { Harness, numberedPod, settle } from '../status-harness.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 

@@ -3,7 +3,7 @@ import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
 import type { UIDTranslations } from '../../../../src/status/pods/pod-manager.ts';
 import { numbered } from '../../../support/counted.ts';
-import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, testPod } from '../status-harness.ts';
 
 const uid = '12345678';
 const spec = { containers: [{ name: 'a' }, { name: 'b' }], restartPolicy: 'Never' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
 import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
-import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from '../status-harness.ts';
 
 // The pod manager reports each change, and the manager looks at that pod in the next turn of the event loop. A batch runs
 // only in the tests that name one.

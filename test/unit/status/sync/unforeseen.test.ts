@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from '../status-harness.ts';
 
 // An injected part may throw: that delays the pod it is called for, and no other pod.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, testPod } from '../harness.ts';
+import { Harness, testPod } from '../status-harness.ts';
 
 const uid = '12345678';
 const running = {

@@ -9,7 +9,7 @@ import { RequestGate } from '../../../../src/status/sync/request-gate.ts';
 import { writeStatus } from '../../../../src/status/sync/sync-pod.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../../src/testing/fakes/fake-pod-client.ts';
-import { testPod } from '../harness.ts';
+import { testPod } from '../status-harness.ts';
 
 const uid = '12345678';
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };

@@ -1,0 +1,33 @@
+import type { Framework } from '../../../src/scheduler/framework/framework.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
+import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { listersOf, promisedPods } from '../scheduling/recorded-cluster.ts';
+import type { PreemptCase } from './preempt-case.ts';
+
+/** The scheduler of one case, with its default plugins. */
+export function frameworkOf(recorded: PreemptCase): Framework {
+  const pods = (recorded.pods ?? []).map((pod) => createPodInfo(pod));
+  const snapshot = nodeSnapshotOf(
+    recorded.nodes.map((node) =>
+      createNodeInfo(
+        node,
+        pods.filter(({ pod }) => pod.spec?.nodeName === node.metadata?.name),
+      ),
+    ),
+  );
+  const frameworks = createFrameworks({
+    snapshot: () => snapshot,
+    listers: listersOf(recorded),
+    nominated: { onNode: (name) => promisedPods(name, recorded) },
+    client: noSchedulerClient,
+    isPreempting: () => false,
+    random: () => 0,
+    now: () => Date.parse('2000-01-02T00:00:00Z'),
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  return frameworks.get('default-scheduler') as Framework;
+}

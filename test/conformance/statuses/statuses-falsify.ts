@@ -1,0 +1,11 @@
+import type { Prng } from '../../chaos/prng.ts';
+import { type Falsified, type Holder, tellLie } from '../kinds/falsify-expect.ts';
+import type { StatusesCase } from './statuses-case.ts';
+import { withoutNulls } from './statuses-judge.ts';
+
+/** Changes, drops or adds one member somewhere in the status. */
+export function falsifyStatuses(original: StatusesCase, prng: Prng): Falsified<StatusesCase> {
+  const status = withoutNulls(original.out.status) as Holder;
+  const lie = tellLie(status, prng);
+  return { case: { ...original, out: { status } }, lie };
+}
