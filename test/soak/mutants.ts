@@ -64,7 +64,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '',
   },
   {
-    ...{ name: 'the timer of the batch outlives its manager', part: 'status', file: 'status/sync/sync-loop.ts' },
+    ...{ name: 'the timer of the batch outlives its manager', part: 'status', file: 'status/sync/status-sync-loop.ts' },
     from: '    this.#cancelTick?.();',
     to: '',
   },
