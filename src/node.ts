@@ -91,6 +91,7 @@ export type { HttpSourceOptions } from './node/sources/http-source.ts';
 export { HttpSource } from './node/sources/http-source.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
+export { BackoffError } from './node/workers/backoff-error.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
 export type { PodWorkerState, WorkerFailure } from './node/workers/pod-record.ts';
 export type { KnownPod } from './node/workers/pod-records.ts';
@@ -107,7 +108,7 @@ export type {
 export type { PodWorkerReport, PodWorkersReport } from './node/workers/pod-worker-report.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './node/workers/pod-workers.ts';
 export type { ContainerToStart } from './node/workers/restart-backoff.ts';
-export { BackoffError, type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './node/workers/restart-backoff.ts';
+export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './node/workers/restart-backoff.ts';
 export { SyncLoop } from './node/workers/sync-loop.ts';
 export type {
   Admission,

@@ -49,7 +49,6 @@ export type {
   PluginFactory,
   PluginHandle,
   PluginRejection,
-  PodStatusChange,
   PostFilterAction,
   PostFilterAnswer,
   PreFilterAnswer,
@@ -58,11 +57,10 @@ export type {
   QueueingHint,
   Rejection,
   RejectionCode,
-  SchedulerClient,
-  SchedulingEvent,
   SelectingObject,
 } from './scheduler/framework/plugin.ts';
 export { PluginError } from './scheduler/framework/plugin-error.ts';
+export type { PodStatusChange, SchedulerClient, SchedulingEvent } from './scheduler/framework/scheduler-client.ts';
 export type { ImageState, NodeInfo, Snapshot, TrialNodeInfo } from './scheduler/nodes/node-info.ts';
 export type { GroupedPods, PodGroup, PodsByNode, PreferenceGroup, TermGroup } from './scheduler/nodes/pod-index.ts';
 export type { AffinityTerm, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';

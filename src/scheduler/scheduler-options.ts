@@ -14,7 +14,8 @@ import {
 } from '../base/options.ts';
 import { safeRandom } from '../base/random.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
-import type { ClusterListers, SchedulerClient } from './framework/plugin.ts';
+import type { ClusterListers } from './framework/plugin.ts';
+import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { givenNode, givenPod } from './nodes/given-objects.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
 import type { ProfileOptions } from './profile/profile-options.ts';

@@ -1,4 +1,4 @@
-import type { SchedulerClient } from '../../src/scheduler/framework/plugin.ts';
+import type { SchedulerClient } from '../../src/scheduler/framework/scheduler-client.ts';
 
 const unexpected = (): never => {
   throw new Error('nothing is written in this test');

@@ -16,7 +16,7 @@ import { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
 import { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
 import type { ClassUpdates } from '../pods/class-updates.ts';
-import { execProber } from '../pods/lifecycle-hooks.ts';
+import { execProber } from '../pods/exec-prober.ts';
 import type { SyncCgroups, SyncConfigs, SyncVolumes } from '../pods/sync-parts.ts';
 import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import { podFolder } from '../volumes/pod-folder.ts';

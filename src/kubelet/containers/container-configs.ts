@@ -15,7 +15,7 @@ import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { asConfigError, ContainerConfigError, requireSupportedContainer, requireSupportedPod } from './config-error.ts';
 import { type ConfigParts, type ContainerConfigsOptions, configParts } from './container-configs-options.ts';
 import { containerMounts } from './container-mounts.ts';
-import { kernelHostname, podDNS, podHostname, readResolvConf } from './dns-config.ts';
+import { podDNS, readResolvConf } from './dns-config.ts';
 import {
   containerEnvironment,
   type Environment,
@@ -28,6 +28,7 @@ import {
   variableText,
 } from './environment.ts';
 import { readVolumeFile } from './environment-file.ts';
+import { kernelHostname, podHostname } from './pod-hosts.ts';
 import {
   containerAnnotations,
   containerHash,

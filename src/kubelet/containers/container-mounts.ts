@@ -9,10 +9,10 @@ import type { Mount } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { ContainerConfigError } from './config-error.ts';
 import type { ConfigParts } from './container-configs-options.ts';
-import { managedHosts, nodeHosts, podHostname } from './dns-config.ts';
 import { type Environment, pathLimit, textOf } from './environment.ts';
 import { readAtMost } from './environment-file.ts';
 import { makeTerminationLog, volumeMounts, writeHostsFile } from './mounts.ts';
+import { managedHosts, nodeHosts, podHostname } from './pod-hosts.ts';
 
 /** Whose mounts are made, and from what. */
 export interface MountsRequest {

@@ -7,7 +7,8 @@ import type { PodStatusFn } from '../../node/workers/pod-syncer.ts';
 import type { PodManager } from '../../status/pods/pod-manager.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
-import type { ProgressView, StartFailures } from './start-progress.ts';
+import type { StartFailures } from './start-failures.ts';
+import type { ProgressView } from './start-progress.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
 
 export interface PodStatusesOptions {
@@ -104,7 +105,7 @@ export function statusesOfKnownPods(
 }
 
 /**
- * The same, with the termination messages that the pod's status has already for ends of which no message can be read any more: the
+ * The runtime's status, with the termination messages that the pod's status has already for ends of which no message can be read any more: the
  * files are gone once the pod has been cleaned up after, but an agent that begins anew still sees its containers.
  */
 function withKeptMessages<Status extends RuntimePodStatus>(status: Status, told: PodStatus | undefined): Status {

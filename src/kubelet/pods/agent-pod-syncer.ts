@@ -26,7 +26,8 @@ import { ContainerKiller, PodKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
 import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
-import { progressView, StartFailures, StartProgress } from './start-progress.ts';
+import { StartFailures } from './start-failures.ts';
+import { progressView, StartProgress } from './start-progress.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */
 const unknownPodGraceSeconds = 1;

@@ -6,10 +6,10 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type Clock, type SteadyClock, safeClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { EventRecorder, EventType } from '../../client/events/event-recorder.ts';
-import { containerFieldPath } from '../../node/workers/restart-backoff.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KillReason } from '../actions/pod-actions.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
+import { recordContainerEvent } from './container-events.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 
 export interface PodKillerOptions {
@@ -274,22 +274,4 @@ export function graceSeconds({ metadata, spec }: Pod, container: Container | und
   if (reason === 'startupProbe') return container?.startupProbe?.terminationGracePeriodSeconds ?? ofPod;
   if (reason === 'livenessProbe') return container?.livenessProbe?.terminationGracePeriodSeconds ?? ofPod;
   return ofPod;
-}
-
-// Behaviour of recordContainerEvent in pkg/kubelet/kuberuntime, v1.36.3.
-
-/** What an event about a container says. */
-export interface ContainerEvent {
-  readonly type: EventType;
-  readonly reason: string;
-  readonly message: string;
-  /** Is replaced by the container's name in the message, so that equal events count as one. */
-  readonly containerID?: string;
-}
-
-/** Writes an event about one container of the pod. */
-export function recordContainerEvent(recorder: EventRecorder, pod: Pod, containerName: string, event: ContainerEvent): void {
-  const { type, reason, message, containerID } = event;
-  const text = containerID ? message.replaceAll(containerID, containerName) : message;
-  recorder.event(pod, type, reason, text, containerFieldPath(pod, containerName));
 }

@@ -16,10 +16,11 @@ import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { ContainerConfig } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
-import { type ContainerKiller, graceSeconds, recordContainerEvent } from './container-killer.ts';
+import { recordContainerEvent } from './container-events.ts';
+import { type ContainerKiller, graceSeconds } from './container-killer.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { ReadySandbox } from './sandbox-starter.ts';
-import { asStartError, ContainerStartError } from './start-progress.ts';
+import { asStartError, ContainerStartError } from './start-failures.ts';
 import type { SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
 
 type StartRuntime = Pick<ContainerRuntime, 'createContainer' | 'startContainer' | 'removeContainer' | 'listContainers'>;

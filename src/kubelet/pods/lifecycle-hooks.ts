@@ -9,8 +9,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import { probeHeaders, requestPath } from '../../node/probes/http-probe.ts';
 import { containerPort } from '../../node/probes/network-prober.ts';
-import type { ExecProbeTarget, ProbeOutcome, Prober } from '../../node/probes/prober.ts';
-import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { podText } from './agent-pod-statuses.ts';
 
 export type LifecycleHandler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
@@ -32,6 +31,7 @@ export interface LifecycleHooksOptions {
 }
 
 const decoder = new TextDecoder();
+
 /** So much of what a command says is told, in bytes of each of its outputs: it is kept, and becomes part of the pod's status. */
 const longestHookOutput = 4096;
 
@@ -159,49 +159,4 @@ function get({ scheme, host, port, path, headers: ofSpec }: HookAddress, signal:
 function isPlainAnswer(error: unknown): boolean {
   const code = errorCodeOf(error);
   return code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' || code === 'EPROTO';
-}
-
-// Behaviour of pkg/probe/exec and of newExecInContainer in pkg/kubelet/prober, v1.36.3.
-
-/** So much of what a command says counts, in bytes. */
-const longestProbeOutput = 10 * 1024;
-
-/**
- * The `exec` of a prober: runs the command in the container. A success where it ends with code 0; its output, at most 10 KiB, is
- * what an event says. A command that takes too long has failed; one that could not be run says nothing.
- */
-export function execProber(runtime: Pick<ContainerRuntime, 'execSync'>): Prober['exec'] {
-  return async (target, signal) => {
-    try {
-      return await exec(runtime, target, signal);
-    } catch (error) {
-      if (isTimeout(error) || isTimeout(signal.reason)) return tooLate(target);
-      return { result: 'unknown', error };
-    }
-  };
-}
-
-async function exec(
-  runtime: Pick<ContainerRuntime, 'execSync'>,
-  { containerID, command, timeoutSeconds }: ExecProbeTarget,
-  signal: AbortSignal,
-): Promise<ProbeOutcome> {
-  const { exitCode, stdout, stderr } = await runtime.execSync(ownID(containerID), command, timeoutSeconds, { signal });
-  const output = decoder.decode(Buffer.concat([stdout, stderr]).subarray(0, longestProbeOutput));
-  return { result: exitCode === 0 ? 'success' : 'failure', output };
-}
-
-function tooLate({ command, timeoutSeconds }: ExecProbeTarget): ProbeOutcome {
-  const text = JSON.stringify(command.join(' '));
-  return { result: 'failure', output: `command timed out: ${text} timed out after ${timeoutSeconds}s` };
-}
-
-function isTimeout(error: unknown): boolean {
-  return isRuntimeError(error, 'timeout') || (error instanceof Error && error.name === 'TimeoutError');
-}
-
-/** The runtime's own id: `containerd://1234` is `1234` there. */
-function ownID(containerID: string): string {
-  const at = containerID.indexOf('://');
-  return at < 0 ? containerID : containerID.slice(at + 3);
 }

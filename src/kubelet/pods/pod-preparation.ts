@@ -7,7 +7,7 @@ import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { BackoffError } from '../../node/workers/restart-backoff.ts';
+import { BackoffError } from '../../node/workers/backoff-error.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { VolumeError } from '../volumes/volume-manager.ts';

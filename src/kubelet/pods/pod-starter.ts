@@ -15,7 +15,8 @@ import { ContainerStarter, type StartContext } from './container-starter.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { PreparedPod } from './pod-preparation.ts';
 import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
-import { asStartError, type ContainerStartError, restartedRuns, type StartFailures, syncFailure } from './start-progress.ts';
+import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
+import { restartedRuns } from './start-progress.ts';
 
 export interface PodStarterOptions extends ResolvedAgentPodSyncerOptions {
   readonly hooks: LifecycleHooks;

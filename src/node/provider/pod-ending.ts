@@ -2,7 +2,7 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { BackoffError } from '../workers/restart-backoff.ts';
+import type { BackoffError } from '../workers/backoff-error.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';

@@ -4,11 +4,11 @@ import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
+import { earliestBackoffEnd } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType } from './pod-syncer.ts';
 import type { CallUnderWay } from './pod-worker-report.ts';
-import { earliestBackoffEnd } from './restart-backoff.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';
 
 /** A call under way. */

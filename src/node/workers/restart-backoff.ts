@@ -4,8 +4,6 @@ import { podFullName, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { KeyedBackoff } from '../../base/concurrency/backoff.ts';
-import { StatusManagerError } from '../../base/errors.ts';
-import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 
@@ -108,56 +106,6 @@ export class RestartBackoff {
   gc(): void {
     this.#counter.gc();
   }
-}
-
-// Behaviour of BackoffError and MinBackoffExpiration in pkg/kubelet/container/sync_result.go, v1.36.3.
-
-/** How deep an error is looked into: one that holds itself is not followed for ever. */
-const deepest = 16;
-
-/**
- * What is to be done waits until a time. Pod workers repeat a call that rejects with this error at that time.
- *
- * @example
- * ```ts
- * import { BackoffError } from 'pod-status-manager/node';
- *
- * // a pod syncer rejects with it
- * const error = new BackoffError('the image is pulled again at noon', Date.UTC(2026, 0, 1, 12));
- * console.log(error.code, new Date(error.until).toISOString()); // ERR_BACKOFF 2026-01-01T12:00:00.000Z
- * ```
- */
-export class BackoffError extends StatusManagerError {
-  /** When the wait ends, in milliseconds since the epoch. */
-  readonly until: number;
-
-  constructor(message: string, until: number, options?: ErrorOptions) {
-    super('ERR_BACKOFF', message, options);
-    this.name = 'BackoffError';
-    this.until = until;
-  }
-}
-
-/**
- * When the earliest wait that the error tells of ends, in milliseconds since the epoch; undefined where it tells of none. It
- * is looked for in the error, in its `cause`, and in the `errors` of an AggregateError. Never throws.
- */
-export function earliestBackoffEnd(error: unknown): number | undefined {
-  return callGuarded(() => earliest(error, 0), ignoreFailure);
-}
-
-function earliest(error: unknown, depth: number): number | undefined {
-  if (typeof error !== 'object' || error === null || depth > deepest) return undefined;
-  if ('code' in error && error.code === 'ERR_BACKOFF' && 'until' in error && Number.isFinite(error.until)) {
-    return error.until as number;
-  }
-  const parts: unknown[] = error instanceof AggregateError ? error.errors : 'cause' in error ? [error.cause] : [];
-  let found: number | undefined;
-  for (const part of parts) {
-    const until = earliest(part, depth + 1);
-    if (until !== undefined && (found === undefined || until < found)) found = until;
-  }
-  return found;
 }
 
 // Behaviour of GetBackoffKey in pkg/kubelet/kuberuntime and of fieldPath in pkg/kubelet/container, v1.36.3.

@@ -14,7 +14,7 @@ import { ResourceClient, type ResourceTransport } from '../../client/resources/r
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
-import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/plugin.ts';
+import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
 import { EventWriter } from './event-writer.ts';
 
 export interface ApiSchedulerClientParts {

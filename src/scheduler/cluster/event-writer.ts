@@ -8,7 +8,7 @@ import { eventName, podObjectReference } from '../../client/events/event-recorde
 import { type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
-import type { SchedulingEvent } from '../framework/plugin.ts';
+import type { SchedulingEvent } from '../framework/scheduler-client.ts';
 
 export interface EventWriterOptions {
   readonly transport: ResourceTransport;

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../base/clock.ts';
+// Behaviour of pkg/scheduler/schedule_one.go schedulingCycle, v1.36.3.
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
@@ -12,78 +12,6 @@ import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingAlgorithm } from './algorithm.ts';
 import { type Attempt, type PlacedPod, refusedNode } from './attempt.ts';
-
-export interface RunLoopOptions {
-  /** Does one piece of work; false where there is none. */
-  readonly step: () => boolean;
-  readonly clock: SteadyClock;
-}
-
-/** How long the steps of one turn may take together, in milliseconds, before sockets and timers have theirs. */
-const turnMs = 8;
-/** The clock may stand still. */
-const mostSteps = 256;
-
-/** Does pieces of work for as long as there are any, and lets the rest of the process have its turn in between. */
-export class RunLoop {
-  readonly #options: RunLoopOptions;
-  #isRunning = false;
-  #turn: NodeJS.Immediate | undefined;
-  #idle = Promise.withResolvers<void>();
-
-  constructor(options: RunLoopOptions) {
-    this.#options = options;
-    this.#idle.resolve();
-  }
-
-  /** True while work is under way or about to begin. */
-  get isBusy(): boolean {
-    return this.#turn !== undefined;
-  }
-
-  start(): void {
-    this.#isRunning = true;
-    this.wake();
-  }
-
-  stop(): void {
-    this.#isRunning = false;
-    if (this.#turn === undefined) return;
-    clearImmediate(this.#turn);
-    this.#turn = undefined;
-    this.#idle.resolve();
-  }
-
-  /** There may be work. */
-  wake(): void {
-    if (!this.#isRunning || this.#turn !== undefined) return;
-    this.#idle = Promise.withResolvers<void>();
-    this.#turn = setImmediate(() => this.#work());
-  }
-
-  /** Resolves once there is no work, or the loop was stopped. */
-  idle(): Promise<void> {
-    return this.#idle.promise;
-  }
-
-  #work(): void {
-    const { step, clock } = this.#options;
-    const until = clock.elapsed() + turnMs;
-    let steps = 1;
-    while (step()) {
-      if (!this.#isRunning) return;
-      if (steps >= mostSteps || clock.elapsed() >= until) {
-        this.#turn = setImmediate(() => this.#work());
-        return;
-      }
-      steps += 1;
-    }
-    this.#turn = undefined;
-    this.#idle.resolve();
-  }
-}
-
-// Behaviour of pkg/scheduler/schedule_one.go schedulingCycle, v1.36.3.
 
 /** What came of one attempt. */
 export type AttemptOutcome =
@@ -170,4 +98,5 @@ const cannotEvict: PostFilterAnswer = {
   nominatedNodeName: '',
   message: 'preemption: not possible, because the client of the scheduler has no `deletePod`',
 };
+
 const noWaits = { rejection: undefined, waits: new Map<string, number>() };

@@ -117,10 +117,6 @@ export class FilterRunner {
     this.#nominated = nominated;
   }
 
-  get hasFilters(): boolean {
-    return this.#filters.length > 0;
-  }
-
   preFilter(state: CycleState, pod: PodInfo, snapshot: Snapshot): PreFilterOutcome {
     return this.#preFilters.run(state, pod, snapshot);
   }

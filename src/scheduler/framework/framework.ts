@@ -18,9 +18,9 @@ import {
   type PreFilterAnswer,
   type ProfilePlugins,
   pluginsAt,
-  type SchedulerClient,
 } from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
+import type { SchedulerClient } from './scheduler-client.ts';
 import { ScoreRunner } from './score-runner.ts';
 
 /** What a profile's plugins are given of the scheduler. */

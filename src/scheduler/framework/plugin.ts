@@ -1,8 +1,9 @@
-import type { WirePod, WirePodCondition } from '../../api/json/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
+import type { SchedulerClient } from './scheduler-client.ts';
 
 /** The highest score that a plugin may give, after normalisation. The lowest is 0. */
 export const maxNodeScore = 100;
@@ -219,45 +220,6 @@ export interface ProfilePlugins {
   readonly checkAllFilters?: boolean;
   /** How many per cent of the nodes are to be found feasible before the search ends; 0, the default: fewer the more nodes there are. */
   readonly percentageOfNodesToScore?: number;
-}
-
-/** What is to change in a pod's status. */
-export interface PodStatusChange {
-  /** Put in the place of the condition of its type. Its times are the client's to fill in. */
-  readonly condition?: Pick<WirePodCondition, 'type' | 'status' | 'reason' | 'message'>;
-  /** An empty text clears it. */
-  readonly nominatedNodeName?: string;
-}
-
-/** What the scheduler tells people of a pod. */
-export interface SchedulingEvent {
-  /** The pod that it is about. */
-  readonly pod: WirePod;
-  /** The other pod that it is about, such as the one that preempts. */
-  readonly related?: WirePod;
-  /** `Warning` where something failed. */
-  readonly type: 'Normal' | 'Warning';
-  /** `Scheduled`, `FailedScheduling`, `Preempted`. */
-  readonly reason: string;
-  /** `Binding`, `Scheduling`, `Preempting`. */
-  readonly action: string;
-  /** What happened, in a sentence for people. */
-  readonly note: string;
-}
-
-/**
- * What the scheduler writes to the cluster. Every method that takes a signal settles soon after it aborts. All of them name
- * the pod's uid, so that a pod that was created again under the name is never meant.
- */
-export interface SchedulerClient {
-  /** Resolves only once the pod is on this node, by this request or by one whose answer was lost. Rejects otherwise. */
-  bind(pod: WirePod, nodeName: string, signal: AbortSignal): Promise<void>;
-  /** A pod that is gone, or another one by now, is no failure. */
-  patchStatus(pod: WirePod, change: PodStatusChange, signal: AbortSignal): Promise<void>;
-  /** Deletes a victim with its own grace period. A pod that is gone, or another one by now, is no failure. */
-  deletePod(pod: WirePod, signal: AbortSignal): Promise<void>;
-  /** Never waits and never throws. */
-  event(event: SchedulingEvent): void;
 }
 
 /** What changed. */

@@ -5,7 +5,8 @@ import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { NominatedPods, SchedulerClient } from '../framework/plugin.ts';
+import type { NominatedPods } from '../framework/plugin.ts';
+import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import { type PodInfo, podFields } from '../nodes/pod-info.ts';
 
 export interface PreemptionExecutorOptions {

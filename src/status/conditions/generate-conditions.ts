@@ -15,8 +15,7 @@ import {
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
-/** Undefined (or null) is "nothing is known", which is not the same as an empty list: "there are none". */
-/** The container statuses of a pod; none where the agent does not know them. */
+/** What is known of a pod's containers. Undefined or null: nothing is known. An empty list: there are none. */
 export type ContainerStatuses = readonly ContainerStatus[] | null | undefined;
 
 const isTrue: ConditionVerdict = { status: 'True' };

@@ -14,7 +14,7 @@ import {
 import { invalidArgument } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
-import { type BasicPodManagerOptions, PodRegistrars, SharedNames } from './pod-registrars.ts';
+import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
 
 /** All pods of a pod manager, the mirror pods apart. */
 export interface PodsAndMirrorPods<P extends Pod = Pod> {
@@ -357,4 +357,32 @@ function refuse(): never {
 export function readOnlyMap<K, V>(map: Map<K, V>): ReadonlyMap<K, V> {
   const value = refuse;
   return Object.freeze(Object.defineProperties(map, { set: { value }, delete: { value }, clear: { value } }));
+}
+
+/** Full names that several pods have had at once, neither of them a mirror pod, with the uids of those that are still there. */
+export class SharedNames {
+  readonly #uids = new Map<string, Set<string>>();
+
+  add(fullName: string, ...uids: readonly string[]): void {
+    const known = this.#uids.get(fullName) ?? new Set();
+    this.#uids.set(fullName, known);
+    for (const uid of uids) known.add(uid);
+  }
+
+  /** The pod is gone. */
+  drop(fullName: string, uid: string): void {
+    const known = this.#uids.get(fullName);
+    if (known?.delete(uid) && known.size === 0) this.#uids.delete(fullName);
+  }
+
+  /** The uids, in the order in which they came; the name counts as no longer shared. */
+  take(fullName: string): Iterable<string> {
+    const known = this.#uids.get(fullName) ?? [];
+    this.#uids.delete(fullName);
+    return known;
+  }
+
+  clear(): void {
+    this.#uids.clear();
+  }
 }

@@ -3,7 +3,7 @@ import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { getPodCondition } from '../conditions/pod-conditions.ts';
-import { differsFromServer } from '../rules/unknown-members.ts';
+import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiPod } from './api-copies.ts';
 import { canBeDeleted } from './delete-pod.ts';
@@ -66,8 +66,8 @@ function isOver({ agent, records }: LookContext, podUID: string, entry: Versione
   if (agent.pod(podUID) !== undefined || showsRunningContainer(entry.status)) return false;
   const state = records.state(podUID);
   const isGone = state?.wait?.kind === 'gone';
-  const isWritten = !state?.phaseHeldBack && records.acknowledgedVersion(podUID) >= entry.version;
-  const isSettled = isGone || (agent.hasVanished(podUID) && isWritten);
+  const isAcknowledged = !state?.phaseHeldBack && records.acknowledgedVersion(podUID) >= entry.version;
+  const isSettled = isGone || (agent.hasVanished(podUID) && isAcknowledged);
   return isSettled && !agent.podCouldHaveRunningContainers(podUID, entry);
 }
 

@@ -5,7 +5,8 @@ import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodClient } from '../../client/resources/pod-client.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
-import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
+import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { Moment } from './pod-source-view.ts';
 import type { RequestFailure } from './request-failure.ts';
 import type { GateAdmission, RequestGate } from './request-gate.ts';
 

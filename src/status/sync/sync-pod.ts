@@ -9,10 +9,11 @@ import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { PodMetadata } from '../../client/resources/pod-client.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { mergePodStatus } from '../rules/merge-pod-status.ts';
-import { withServerFillIns } from '../rules/unknown-members.ts';
+import { withServerFillIns } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import { type ApiPod, patchedApiPod } from './api-copies.ts';
-import { deletePod, isOtherPod, isPodGone, readPod } from './delete-pod.ts';
+import { deletePod } from './delete-pod.ts';
+import { isOtherPod, isPodGone, readPod } from './read-pod.ts';
 import { RequestFailure } from './request-failure.ts';
 import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type SyncOutcome } from './sync-context.ts';
 

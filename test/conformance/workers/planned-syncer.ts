@@ -1,5 +1,5 @@
+import { BackoffError } from '../../../src/node/workers/backoff-error.ts';
 import type { PodStatusFn, PodSyncer } from '../../../src/node/workers/pod-syncer.ts';
-import { BackoffError } from '../../../src/node/workers/restart-backoff.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { CallPlan, RecordedCall, SyncerFunction } from './workers-case.ts';
 

@@ -3,15 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import type { Container } from '../../../../src/api/pod/pod-containers.ts';
-import {
-  type DNSSettings,
-  kernelHostname,
-  managedHosts,
-  nodeHosts,
-  parseResolvConf,
-  podDNS,
-  podHostname,
-} from '../../../../src/kubelet/containers/dns-config.ts';
+import { type DNSSettings, parseResolvConf, podDNS } from '../../../../src/kubelet/containers/dns-config.ts';
+import { kernelHostname, managedHosts, nodeHosts, podHostname } from '../../../../src/kubelet/containers/pod-hosts.ts';
 import {
   containerAnnotations,
   containerHash,

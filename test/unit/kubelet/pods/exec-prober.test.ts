@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { execProber } from '../../../../src/kubelet/pods/lifecycle-hooks.ts';
+import { execProber } from '../../../../src/kubelet/pods/exec-prober.ts';
 import { RuntimeError } from '../../../../src/kubelet/runtime/container-runtime.ts';
 
 const subject = { podUID: '1', podName: 'web', namespace: 'default', containerName: 'app', containerID: 'containerd://abc' };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isStatusManagerError } from '../../../../src/base/errors.ts';
-import { BackoffError, durationText, earliestBackoffEnd } from '../../../../src/node/workers/restart-backoff.ts';
+import { BackoffError, earliestBackoffEnd } from '../../../../src/node/workers/backoff-error.ts';
+import { durationText } from '../../../../src/node/workers/restart-backoff.ts';
 
 describe('a backoff error', () => {
   it('has a code, a time and a cause', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import type { SchedulerClient } from '../../../../src/scheduler/framework/plugin.ts';
+import type { SchedulerClient } from '../../../../src/scheduler/framework/scheduler-client.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { PreemptionExecutor } from '../../../../src/scheduler/preemption/executor.ts';
 import { FakeClock } from '../../../../src/testing.ts';

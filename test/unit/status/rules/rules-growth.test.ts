@@ -7,10 +7,11 @@ import { normalizeStatus } from '../../../../src/status/canonical/normalize-stat
 import { generateReadinessConditions } from '../../../../src/status/conditions/generate-conditions.ts';
 import { generateConditions } from '../../../../src/status/conditions/generate-pod-conditions.ts';
 import { generateAllContainersRestartingCondition } from '../../../../src/status/conditions/generate-runtime-conditions.ts';
+import { carryOverContainerStatuses } from '../../../../src/status/rules/carry-over.ts';
 import { checkContainerStateTransition } from '../../../../src/status/rules/container-state-transition.ts';
-import { carryOverContainerStatuses, mergePodStatus } from '../../../../src/status/rules/merge-pod-status.ts';
+import { mergePodStatus } from '../../../../src/status/rules/merge-pod-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../../src/status/rules/pod-status-equality.ts';
-import { differsFromServer, withServerFillIns } from '../../../../src/status/rules/unknown-members.ts';
+import { differsFromServer, withServerFillIns } from '../../../../src/status/rules/server-fill-ins.ts';
 import { Counter, numbered } from '../../../support/counted.ts';
 
 const size = 4000;

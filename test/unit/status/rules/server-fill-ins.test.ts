@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withServerFillIns } from '../../../../src/status/rules/unknown-members.ts';
+import { withServerFillIns } from '../../../../src/status/rules/server-fill-ins.ts';
 import { PodStore } from '../../../../src/testing.ts';
 import { Harness, testPod } from '../status-harness.ts';
 
