@@ -1,5 +1,5 @@
 import type { WirePod } from '../../src/api/json/types.ts';
-import type { SchedulerClient } from '../../src/scheduler/framework/plugin.ts';
+import type { SchedulerClient } from '../../src/scheduler/framework/scheduler-client.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { benchNode, benchPod, type Workload } from './workloads.ts';
 
