@@ -6,8 +6,8 @@ export const floors = {
   checks: 9498,
   soak: 19,
   cluster: 683,
-  consumers: 114,
+  consumers: 119,
   browser: 43,
-  docs: 181,
+  docs: 204,
   monitoring: 4,
 };

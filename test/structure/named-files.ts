@@ -15,7 +15,7 @@ function filesBelow(folder: string): string[] {
 const files = filesBelow('');
 
 /** The files of the repository that a name stands for: `retry.ts` and `sync/retry.ts` for `src/status/sync/retry.ts`. */
-export function placesOf(name: string): readonly string[] {
+function placesOf(name: string): readonly string[] {
   return files.filter((path) => path === name || path.endsWith(`/${name}`));
 }
 

@@ -360,7 +360,7 @@ export function readOnlyMap<K, V>(map: Map<K, V>): ReadonlyMap<K, V> {
 }
 
 /** Full names that several pods have had at once, neither of them a mirror pod, with the uids of those that are still there. */
-export class SharedNames {
+class SharedNames {
   readonly #uids = new Map<string, Set<string>>();
 
   add(fullName: string, ...uids: readonly string[]): void {
