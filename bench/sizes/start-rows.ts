@@ -1,7 +1,7 @@
 import type { WirePod } from '../../src/index.ts';
 import { startTexts } from '../../src/kubelet/containers/container-configs.ts';
-import { managedHosts } from '../../src/kubelet/containers/pod-hosts.ts';
 import { containerEnvironment } from '../../src/kubelet/containers/environment.ts';
+import { managedHosts } from '../../src/kubelet/containers/pod-hosts.ts';
 import { portMappings } from '../../src/kubelet/containers/runtime-names.ts';
 import { credentialsFor } from '../../src/kubelet/images/keyring.ts';
 import { downwardFiles, ShownFields } from '../../src/kubelet/volumes/volume-request.ts';
