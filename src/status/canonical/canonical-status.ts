@@ -6,6 +6,8 @@ import { canonicalMember, canonicalObject, canonicalText, isObject, mapObjects, 
 /** The bytes of termination messages a pod may carry; each container gets an equal share (MaxPodTerminationMessageLogLength). */
 const maxTerminationMessageBytes = 1024 * 12;
 
+const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
+
 /** How many bytes the termination message of one of the pod's containers may have. */
 export function messageShare({ spec }: Pod): number {
   const containers =
@@ -18,19 +20,11 @@ export function messageShare({ spec }: Pod): number {
  * messages are within their share, and otherwise a copy that has the other lists. Changes nothing.
  */
 export function normalizedOf(pod: Pod, canonical: WirePodStatus): WirePodStatus {
-  const { containerStatuses, ephemeralContainerStatuses, initContainerStatuses } = canonical;
   const share = messageShare(pod);
-  const normalized = inCanonicalOrder(pod, {
-    ...canonical,
-    ...(containerStatuses && { containerStatuses: withinShare(containerStatuses, share) }),
-    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: withinShare(ephemeralContainerStatuses, share) }),
-    ...(initContainerStatuses && { initContainerStatuses: withinShare(initContainerStatuses, share) }),
-  });
-  const isCanonical =
-    normalized.containerStatuses === containerStatuses &&
-    normalized.ephemeralContainerStatuses === ephemeralContainerStatuses &&
-    normalized.initContainerStatuses === initContainerStatuses;
-  return isCanonical ? canonical : normalized;
+  const normalized = { ...canonical };
+  for (const key of statusLists) if (canonical[key]) normalized[key] = withinShare(canonical[key], share);
+  inCanonicalOrder(pod, normalized);
+  return statusLists.every((key) => normalized[key] === canonical[key]) ? canonical : normalized;
 }
 
 /** The statuses with termination messages of so many bytes at most; the list itself where none is longer. */
