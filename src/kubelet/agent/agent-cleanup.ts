@@ -1,5 +1,6 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { HousekeepingReport } from '../../node/workers/sync-loop-options.ts';
@@ -55,7 +56,7 @@ export class AgentCleanup {
   async #look({ pods, possiblyRunning }: HousekeepingReport): Promise<void> {
     const { volumes, cgroups, lifecycle, isKnown } = this.#options;
     const { signal } = this.#stopping;
-    const known = new Set([...possiblyRunning, ...pods.map(({ metadata }) => metadata?.uid ?? '')]);
+    const known = new Set([...possiblyRunning, ...pods.map(podUIDOf)]);
     const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
     const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
     const leftGroups = (await cgroups.listPods()).filter(isLeft);

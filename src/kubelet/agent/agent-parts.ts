@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource, isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { apiserverSource, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { PodConfig } from '../../node/config/pod-config.ts';
@@ -295,7 +295,7 @@ export class AgentParts {
   }
 
   #housekeep(report: HousekeepingReport): void {
-    const desired = new Set([...report.possiblyRunning, ...report.pods.map(({ metadata }) => metadata?.uid ?? '')]);
+    const desired = new Set([...report.possiblyRunning, ...report.pods.map(podUIDOf)]);
     this.containers.probes.cleanupPods(desired);
     this.containers.forgetWaits();
     void this.classes.update();

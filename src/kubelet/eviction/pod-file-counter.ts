@@ -112,7 +112,7 @@ export class PodFileCounter {
   async freshen(signal: AbortSignal): Promise<void> {
     this.#order += 1;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const podUIDs = new Set(this.#options.pods().map(({ metadata }) => metadata?.uid ?? ''));
+    const podUIDs = new Set(this.#options.pods().map(podUIDOf));
     const waiter: Waiter = { order: this.#order, podUIDs, resolve };
     this.#waiters.add(waiter);
     for (const counted of this.#pods.values()) counted.dueAt = 0;

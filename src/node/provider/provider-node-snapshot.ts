@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource, podSourceOf } from '../../api/pod/pod-identity.ts';
+import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { AwaitedStart, RunStateName } from '../../base/concurrency/run-state.ts';
 import { type RetriedError, retriedError } from '../../client/resources/error-class.ts';
@@ -79,7 +79,7 @@ export function podReport({ podManager, podWorkers, pods }: ProviderNodeParts, p
 }
 
 function podReports(node: NodeToShow): ProviderPodReport[] {
-  const uids = new Set(node.podManager.getPods().map(({ metadata }) => metadata?.uid ?? ''));
+  const uids = new Set(node.podManager.getPods().map(podUIDOf));
   for (const { uid } of node.pods.all()) uids.add(uid);
   return Array.from(uids, (uid) => podReport(node, uid));
 }
