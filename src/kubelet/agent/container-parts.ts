@@ -60,19 +60,10 @@ export class ContainerParts {
     const { runtime } = given;
     const { eventRecorder } = cluster;
     this.lifecycle = new PodLifecycle({ runtime, podChanged, terminationMessageOf, ...measured });
-    const { serializeImagePulls, maxParallelImagePulls = 5, rootDirectory } = settings;
-    const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock: timed.clock };
-    this.images = new ImagePuller({
-      runtime: limitedPulls(runtime, rate),
-      recordsDirectory: `${rootDirectory}/image_manager`,
-      maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
-      credentialVerification: settings.imagePullCredentialsVerificationPolicy,
-      eventRecorder,
-      ...timed,
-    });
+    this.images = this.#makeImages();
     const mounter = given.mounter ?? new LinuxMounter();
     this.volumes = new VolumeManager({
-      rootDirectory,
+      rootDirectory: settings.rootDirectory,
       mounter,
       secrets: cluster.secrets,
       configMaps: cluster.configMaps,
@@ -129,6 +120,21 @@ export class ContainerParts {
     this.syncer.stop();
     await this.probes.stop();
     await this.lifecycle.stop();
+  }
+
+  #makeImages(): ImagePuller {
+    const { options, cluster } = this.#parts;
+    const { given, settings, timed } = options;
+    const { serializeImagePulls, maxParallelImagePulls = 5 } = settings;
+    const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock: timed.clock };
+    return new ImagePuller({
+      runtime: limitedPulls(given.runtime, rate),
+      recordsDirectory: `${settings.rootDirectory}/image_manager`,
+      maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+      credentialVerification: settings.imagePullCredentialsVerificationPolicy,
+      eventRecorder: cluster.eventRecorder,
+      ...timed,
+    });
   }
 
   /** A pod that names too much waits as one whose volumes cannot be mounted. */

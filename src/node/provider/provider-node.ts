@@ -97,8 +97,8 @@ export class ProviderNode {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
     const resolved = resolveProviderOptions(options);
-    const { podManager, shared, timed, measured, selection, hostIPs } = resolved;
-    const { nodeName, provider, kubeConfig, admitPod } = options;
+    const { podManager, shared, timed, selection, hostIPs } = resolved;
+    const { nodeName, provider, kubeConfig } = options;
     this.#options = resolved;
     const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed);
     this.#transport = transport;
@@ -139,20 +139,7 @@ export class ProviderNode {
       eventRecorder,
       ...shared,
     });
-    this.#loop = new SyncLoop({
-      ...options.syncLoop,
-      config: this.#config,
-      podManager,
-      podWorkers: this.podWorkers,
-      workQueue: this.podWorkers.workQueue,
-      statusManager: this.statusManager,
-      runtime: this.#syncer.pods,
-      ...(admitPod !== undefined && { admitPod }),
-      onHousekeeping: ({ pods }) => this.#syncer.releasePods(pods, (podUID) => this.#isFinished(podUID)),
-      onCaughtUp: () => this.#noteCaughtUp(),
-      eventRecorder,
-      ...measured,
-    });
+    this.#loop = this.#makeLoop(options, eventRecorder);
     const readiness = (): NodeReadiness => this.#readiness();
     this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness, eventRecorder, ...shared });
     this.#mirrorPods = this.#makeMirrorPods();
@@ -283,6 +270,23 @@ export class ProviderNode {
       podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
       podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(podUIDOf(pod)),
     };
+  }
+
+  #makeLoop({ syncLoop, admitPod }: ProviderNodeOptions, eventRecorder: EventRecorder): SyncLoop {
+    return new SyncLoop({
+      ...syncLoop,
+      config: this.#config,
+      podManager: this.podManager,
+      podWorkers: this.podWorkers,
+      workQueue: this.podWorkers.workQueue,
+      statusManager: this.statusManager,
+      runtime: this.#syncer.pods,
+      ...(admitPod !== undefined && { admitPod }),
+      onHousekeeping: ({ pods }) => this.#syncer.releasePods(pods, (podUID) => this.#isFinished(podUID)),
+      onCaughtUp: () => this.#noteCaughtUp(),
+      eventRecorder,
+      ...this.#options.measured,
+    });
   }
 
   #makeMirrorPods(): MirrorPodReconciler {
