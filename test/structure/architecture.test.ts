@@ -3,14 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { floors, rooms } from './rooms.ts';
 import { root } from './source-tree.ts';
+import { firstCells } from './table-cells.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const pages = ['ARCHITECTURE.md', ...Object.keys(floors).map((floor) => `src/${floor}/README.md`)];
-
-/** The first cells of the rows of all tables. */
-function firstCells(markdown: string): string[] {
-  return [...markdown.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell = '']) => cell.trim());
-}
 
 /** The rooms that the README of a floor lists. */
 function listedRooms(floor: string, markdown: string): string[] {
