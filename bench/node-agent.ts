@@ -1,5 +1,5 @@
 // npm run bench:agent [-- --rounds 1 --only kubelet|ours --singles 20 --burst 30 --many 100]
-// Measures the kubelet and our node agent in turn, each in a fresh kit (test/node-kit): latency, requests, processor, memory.
+// Measures the kubelet and our node agent in turn, each in a fresh kit (test/peers/node-kit): latency, requests, processor, memory.
 import { parseArgs } from 'node:util';
 import { type Agent, agents, namesOfAgents } from './node-agent/agents.ts';
 import { barsOf } from './node-agent/bars.ts';

@@ -1,6 +1,6 @@
 // npm run bench:scheduler-cluster [-- --rounds 3 --only kubeScheduler|ours --nodes 200 --pods 2000 --rate 50]
 // Measures kube-scheduler and our scheduler in turn, each as a process of its own, on one real control plane. Both have the
-// same limit of requests, so high that it does not count. It needs the node kit's kube-scheduler (test/node-kit/build.sh).
+// same limit of requests, so high that it does not count. It needs the node kit's kube-scheduler (test/peers/node-kit/build.sh).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

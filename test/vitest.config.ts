@@ -8,12 +8,12 @@ export default defineConfig({
     include: [
       'test/unit/**/*.test.ts',
       'test/conformance/**/*.test.ts',
-      'test/apiserver/**/*.test.ts',
+      'test/server/**/*.test.ts',
       'test/structure/**/*.test.ts',
       'test/package/**/*.test.ts',
-      'test/faults/**/*.test.ts',
-      'test/fuzz/**/*.test.ts',
-      'test/simulation/**/*.test.ts',
+      'test/random/faults/**/*.test.ts',
+      'test/random/fuzz/**/*.test.ts',
+      'test/random/simulation/**/*.test.ts',
       'examples/testing/**/*.test.ts',
     ],
     // What else does not compile is for `npm run types` to say.

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
-import { eventually } from '../../test/faults/pause.ts';
+import { eventually } from '../../test/random/faults/pause.ts';
 import { AdminClient } from '../../test/support/admin-client.ts';
 import { objectOf } from '../../test/support/answers.ts';
 import { type Usage, usageOf } from '../support/usage.ts';

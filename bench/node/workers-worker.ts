@@ -1,5 +1,5 @@
 // node --expose-gc bench/node/workers-worker.ts PODS: lists of pods through PodConfig into PodWorkers, whose syncer does
-// nothing. test/agent-peer/bench_test.go does the same with the kubelet's parts.
+// nothing. test/peers/agent/bench_test.go does the same with the kubelet's parts.
 
 import type { Pod } from '../../src/api/json/types.ts';
 import { PodConfig, type PodUpdate, PodWorkers } from '../../src/node.ts';

@@ -55,7 +55,7 @@ async function startOurs(kubeconfig: string): Promise<SchedulerProcess> {
 /** The binary that the node kit has built. */
 async function startKubeScheduler(dir: string, kubeconfig: string): Promise<SchedulerProcess> {
   const command = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'node-kit/bin/kube-scheduler');
-  await access(command).catch(() => Promise.reject(new Error(`${command} is not there: test/node-kit/build.sh builds it`)));
+  await access(command).catch(() => Promise.reject(new Error(`${command} is not there: test/peers/node-kit/build.sh builds it`)));
   const config = join(dir, 'config.yaml');
   await writeFile(config, configuration(kubeconfig));
   const logFile = join(dir, 'kube-scheduler.log');

@@ -1,6 +1,6 @@
 import type { Pod, WirePod, WirePodStatus } from '../../src/index.ts';
 
-/** The same pods and statuses as in test/peer/main.go, so that both sides do the same work. */
+/** The same pods and statuses as in test/peers/status/main.go, so that both sides do the same work. */
 export function podFor(namespace: string, nodeName: string, index: number): WirePod {
   return {
     metadata: { name: podName(index), namespace },

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../chaos/prng.ts';
+import { Prng } from '../random/chaos/prng.ts';
 import { type Measurement, measure, playAll } from './falsify/measure.ts';
 import { shuffled } from './falsify/shuffled.ts';
 import { readCases } from './replay/read-cases.ts';

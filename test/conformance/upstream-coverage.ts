@@ -43,7 +43,7 @@ export function upstreamCoverage(): CoverageRow[] {
 
 function testFiles(): string[] {
   return readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.ts') && !file.startsWith('peer') && file !== 'conformance/upstream-coverage.test.ts')
+    .filter((file) => file.endsWith('.test.ts') && !file.startsWith('peers/') && file !== 'conformance/upstream-coverage.test.ts')
     .map((file) => file.replaceAll('\\', '/'))
     .sort();
 }

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { dashboardFile, dashboardText } from '../monitoring/dashboard.ts';
-import { rows } from '../monitoring/dashboard-panels.ts';
-import { undefinedIn } from '../monitoring/named-metrics.ts';
+import { dashboardFile, dashboardText } from '../real/monitoring/dashboard.ts';
+import { rows } from '../real/monitoring/dashboard-panels.ts';
+import { undefinedIn } from '../real/monitoring/named-metrics.ts';
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
 }
 
 const alerts = load(readFileSync(new URL('../../deploy/monitoring/alerts.yaml', import.meta.url), 'utf8')) as Rules;
-const tests = readFileSync(new URL('../monitoring/alerts.test.yaml', import.meta.url), 'utf8');
+const tests = readFileSync(new URL('../real/monitoring/alerts.test.yaml', import.meta.url), 'utf8');
 const rules = alerts.groups.flatMap((group) => group.rules);
 
 describe('the alert rules', () => {

@@ -24,13 +24,13 @@ export interface GoToolsOptions {
 }
 
 const modules: Readonly<Record<GoTool, string>> = {
-  etcd: 'peer',
-  'kube-apiserver': 'peer',
-  peer: 'peer',
-  oracle: 'peer',
-  agent: 'agent-peer',
-  kwok: 'kwok-peer',
-  actionlint: 'actionlint',
+  etcd: 'peers/status',
+  'kube-apiserver': 'peers/status',
+  peer: 'peers/status',
+  oracle: 'peers/status',
+  agent: 'peers/agent',
+  kwok: 'peers/kwok',
+  actionlint: 'real/actionlint',
 };
 
 const version = 'k8s.io/component-base/version';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Where the kit's scripts lie: the project's own copy, or the folder that NODE_KIT_HOME names. */
-const home = process.env.NODE_KIT_HOME ?? fileURLToPath(new URL('../node-kit', import.meta.url));
+const home = process.env.NODE_KIT_HOME ?? fileURLToPath(new URL('../peers/node-kit', import.meta.url));
 
 export interface KitOptions {
   /** The folder of this kit's processes; nothing else may lie in it. Default: a folder under the temporary one. */

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { AdminClient } from './admin-client.ts';
 import './cluster-setup.ts';
 
-/** The server of a test in test/apiserver. The assertions are the same for both kinds. */
+/** The server of a test in test/server. The assertions are the same for both kinds. */
 export interface TestServer extends AsyncDisposable {
   readonly kind: 'in-memory' | 'real';
   /** A new kubeconfig of an administrator. */
@@ -26,7 +26,7 @@ function realServer(): TestServer {
   const yaml = inject('controlPlaneKubeconfig');
   if (yaml === undefined) {
     throw new Error(
-      'TEST_SERVER=real needs the control plane that test/cluster/vitest.config.ts starts: run `npm run test:cluster`',
+      'TEST_SERVER=real needs the control plane that test/real/cluster/vitest.config.ts starts: run `npm run test:cluster`',
     );
   }
   const kubeConfig = (): KubeConfig => {

@@ -1,4 +1,4 @@
-import type { Prng } from '../../chaos/prng.ts';
+import type { Prng } from '../../random/chaos/prng.ts';
 import { type Falsified, type Holder, tellLie } from '../kinds/falsify-expect.ts';
 import type { ClassicCase } from './classic-case.ts';
 

@@ -1,4 +1,4 @@
-import { Prng } from '../../chaos/prng.ts';
+import { Prng } from '../../random/chaos/prng.ts';
 import { type Judgement, judge } from '../replay/replay-judge.ts';
 import { type Outcome, play, type Variant } from '../replay/replay-player.ts';
 import type { Scenario } from '../replay/replay-scenario.ts';

@@ -1,4 +1,4 @@
-import type { Prng } from '../../chaos/prng.ts';
+import type { Prng } from '../../random/chaos/prng.ts';
 
 /** The list in an order that depends on the seed alone. */
 export function shuffled<T>(list: readonly T[], random: Prng): T[] {

@@ -1,4 +1,4 @@
-import type { Prng } from '../../chaos/prng.ts';
+import type { Prng } from '../../random/chaos/prng.ts';
 
 /** A recording with one falsehood, and what it is. */
 export interface Falsified<Case> {

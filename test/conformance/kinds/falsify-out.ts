@@ -1,4 +1,4 @@
-import type { Prng } from '../../chaos/prng.ts';
+import type { Prng } from '../../random/chaos/prng.ts';
 import { type Falsified, type Holder, tellLie } from './falsify-expect.ts';
 
 /** Changes, drops or adds one member somewhere in what the scheduler is said to have done. */

@@ -1,4 +1,4 @@
-import { Prng } from '../../chaos/prng.ts';
+import { Prng } from '../../random/chaos/prng.ts';
 import type { Falsified } from './falsify-expect.ts';
 
 /** How many falsehoods are told about each recording, one at a time. */

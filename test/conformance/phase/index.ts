@@ -1,6 +1,6 @@
 import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
 import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
-import type { Prng } from '../../chaos/prng.ts';
+import type { Prng } from '../../random/chaos/prng.ts';
 import type { CaseKind, KindCase } from '../kinds/case-kind.ts';
 import type { Falsified } from '../kinds/falsify-expect.ts';
 

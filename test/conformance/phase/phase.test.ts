@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../../chaos/prng.ts';
+import { Prng } from '../../random/chaos/prng.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { falsifyPhase, judgePhase, type PhaseCase, phaseCaseProblem, phaseKind, playPhase } from './index.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../../chaos/prng.ts';
+import { Prng } from '../../random/chaos/prng.ts';
 import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, tellLies } from '../kinds/tell-lies.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findChromium } from '../../browser/support/find-chromium.ts';
-import { NoChromiumError, requireChromium } from '../../browser/support/require-chromium.ts';
+import { findChromium } from '../../real/browser/support/find-chromium.ts';
+import { NoChromiumError, requireChromium } from '../../real/browser/support/require-chromium.ts';
 
 const find = (env: NodeJS.ProcessEnv, ...files: string[]): string | undefined =>
   findChromium({ env, exists: (path) => files.includes(path), playwrightsOwn: () => '/cache/chrome' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkEvidence, rules } from '../../node/faults/check.ts';
-import { type Evidence, type PodEvidence, parseWitness } from '../../node/faults/evidence.ts';
+import { checkEvidence, rules } from '../../real/node/faults/check.ts';
+import { type Evidence, type PodEvidence, parseWitness } from '../../real/node/faults/evidence.ts';
 
 const beating = 'start r1 10.00\nbeat r1 10.50\nbeat r1 90.00\n';
 

@@ -10,7 +10,7 @@ import {
   StatusManager,
 } from '../../../src/index.ts';
 import { buildPod, type Fault, InMemoryApiServer } from '../../../src/testing.ts';
-import { ServedDebug } from '../../apiserver/debug/served-debug.ts';
+import { ServedDebug } from '../../server/debug/served-debug.ts';
 
 const token = 'sEcReT-bearer-token-0123456789';
 

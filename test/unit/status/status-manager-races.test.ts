@@ -3,7 +3,7 @@ import type { WirePod } from '../../../src/api/json/types.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './status-harness.ts';
 
-// Races that the simulation (test/simulation) has found.
+// Races that the simulation (test/random/simulation) has found.
 
 describe('StatusManager, races', () => {
   it('leaves no timer for a timed-out request that settles only while the manager stops', async () => {

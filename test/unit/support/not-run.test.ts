@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { testNames } from '../../node/support/e2e-tests.ts';
-import { groupsThatMayNotRun, reportNotRun, testsReported } from '../../node/support/not-run.ts';
-import { noKernelReasons, noKitReasons } from '../../node/support/why-no-kit.ts';
+import { testNames } from '../../real/node/support/e2e-tests.ts';
+import { groupsThatMayNotRun, reportNotRun, testsReported } from '../../real/node/support/not-run.ts';
+import { noKernelReasons, noKitReasons } from '../../real/node/support/why-no-kit.ts';
 import { root } from '../../structure/source-tree.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -15,7 +15,7 @@ describe('the tests that not every machine can run', () => {
 
   it('have each test of the short list among them, and each stands in a list that the kubelet passes', async () => {
     const [short, passing, conformance] = await Promise.all(
-      ['short', 'passing', 'conformance'].map((name) => testNames(join(root, `test/node/${name}.txt`))),
+      ['short', 'passing', 'conformance'].map((name) => testNames(join(root, `test/real/node/${name}.txt`))),
     );
     const { node } = await groupsThatMayNotRun();
     expect(new Set(short).size).toBe(short?.length);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import { PodConfig, type PodUpdate } from '../../../../src/node.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { Prng } from '../../../chaos/prng.ts';
+import { Prng } from '../../../random/chaos/prng.ts';
 import { nameOf, podNamed, shown, taken, takenUpdates } from './config-pods.ts';
 
 describe('the updates of a PodConfig', () => {

@@ -8,7 +8,7 @@ import { podStatusFromContainers } from '../../../../src/node/pod-status/pod-sta
 import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
 import { requireStatus } from '../../../../src/status/rules/validate-status.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { Prng } from '../../../chaos/prng.ts';
+import { Prng } from '../../../random/chaos/prng.ts';
 import type { Spec } from './pods.ts';
 
 const lives = 100;

@@ -8,7 +8,7 @@ import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod
 import { createInterPodAffinity } from '../../../../src/scheduler/plugins/pod-affinity/inter-pod-affinity.ts';
 import { createPodTopologySpread } from '../../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { Prng } from '../../../chaos/prng.ts';
+import { Prng } from '../../../random/chaos/prng.ts';
 
 const steps = 150;
 const keys = ['zone', 'kubernetes.io/hostname'];

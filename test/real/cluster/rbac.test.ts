@@ -1,0 +1,294 @@
+import { readFile } from 'node:fs/promises';
+import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Json, JsonObject, WireLease } from '../../../src/api/json/types.ts';
+import {
+  ApiError,
+  ApiServerPodSource,
+  BasicPodManager,
+  isStatusManagerError,
+  KubePodClient,
+  KubeTransport,
+  StatusManager,
+  type SyncErrorEvent,
+  type WirePod,
+} from '../../../src/index.ts';
+import { MirrorPodClient } from '../../../src/mirror.ts';
+import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from '../../../src/node.ts';
+import { ResourceClient, resources } from '../../../src/reflector.ts';
+import { ClusterScheduler } from '../../../src/scheduler.ts';
+import { buildStaticPod } from '../../../src/testing.ts';
+import { AdminClient } from '../../support/admin-client.ts';
+import { podOf } from '../../support/answers.ts';
+import { noteRights, rightsOf } from './used-rights.ts';
+
+const nodeName = 'rbac-node';
+let admin: AdminClient;
+let adminConfig: KubeConfig;
+let namespace: string;
+
+beforeAll(async () => {
+  adminConfig = new KubeConfig();
+  adminConfig.loadFromString(inject('controlPlaneKubeconfig'));
+  admin = new AdminClient(adminConfig);
+  namespace = await admin.createNamespace('rbac');
+});
+afterAll(() => admin.close());
+
+const rbacPath = '/apis/rbac.authorization.k8s.io/v1';
+const collections: Readonly<Record<string, string>> = {
+  ClusterRole: `${rbacPath}/clusterroles`,
+  ClusterRoleBinding: `${rbacPath}/clusterrolebindings`,
+  ServiceAccount: '/api/v1/namespaces/kube-system/serviceaccounts',
+};
+
+function collectionOf({ kind, metadata }: JsonObject): string {
+  const { namespace } = (metadata ?? {}) as { namespace?: string };
+  return collections[String(kind)] ?? `${rbacPath}/namespaces/${namespace}/${String(kind).toLowerCase()}s`;
+}
+
+async function apply(objects: readonly JsonObject[]): Promise<void> {
+  for (const object of objects) {
+    const answer = await admin.send('POST', collectionOf(object), { body: object });
+    expect([201, 409]).toContain(answer.status);
+  }
+}
+
+async function applyFile(name: string): Promise<JsonObject[]> {
+  const objects = loadAllYaml(await readFile(new URL(`../../deploy/${name}`, import.meta.url), 'utf8')) as JsonObject[];
+  await apply(objects);
+  return objects;
+}
+
+/** A kubeconfig of the service account, with a new token from the apiserver. */
+async function configOf(serviceAccount: string): Promise<KubeConfig> {
+  const path = `${collections.ServiceAccount}/${serviceAccount}/token`;
+  const answer = await admin.send('POST', path, { body: { spec: { expirationSeconds: 3600 } } });
+  expect(answer.status).toBe(201);
+  const token = (answer.body as { status: { token: string } }).status.token;
+  const cluster = adminConfig.getCurrentCluster();
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [cluster],
+    users: [{ name: serviceAccount, token }],
+    contexts: [{ name: 'agent', cluster: cluster?.name, user: serviceAccount }],
+    currentContext: 'agent',
+  });
+  return config;
+}
+
+async function pod(name: string): Promise<WirePod> {
+  const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }], terminationGracePeriodSeconds: 30 };
+  return podOf(await admin.createPod(namespace, { metadata: { name }, spec }));
+}
+
+describe('the rights in deploy/rbac.yaml', () => {
+  it('are enough for a pod source and the whole life of a pod', async () => {
+    await applyFile('rbac.yaml');
+    const kubeConfig = await configOf('pod-status-manager');
+    const podManager = new BasicPodManager();
+    await using source = new ApiServerPodSource({ logger: null, kubeConfig, nodeName, podManager });
+    await using podClient = KubePodClient.fromKubeConfig(kubeConfig);
+    const errors: SyncErrorEvent[] = [];
+    await using manager = new StatusManager({
+      logger: null,
+      podClient,
+      podManager,
+      podSource: source,
+      podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },
+    });
+    manager.on('syncError', (error) => errors.push(error));
+    const created = await pod('lives');
+    await source.start();
+    manager.start();
+    manager.setPodStatus(created, { phase: 'Running' });
+    await manager.flush({ timeoutMs: 20_000 });
+    expect(podOf(await admin.getPod(namespace, 'lives')).status?.phase).toBe('Running');
+
+    const deleting = podOf(await admin.deletePod(namespace, 'lives'));
+    podManager.updatePod(deleting);
+    manager.terminatePod(deleting);
+    await manager.flush({ timeoutMs: 20_000 });
+    await expect.poll(async () => (await admin.getPod(namespace, 'lives')).status, { timeout: 20_000 }).toBe(404);
+    expect(errors).toEqual([]);
+  });
+
+  it('are enough for mirror pods', async () => {
+    await applyFile('rbac.yaml');
+    await using transport = new KubeTransport(await configOf('pod-status-manager'));
+    await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: nodeName } } });
+    const nodes = new ResourceClient(transport, resources.nodes);
+    const client = new MirrorPodClient({ transport, nodeName, getNode: (name) => nodes.get({ name }) });
+    const podFullName = `mirrored_${namespace}`;
+    const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }] };
+    const staticPod = buildStaticPod({ metadata: { name: 'mirrored', namespace }, spec });
+    expect(await client.createMirrorPod(staticPod)).toMatchObject({ outcome: 'created' });
+    const mirrorPod = await client.getMirrorPod(podFullName);
+    expect(mirrorPod?.metadata?.ownerReferences).toMatchObject([{ kind: 'Node', name: nodeName }]);
+    expect(await client.deleteMirrorPod(podFullName, mirrorPod?.metadata?.uid)).toMatchObject({ deleted: true });
+  });
+
+  it('are enough for a node with a provider, its Lease and its events', async () => {
+    await applyFile('rbac.yaml');
+    const warnings: object[] = [];
+    const log = (fields: object): unknown => warnings.push(fields);
+    const logger = { debug: log, info: () => {}, warn: log, error: log };
+    const nodeName = 'rbac-provider';
+    await using transport = new KubeTransport(await configOf('pod-status-manager'));
+    const running = new Set<string>();
+    const provider: PodProvider = {
+      createPod: (pod) => running.add(pod.metadata?.uid ?? ''),
+      updatePod: () => {},
+      deletePod: (pod) => running.delete(pod.metadata?.uid ?? ''),
+      getPodStatus: (pod) => (running.has(pod.metadata?.uid ?? '') ? { phase: 'Running' } : undefined),
+    };
+    await using node = new ProviderNode({
+      transport,
+      nodeName,
+      provider,
+      namespace,
+      removeOnStop: true,
+      leaseDurationSeconds: 1,
+      logger,
+    });
+    await node.start();
+    const nodePath = `/api/v1/nodes/${nodeName}`;
+    const leasePath = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
+    const isReady = async () => {
+      const { body } = await admin.send('GET', nodePath);
+      const { conditions = [] } = (body as WireNode).status ?? {};
+      return conditions.find(({ type }) => type === 'Ready')?.status;
+    };
+    await expect.poll(isReady, { timeout: 20_000 }).toBe('True');
+    const renewedAt = async () => ((await admin.send('GET', leasePath)).body as WireLease).spec?.renewTime;
+    await expect.poll(renewedAt, { timeout: 20_000 }).toBeDefined();
+    const first = await renewedAt();
+    await expect.poll(renewedAt, { timeout: 20_000 }).not.toBe(first);
+    node.nodeObject.setStatus({ capacity: { cpu: '2', memory: '1Gi', pods: '7' } });
+    const podsOf = async () => ((await admin.send('GET', nodePath)).body as WireNode).status?.capacity?.pods;
+    await expect.poll(podsOf, { timeout: 20_000 }).toBe('7');
+
+    const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }] };
+    const created = podOf(await admin.createPod(namespace, { metadata: { name: 'provided' }, spec }));
+    const phase = async () => podOf(await admin.getPod(namespace, 'provided')).status?.phase;
+    await expect.poll(phase, { timeout: 20_000 }).toBe('Running');
+    const recorder = new ApiEventRecorder({ transport, nodeName, logger });
+    recorder.event(created, 'Normal', 'Tested', 'twice');
+    recorder.event(created, 'Normal', 'Tested', 'twice');
+    const counts = async () => {
+      const { body } = await admin.send('GET', `/api/v1/namespaces/${namespace}/events`);
+      return (body as { items: { reason: string; count: number }[] }).items
+        .filter(({ reason }) => reason === 'Tested')
+        .map(({ count }) => count);
+    };
+    await expect.poll(counts, { timeout: 20_000 }).toEqual([2]);
+    await recorder.stop();
+    const reasons = async () => {
+      const { body } = await admin.send('GET', `/api/v1/namespaces/default/events?fieldSelector=involvedObject.uid=${nodeName}`);
+      return (body as { items: { reason: string }[] }).items.map(({ reason }) => reason);
+    };
+    await expect.poll(reasons, { timeout: 20_000 }).toEqual(expect.arrayContaining(['Starting', 'NodeReady']));
+    await admin.deletePod(namespace, 'provided');
+    await expect.poll(async () => (await admin.getPod(namespace, 'provided')).status, { timeout: 40_000 }).toBe(404);
+
+    expect((await node.stop()).node).toEqual({ node: 'removed', lease: 'removed' });
+    expect([(await admin.send('GET', nodePath)).status, (await admin.send('GET', leasePath)).status]).toEqual([404, 404]);
+    expect(warnings.filter((fields) => 'err' in fields && /forbidden/.test(String(fields.err)))).toEqual([]);
+  });
+
+  it('are all needed: without the right to patch a status the syncError names that right', async () => {
+    const name = 'reads-only';
+    const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+    const account = { kind: 'ServiceAccount', name, namespace: 'kube-system' };
+    await apply([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'kube-system' } },
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules: rules as Json },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+        subjects: [account],
+      },
+    ]);
+    const podManager = new BasicPodManager();
+    await using podClient = KubePodClient.fromKubeConfig(await configOf(name));
+    await using manager = new StatusManager({
+      logger: null,
+      podClient,
+      podManager,
+      podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
+    });
+    const created = await pod('forbidden');
+    podManager.addPod(created);
+    const failed = new Promise<SyncErrorEvent>((resolve) => manager.once('syncError', resolve));
+    manager.start();
+    manager.setPodStatus(created, { phase: 'Running' });
+    const { errorClass, error, retryInMs } = await failed;
+    expect(errorClass).toBe('forbidden');
+    expect(isStatusManagerError(error, 'ERR_API') && error.message).toMatch(/cannot patch resource "pods\/status"/);
+    expect(retryInMs).toBeGreaterThanOrEqual(0);
+    expect(manager.explain(created.metadata?.uid ?? '')).toMatchObject({ lastError: { errorClass: 'forbidden' } });
+    await manager.stop({ drainTimeoutMs: 0 });
+  });
+});
+
+describe('the rights in deploy/scheduler-rbac.yaml', () => {
+  it('are enough for a scheduler with leader election, events and preemption, and all of them are used', async () => {
+    const objects = await applyFile('scheduler-rbac.yaml');
+    await using transport = new KubeTransport(await configOf('pod-status-manager-scheduler'), { logger: null });
+    const used = noteRights(transport);
+    loseFirstBinding(transport);
+    const nodePath = '/api/v1/nodes/rbac-schedules';
+    const allocatable = { cpu: '2', memory: '8Gi', pods: '10' };
+    await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: 'rbac-schedules' }, status: { allocatable } } });
+    const failures: unknown[] = [];
+    const note = (fields: object): unknown => 'err' in fields && failures.push(String(fields.err));
+    await using scheduler = new ClusterScheduler({
+      transport,
+      profiles: [{ schedulerName: namespace }],
+      logger: { debug: note, info: () => {}, warn: note, error: note },
+    });
+    await scheduler.start();
+    const create = async (name: string, cpu: string, more: JsonObject = {}): Promise<void> => {
+      const containers = [{ name: 'app', image: 'app:1', resources: { requests: { cpu } } }];
+      const tolerations = [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }];
+      const own = { schedulerName: namespace, terminationGracePeriodSeconds: 0, tolerations, containers };
+      podOf(await admin.createPod(namespace, { metadata: { name }, spec: { ...own, ...more } }));
+    };
+    const nodeOf = async (name: string): Promise<string | undefined> => podOf(await admin.getPod(namespace, name)).spec?.nodeName;
+    await create('lesser', '2');
+    await expect.poll(() => nodeOf('lesser'), { timeout: 30_000 }).toBe('rbac-schedules');
+    await create('urgent', '1500m', { priorityClassName: 'system-node-critical' });
+    await expect.poll(() => nodeOf('urgent'), { timeout: 30_000 }).toBe('rbac-schedules');
+    expect((await admin.getPod(namespace, 'lesser')).status).toBe(404);
+
+    // a node that grows has it tried again, and it fails for the same reason: its event is counted
+    await create('never', '3');
+    let size = 3000;
+    const counts = async (): Promise<boolean> => {
+      size += 1;
+      await admin.patch(`${nodePath}/status`, { status: { allocatable: { cpu: `${size}m` } } }, 'merge');
+      return used.has('patch events.k8s.io/events');
+    };
+    await expect.poll(counts, { timeout: 60_000, interval: 1000 }).toBe(true);
+    await scheduler.flush();
+    await scheduler.stop();
+    await admin.send('DELETE', nodePath);
+    expect(failures.filter((failure) => /forbidden/.test(String(failure)))).toEqual([]);
+    const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+    expect([...used].sort()).toEqual(rightsOf(roles.flatMap(({ rules }) => rules as never)));
+  });
+});
+
+/** The answer to the first binding is lost on its way: the scheduler must read the pod. */
+function loseFirstBinding(transport: KubeTransport): void {
+  const request = transport.request.bind(transport);
+  let isLost = false;
+  transport.request = async (options) => {
+    const answer = await request(options);
+    if (isLost || !options.path.endsWith('/binding')) return answer;
+    isLost = true;
+    throw new ApiError({ reason: 'Timeout', message: 'the answer was lost' });
+  };
+}

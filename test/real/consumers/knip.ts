@@ -1,0 +1,40 @@
+import { entryPoints } from '../../structure/rooms.ts';
+
+/** What knip looks at. Whatever it is told to leave out says why. */
+export default {
+  entry: [
+    ...entryPoints.map((name) => `src/${name}.ts`),
+    'test/**/*.test.ts',
+    'test/**/*.test-d.ts',
+    // scripts that other files run as processes, by their path
+    'bench/*/{*worker,reader,scenarios,batch,functions}.ts',
+    'bench/mirror.ts',
+    // examples are read and run, and nothing imports them
+    'examples/**/*.ts',
+    // Stryker reads it
+    'test/random/mutation/vitest.config.ts',
+    // named behind unshare, which knip does not look through
+    'test/real/kernel/vitest.config.ts',
+    '.ci/*.mjs',
+    'tools/page/**/*.{ts,tsx}',
+  ],
+  project: [
+    'src/**/*.ts',
+    'test/**/*.ts',
+    'bench/**/*.ts',
+    'examples/**/*.ts',
+    '.ci/*.mjs',
+    'tools/page/**/*.{ts,tsx}',
+    'tools/site/*.ts',
+  ],
+  ignore: [
+    // text for a compiler that another test starts
+    'test/package/fixture/types.ts',
+  ],
+  // in tools/site/package.json
+  ignoreDependencies: ['typedoc'],
+  // mkfifo of coreutils and unshare of util-linux, for tests; buf is in tools/proto/package.json
+  ignoreBinaries: ['buf', 'mkfifo', 'unshare'],
+  // A type may be exported beside the function that takes or gives it, for a reader who wants to name it.
+  ignoreExportsUsedInFile: { interface: true, type: true },
+};

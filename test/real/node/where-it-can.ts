@@ -1,0 +1,76 @@
+// The part of `npm run test:cluster` that needs root: the tests of test/real/kernel, and those over a one-node cluster (test/real/node).
+// Where the machine cannot run a group of them, it says why, and a report says that they did not run: they are not passed.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../../structure/source-tree.ts';
+import { NodeKit } from './support/node-kit.ts';
+import { groupsThatMayNotRun, type NotRunGroup, reportNotRun, testsReported } from './support/not-run.ts';
+import { noKitReasons, whyNoKernelTests, whyNoKit } from './support/why-no-kit.ts';
+
+/** How long the building of the kit may take. A first one takes about ten minutes on two cores. */
+const buildLimitSeconds = process.env.NODE_KIT_BUILD_LIMIT ?? '900';
+/** What `timeout` answers when the time is over. */
+const timedOut = 124;
+const reports = process.env.VITEST_JSON;
+
+function exitCode(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
+  child.once('error', reject);
+  child.once('close', (code) => resolve(code ?? 1));
+  return promise;
+}
+
+/** Builds the kit, in the time that there is for it. */
+async function build(): Promise<{ code: number; reason?: string }> {
+  const reason = await whyNoKit();
+  if (reason !== undefined) return { code: 0, reason };
+  const code = await exitCode('timeout', ['--kill-after', '5', buildLimitSeconds, join(root, 'test/peers/node-kit/build.sh')]);
+  return code === timedOut ? { code: 0, reason: noKitReasons.time } : { code };
+}
+
+/** Runs a group, and checks that it has as many tests as .ci/not-run.json says. */
+async function runGroup(group: NotRunGroup, script: string, env: NodeJS.ProcessEnv = {}): Promise<boolean> {
+  const folder = reports ?? (await mkdtemp(join(tmpdir(), 'reports-')));
+  const before = await testsReported(folder);
+  const code = await exitCode('npm', ['run', '--silent', script], { ...env, VITEST_JSON: folder });
+  const count = (await testsReported(folder)) - before;
+  if (reports === undefined) await rm(folder, { recursive: true });
+  const { tests } = (await groupsThatMayNotRun())[group];
+  if (code === 0 && count !== tests)
+    console.error(`test/${group} has ${count} tests: write it in .ci/not-run.json, not ${tests}`);
+  return code === 0 && count === tests;
+}
+
+async function runKernelTests(): Promise<boolean> {
+  const reason = await whyNoKernelTests();
+  if (reason === undefined) return runGroup('kernel', 'test:kernel');
+  await reportNotRun(reports, 'kernel', reason);
+  return true;
+}
+
+async function runNodeTests(kits: string): Promise<boolean> {
+  const { code, reason } = await build();
+  if (reason !== undefined) {
+    await reportNotRun(reports, 'node', reason);
+    return true;
+  }
+  if (code !== 0) console.error('the node kit was not built');
+  return code === 0 && runGroup('node', 'test:node-short', { NODE_KIT_FOLDER: kits });
+}
+
+/** Ends what tests left that were ended themselves. */
+async function endKits(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await NodeKit.end(join(folder, name));
+  await rm(folder, { recursive: true, force: true });
+}
+
+const kits = await mkdtemp(join(tmpdir(), 'node-kits-'));
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(name, () => void endKits(kits).finally(() => process.exit(1)));
+}
+const passed = [await runKernelTests(), await runNodeTests(kits)];
+await endKits(kits);
+process.exitCode = passed.every(Boolean) ? 0 : 1;
