@@ -48,8 +48,8 @@ export type { LabelDefinition, MetricDefinition, MetricType } from './base/metri
 export { type MetricName, metricDefinitions } from './base/metrics/metric-definitions.ts';
 export type { Labels, MetricsSink } from './base/metrics/metrics.ts';
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/resources/error-class.ts';
+export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/resources/kube-pod-client.ts';
 export { KubePodClient, type KubePodClientOptions } from './client/resources/kube-pod-client.ts';
-export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/resources/pod-client.ts';
 export type { JsonMembers } from './client/transport/api-answer.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';
 export {
@@ -97,9 +97,9 @@ export type { PodResizeInProgress, PodResizes } from './status/resize/pod-resize
 export { carryOverContainerStatuses } from './status/rules/carry-over.ts';
 export { StatusManager } from './status/status-manager.ts';
 export type { StatusManagerOptions } from './status/status-manager-options.ts';
+export type { PodSourceTimes } from './status/sync/api-copies.ts';
 export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
-export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
 export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';

@@ -15,7 +15,6 @@ import {
   requireKnownOptions,
   requireText,
 } from '../base/options.ts';
-import { StatusCache, type StatusChange } from './cache/status-cache.ts';
 import { ownCopy } from './canonical/canonical-json.ts';
 import { normalizeStatus } from './canonical/normalize-status.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from './events/status-manager-events.ts';
@@ -23,13 +22,13 @@ import { PodResizeConditions, PodResizes } from './resize/pod-resizes.ts';
 import { withContainerReadiness, withContainerStartup } from './rules/probe-results.ts';
 import { terminatedStatus } from './rules/terminate-status.ts';
 import { requireContainerID, requireStatus } from './rules/validate-status.ts';
+import { StatusCache, type StatusChange } from './status-cache.ts';
 import { type ResolvedOptions, resolveOptions, type StatusManagerOptions } from './status-manager-options.ts';
 import { AgentView } from './sync/agent-view.ts';
-import { ApiCopies } from './sync/api-copies.ts';
+import { ApiCopies, PodSourceView } from './sync/api-copies.ts';
 import { explain, type PodExplanation } from './sync/explain.ts';
 import { keepPhase } from './sync/finish-when-reclaimed.ts';
 import type { FlushResult } from './sync/flush-waiters.ts';
-import { PodSourceView } from './sync/pod-source-view.ts';
 import { type SnapshotContext, type StatusManagerSnapshot, snapshotOf } from './sync/snapshot.ts';
 import { StatusSync, type StopResult } from './sync/status-sync.ts';
 import { SyncPhases } from './sync/sync-phase.ts';

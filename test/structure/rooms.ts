@@ -50,19 +50,19 @@ export const rooms: Readonly<Record<string, string>> = {
   'status/resize':
     'base/clock base/errors base/options base/concurrency base/metrics api/json status/conditions status/canonical',
   'status/rules': 'base/errors base/options api/json api/pod status/conditions status/canonical',
-  'status/cache':
+  'status/status-cache':
     'base/guard base/clock base/logging base/concurrency base/metrics api/json api/patch api/pod status/conditions ' +
     'status/canonical status/events status/pods status/resize status/rules',
   'status/sync':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json api/patch api/pod ' +
     'client/transport client/resources status/conditions status/canonical status/events status/pods status/rules ' +
-    'status/cache',
+    'status/status-cache',
   'status/status-manager-options':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random ' +
     'client/resources status/pods status/sync',
   'status/status-manager':
     'base/guard base/errors base/options base/concurrency api/json api/pod status/canonical status/events ' +
-    'status/resize status/rules status/cache status/sync status/status-manager-options',
+    'status/resize status/rules status/status-cache status/sync status/status-manager-options',
   'node/mirror':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
     'base/random api/json api/pod client/transport client/resources',

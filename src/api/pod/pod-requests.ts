@@ -1,5 +1,5 @@
 // Behaviour of k8s.io/component-helpers/resource (PodRequests, PodLimits), v0.36.3, as the kubelet uses them. The scheduler counts in
-// numbers, with what containers have by their status: see src/scheduler/nodes/pod-amounts.ts.
+// numbers, with what containers have by their status: see src/scheduler/nodes/pod-info.ts.
 
 import { canonicalQuantity } from '../quantity/quantity.ts';
 import { QuantityTotal } from '../quantity/quantity-arithmetic.ts';

@@ -8,7 +8,7 @@ import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { PodClient } from '../../client/resources/pod-client.ts';
+import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { type ObjectBudget, type ObjectBudgetOptions, objectBudget } from '../../node/object-managers/object-budget.ts';
 import type { Prober } from '../../node/probes/prober.ts';

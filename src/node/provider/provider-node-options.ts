@@ -6,7 +6,7 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { PodClient } from '../../client/resources/pod-client.ts';
+import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';

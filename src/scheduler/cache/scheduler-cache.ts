@@ -6,8 +6,7 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { type NodeState, type Snapshot, zoneKeyOf } from '../nodes/node-info.ts';
 import { PodIndex } from '../nodes/pod-index.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { CacheSnapshot } from './cache-snapshot.ts';
-import { CachedNodes } from './cached-nodes.ts';
+import { CachedNodes, CacheSnapshot } from './cached-nodes.ts';
 
 export interface SchedulerCacheOptions {
   readonly clock: SteadyClock;

@@ -2,7 +2,7 @@ import { CycleState } from '../framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
-import type { NodeScores } from '../framework/score-runner.ts';
+import type { NodeScores } from '../framework/plugin-runner.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 

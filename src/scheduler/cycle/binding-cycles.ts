@@ -3,7 +3,7 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
-import { type PlacedPod, refusedNode } from './attempt.ts';
+import { type PlacedPod, refusedNode } from './scheduling-cycle.ts';
 import type { StatusWrites } from './status-writes.ts';
 
 /** The error of a binding that the scheduler gave up itself: it was stopped or suspended, or the pod was deleted. */

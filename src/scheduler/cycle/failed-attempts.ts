@@ -10,8 +10,8 @@ import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { LastAttempts } from '../reports/explain-pod.ts';
 import type { SchedulerMeasures } from '../reports/scheduler-measures.ts';
 import { NoNodesError } from './algorithm.ts';
-import type { Attempt } from './attempt.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';
+import type { Attempt } from './scheduling-cycle.ts';
 import type { StatusWrites } from './status-writes.ts';
 
 export interface FailedAttemptsParts {

@@ -3,17 +3,16 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import { podFields } from '../nodes/pod-info.ts';
+import type { Preemptions } from '../preemption/executor.ts';
 import type { Frameworks } from '../profile/profile-plugins.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { LastAttempts } from '../reports/explain-pod.ts';
 import type { SchedulerMeasures } from '../reports/scheduler-measures.ts';
-import type { PlacedPod } from './attempt.ts';
 import { BindingCycles, type BindingCyclesParts, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
-import type { Preemptions } from './preemptions.ts';
-import type { SchedulingCycle } from './scheduling-cycle.ts';
+import type { PlacedPod, SchedulingCycle } from './scheduling-cycle.ts';
 
 export interface PodAttemptsParts extends Omit<BindingCyclesParts, 'onEnd'> {
   readonly frameworks: Frameworks;

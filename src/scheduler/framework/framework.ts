@@ -3,7 +3,6 @@ import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { BindingRunner } from './binding-runner.ts';
 import type { CycleState } from './cycle-state.ts';
-import { FilterRunner, type PreFilterOutcome } from './filter-runner.ts';
 import type { Diagnosis } from './fit-error.ts';
 import {
   type ClusterListers,
@@ -20,8 +19,8 @@ import {
   pluginsAt,
 } from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
+import { FilterRunner, type PreFilterOutcome, ScoreRunner } from './plugin-runner.ts';
 import type { SchedulerClient } from './scheduler-client.ts';
-import { ScoreRunner } from './score-runner.ts';
 
 /** What a profile's plugins are given of the scheduler. */
 export interface FrameworkContext {

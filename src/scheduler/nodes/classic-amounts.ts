@@ -2,8 +2,7 @@
 
 import type { WirePod } from '../../api/json/types.ts';
 import { type HostPort, hostPortsOfContainers } from '../../api/pod/host-ports.ts';
-import { defaultRequests, type PodAmounts } from './pod-amounts.ts';
-import type { PodInfoReading } from './pod-info.ts';
+import { defaultRequests, type PodAmounts, type PodInfoReading } from './pod-info.ts';
 import { type Amounts, addAmounts, amountsOf, raiseAmounts, resourceAmounts, unitsOf } from './resource.ts';
 
 /** How the classic scheduler read pods: no sidecars, no resources of the pod itself, no resizes. */

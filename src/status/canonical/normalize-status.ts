@@ -1,7 +1,15 @@
 import { longestSearched, lookupByName } from '../../api/json/json.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { hasTransitionTimeRule } from '../conditions/pod-conditions.ts';
-import { mapObjects, type Source } from './canonical-json.ts';
+import {
+  isSame,
+  isSameButForTime,
+  isSameCondition,
+  isSameContainerStatus,
+  isSameState,
+  mapObjects,
+  type Source,
+} from './canonical-json.ts';
 import {
   canonicalCondition,
   canonicalPodStatus,
@@ -12,7 +20,6 @@ import {
   messageShare,
   requireStatusObject,
 } from './canonical-status.ts';
-import { isSame, isSameButForTime, isSameCondition, isSameContainerStatus, isSameState } from './is-same.ts';
 
 /** What a copy shares with the status before it: every equal part, by reference. */
 export interface Sharing {

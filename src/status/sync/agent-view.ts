@@ -2,11 +2,10 @@ import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { callGuarded, catchRejection, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
 import type { PodManager, UIDTranslations } from '../pods/pod-manager.ts';
-import type { ApiCopies, ApiPod } from './api-copies.ts';
-import type { Moment } from './pod-source-view.ts';
+import type { VersionedPodStatus } from '../status-cache.ts';
+import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
 
 /** Which pod on the apiserver carries a pod's status. */
 export interface ApiTarget {

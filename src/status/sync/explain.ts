@@ -3,7 +3,7 @@ import { changedPaths } from '../../api/patch/json-patch.ts';
 import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
-import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { ApiTarget } from './agent-view.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import { type StatusToWriteContext, statusToWrite } from './sync-pod.ts';

@@ -2,10 +2,9 @@ import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { StatusCache, StatusChange } from '../cache/status-cache.ts';
 import { ownCopy } from '../canonical/canonical-json.ts';
 import { terminatedStatus } from '../rules/terminate-status.ts';
+import type { PodStatusReader, StatusCache, StatusChange, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import type { SyncRecords } from './sync-records.ts';
 

@@ -1,15 +1,14 @@
 import type { WirePodStatus } from '../../api/json/types.ts';
 import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
-import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { getPodCondition } from '../conditions/pod-conditions.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiPod } from './api-copies.ts';
-import { canBeDeleted } from './delete-pod.ts';
 import { showsRunningContainer } from './finish-when-reclaimed.ts';
 import { isOvertaken, mayTry } from './sync-context.ts';
-import { type StatusToWriteContext, statusToWrite } from './sync-pod.ts';
+import { canBeDeleted, type StatusToWriteContext, statusToWrite } from './sync-pod.ts';
 import type { ApiStatusVersionsReader, SyncRecords } from './sync-records.ts';
 
 export interface LookContext extends ReasonContext {

@@ -3,7 +3,7 @@ import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
-import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import { attemptsOf } from './explain.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';

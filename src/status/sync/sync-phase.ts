@@ -2,7 +2,7 @@ import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
-import type { PodStatusReader } from '../cache/pod-statuses.ts';
+import type { PodStatusReader } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import type { RequestGate } from './request-gate.ts';
 import { isOvertaken, type Wait } from './sync-context.ts';

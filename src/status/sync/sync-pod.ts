@@ -1,20 +1,18 @@
 import { copyJson } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
-import type { Json, WirePodStatus } from '../../api/json/types.ts';
+import type { Json, WirePod, WirePodStatus } from '../../api/json/types.ts';
 import { applyPodStatusPatch, type CreatedPodStatusPatch, createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
-import type { PodMetadata } from '../../client/resources/pod-client.ts';
-import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { PodMetadata } from '../../client/resources/kube-pod-client.ts';
 import { mergePodStatus } from '../rules/merge-pod-status.ts';
 import { withServerFillIns } from '../rules/server-fill-ins.ts';
+import type { VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
-import { type ApiPod, patchedApiPod } from './api-copies.ts';
-import { deletePod } from './delete-pod.ts';
-import { isOtherPod, isPodGone, readPod } from './read-pod.ts';
-import { RequestFailure } from './request-failure.ts';
+import { type ApiPod, apiPodOf, patchedApiPod } from './api-copies.ts';
+import { type GateAdmission, RequestFailure } from './request-gate.ts';
 import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type SyncOutcome } from './sync-context.ts';
 
 /**
@@ -234,4 +232,103 @@ export function statusToWrite(
     ownedConditionTypes,
   });
   return withServerFillIns(merged, copy.status);
+}
+
+/** The pod as the apiserver has it now. Rejects with a {@link RequestFailure}, also for an answer that is no pod. */
+async function readPod(
+  { gate, podClient }: SyncContext,
+  podUID: string,
+  { podNamespace, podName }: VersionedPodStatus,
+  admission: GateAdmission,
+): Promise<ApiPod> {
+  const pod = await gate.send({ verb: 'get', podUID }, admission, (limits) => podClient.getPod(podNamespace, podName, limits));
+  try {
+    if (!isPod(pod)) throw new TypeError('getPod() must resolve to a pod');
+    return apiPodOf(pod);
+  } catch (error) {
+    throw new RequestFailure('get', 'broken-answer', error);
+  }
+}
+
+/** True for an object whose metadata has no uid, or a uid that is text. */
+function isPod(pod: WirePod | null | undefined): boolean {
+  const metadata = pod?.metadata;
+  return typeof metadata === 'object' && metadata !== null && ['undefined', 'string'].includes(typeof metadata.uid);
+}
+
+/** True for a pod of another uid. A copy without a uid says nothing about whose it is. */
+function isOtherPod(agent: AgentView, podUID: string, copy: ApiPod): boolean {
+  return copy.uid !== '' && agent.translate(copy.uid) !== podUID;
+}
+
+/**
+ * True when the failure says that the apiserver has no such pod. The Node authorizer answers Forbidden, and not NotFound, for
+ * a deleted pod of its node: a Forbidden for a vanished pod means the same.
+ */
+function isPodGone(agent: AgentView, podUID: string, { errorClass, failure }: RequestFailure): boolean {
+  if (errorClass === 'gone') return true;
+  return errorClass === 'forbidden' && failure.reason === 'Forbidden' && agent.hasVanished(podUID);
+}
+
+/**
+ * True when the pod's object may be deleted: it is being deleted, it is no mirror pod, the apiserver shows a terminal
+ * phase, the agent has finished with it and its resources are reclaimed.
+ */
+export function canBeDeleted(agent: AgentView, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
+  if (!copy.deleting || copy.isMirrorPod || !isTerminalPhase(copy.status.phase) || !entry.podIsFinished) return false;
+  return agent.podResourcesAreReclaimed(podUID, entry);
+}
+
+/** Deletes the pod whose status was acknowledged, when that is due. A failed request is an outcome; only a defect rejects. */
+async function deletePod(
+  context: SyncContext,
+  { podUID, admission }: SyncAttempt,
+  acknowledged: Acknowledged,
+): Promise<SyncOutcome> {
+  const { agent, gate, podClient, podStatuses } = context;
+  const { entry, copy } = acknowledged;
+  if (!canBeDeleted(agent, podUID, entry, copy)) return { kind: 'done' };
+  if (!gate.isOpenFor(admission)) {
+    await gate.admit(admission);
+    // meanwhile the agent may have set another status, and the deletion safety may say another thing
+    if (podStatuses.get(podUID) !== entry || !canBeDeleted(agent, podUID, entry, copy)) return { kind: 'done' };
+  }
+  const { podNamespace, podName } = entry;
+  try {
+    const left: unknown = await gate.send({ verb: 'delete', podUID }, admission, (limits) =>
+      podClient.deletePod(podNamespace, podName, { ...limits, gracePeriodSeconds: 0, uid: copy.uid }),
+    );
+    return outcomeOf(left);
+  } catch (failure) {
+    if (!isConflict(failure)) return outcomeOfFailure(agent, podUID, acknowledged, failure);
+    // either another pod has this name, or the server was busy: only a GET tells
+    try {
+      const read = await readPod(context, podUID, entry, admission);
+      return isOtherPod(agent, podUID, read) ? { kind: 'recreated' } : outcomeOfFailure(agent, podUID, acknowledged, failure);
+    } catch (failureOfGet) {
+      return outcomeOfFailure(agent, podUID, acknowledged, failureOfGet);
+    }
+  }
+}
+
+function isConflict(failure: unknown): boolean {
+  return failure instanceof RequestFailure && failure.errorClass === 'conflict';
+}
+
+function outcomeOfFailure(agent: AgentView, podUID: string, { entry, copy }: Acknowledged, failure: unknown): SyncOutcome {
+  if (!(failure instanceof RequestFailure)) throw failure;
+  if (isPodGone(agent, podUID, failure)) return { kind: 'deleted' };
+  return { kind: 'failed', failure, version: entry.version, resourceVersion: copy.resourceVersion };
+}
+
+/** What the answer to a DELETE says: the pod is gone, or finalizers hold it. */
+function outcomeOf(answer: unknown): SyncOutcome {
+  if (answer === undefined) return { kind: 'deleted' };
+  const { finalizers = [], resourceVersion } = (answer ?? {}) as Partial<PodMetadata>;
+  if (typeof answer === 'object' && Array.isArray(finalizers)) {
+    if (finalizers.length === 0) return { kind: 'deleted' };
+    if (typeof resourceVersion === 'string') return { kind: 'deleting', resourceVersion };
+  }
+  const error = new TypeError('deletePod() must resolve to the metadata of the pod, or to undefined');
+  throw new RequestFailure('delete', 'broken-answer', error);
 }

@@ -2,11 +2,11 @@ import type { Clock } from '../../base/clock.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
-import type { PodStatusReader } from '../cache/pod-statuses.ts';
+import type { PodStatusReader } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
-import { askedMs, backoff, type RequestFailure, Throttling } from './request-failure.ts';
+import { askedMs, backoff, type RequestFailure, Throttling } from './request-gate.ts';
 import {
   type Acknowledged,
   isWaitOnCopy,

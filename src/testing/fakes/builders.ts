@@ -1,5 +1,5 @@
 import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
-import type { PodMetadata } from '../../client/resources/pod-client.ts';
+import type { PodMetadata } from '../../client/resources/kube-pod-client.ts';
 
 // Builders of pods and statuses: plain JSON that a kube-apiserver accepts. The same call returns equal JSON each time.
 

@@ -1,7 +1,7 @@
 import type { WirePod } from '../../api/json/types.ts';
 import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../client/resources/pod-client.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../client/resources/kube-pod-client.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { reasonOfCode } from '../objects/api-status.ts';
 import { PodStore } from '../pods-api/pod-store.ts';

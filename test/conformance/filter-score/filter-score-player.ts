@@ -2,7 +2,7 @@ import { bestHosts, findNodesThatFit, prioritizeNodes } from '../../../src/sched
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { PluginRejection } from '../../../src/scheduler/framework/plugin.ts';
-import type { NodeScores } from '../../../src/scheduler/framework/score-runner.ts';
+import type { NodeScores } from '../../../src/scheduler/framework/plugin-runner.ts';
 import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { frameworkOf } from './cluster.ts';

@@ -37,7 +37,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '',
   },
   {
-    ...{ name: 'the status of a pod that is gone stays', part: 'status', file: 'status/cache/status-cache.ts' },
+    ...{ name: 'the status of a pod that is gone stays', part: 'status', file: 'status/status-cache.ts' },
     from: '    this.#podStatuses.delete(podUID);\n    this.#options.resize',
     to: '    this.#options.resize',
   },

@@ -1,6 +1,6 @@
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { PodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
-import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/resources/pod-client.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/resources/kube-pod-client.ts';
 
 type PodVerb = 'get' | 'patch' | 'delete';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../src/client/resources/error-class.ts';
-import { KubePodClient, type KubePodClientOptions } from '../../../src/client/resources/kube-pod-client.ts';
-import type { RequestOptions } from '../../../src/client/resources/pod-client.ts';
+import { KubePodClient, type KubePodClientOptions, type RequestOptions } from '../../../src/client/resources/kube-pod-client.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './transport/scripted-server.ts';

@@ -1,6 +1,6 @@
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { PodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
-import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/resources/pod-client.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/resources/kube-pod-client.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import { FakePodClient, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
 import type { PodStore } from '../../../src/testing/pods-api/pod-store.ts';

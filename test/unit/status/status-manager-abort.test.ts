@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PodClient } from '../../../src/client/resources/pod-client.ts';
+import type { PodClient } from '../../../src/client/resources/kube-pod-client.ts';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';

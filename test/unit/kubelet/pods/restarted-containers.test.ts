@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../../../src/api/json/types.ts';
-import { illegalTransition } from '../../../../src/status/rules/container-state-transition.ts';
+import { illegalTransition } from '../../../../src/status/rules/validate-status.ts';
 import type { LifeRequest } from '../../../../src/testing/runtime/fake-container.ts';
 import { NodeWorld } from '../agent/node-world.ts';
 import { container, podOf, SyncerWorld, testConfigs } from './syncer-world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { classicPodReading } from '../../../../src/scheduler/nodes/classic-amounts.ts';
-import { podAmounts } from '../../../../src/scheduler/nodes/pod-amounts.ts';
+import { podAmounts } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { allocatableAmounts, inThousandths, inUnits } from '../../../../src/scheduler/nodes/resource.ts';
 
 const mi = 1024 * 1024;

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PodStatus, WirePodStatus } from '../../../../src/index.ts';
-import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
-import { updateStatusInternal } from '../../../../src/status/cache/update-status.ts';
 import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
+import { PodStatuses, updateStatusInternal } from '../../../../src/status/status-cache.ts';
 
 const pod = {
   metadata: { name: 'web', namespace: 'default', uid: 'uid-1' },

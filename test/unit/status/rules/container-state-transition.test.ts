@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus } from '../../../../src/api/json/types.ts';
 import type { Container, ContainerRestartRule, PodSpec } from '../../../../src/api/pod/pod-containers.ts';
-import { checkContainerStateTransition, illegalTransition } from '../../../../src/status/rules/container-state-transition.ts';
+import { checkContainerStateTransition, illegalTransition } from '../../../../src/status/rules/validate-status.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type State = NonNullable<ContainerStatus['state']>;

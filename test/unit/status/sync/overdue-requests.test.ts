@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { PodClient } from '../../../../src/client/resources/pod-client.ts';
+import type { PodClient } from '../../../../src/client/resources/kube-pod-client.ts';
 import { Harness, numberedPod, settle } from '../status-harness.ts';
 
 // A pod client that ignores its signal: its promise settles when the test lets it, or never.

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
+import { PodStatuses } from '../../../../src/status/status-cache.ts';
 import { AgentView } from '../../../../src/status/sync/agent-view.ts';
-import { ApiCopies, apiPodOf } from '../../../../src/status/sync/api-copies.ts';
-import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
-import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
+import { ApiCopies, apiPodOf, PodSourceView } from '../../../../src/status/sync/api-copies.ts';
+import { RequestFailure } from '../../../../src/status/sync/request-gate.ts';
 import type { SyncEffect, SyncOutcome } from '../../../../src/status/sync/sync-context.ts';
 import { SyncRecords } from '../../../../src/status/sync/sync-records.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';

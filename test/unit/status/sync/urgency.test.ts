@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PodStatuses, type VersionedPodStatus } from '../../../../src/status/cache/pod-statuses.ts';
+import { PodStatuses, type VersionedPodStatus } from '../../../../src/status/status-cache.ts';
 import { apiPodOf } from '../../../../src/status/sync/api-copies.ts';
 import { isUrgent } from '../../../../src/status/sync/look.ts';
 import { testPod } from '../status-harness.ts';

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
-import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
+import { PodStatuses } from '../../../../src/status/status-cache.ts';
 import { AgentView } from '../../../../src/status/sync/agent-view.ts';
-import { ApiCopies } from '../../../../src/status/sync/api-copies.ts';
-import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
+import { ApiCopies, PodSourceView } from '../../../../src/status/sync/api-copies.ts';
 import { RequestGate } from '../../../../src/status/sync/request-gate.ts';
 import { writeStatus } from '../../../../src/status/sync/sync-pod.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
