@@ -3,7 +3,7 @@ import type { BindingCycles } from './cycle/binding-cycles.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { explainPod, type LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
-import type { SchedulerSizes } from './reports/scheduler-measures.ts';
+import type { SchedulerSizes } from './reports/scheduler-metrics.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 
 /** What a scheduler has done and has to do. */
@@ -26,7 +26,7 @@ export interface SchedulerStats {
   readonly pods: number;
 }
 
-export interface ReportedParts {
+export interface ReportedState {
   readonly options: ResolvedSchedulerOptions;
   readonly time: SteadyTime;
   readonly queue: SchedulingQueue;
@@ -36,7 +36,7 @@ export interface ReportedParts {
 }
 
 export function statsOf(
-  { queue, cache, bindings }: ReportedParts,
+  { queue, cache, bindings }: ReportedState,
   done: Pick<SchedulerStats, 'bound' | 'failedAttempts'>,
 ): SchedulerStats {
   const { active, backoff, unschedulable, gated } = queue.counts();
@@ -52,12 +52,12 @@ export function statsOf(
 }
 
 /** What the gauges show. */
-export function sizesOf({ queue, cache }: ReportedParts): SchedulerSizes {
+export function sizesOf({ queue, cache }: ReportedState): SchedulerSizes {
   return { queue: queue.counts(), nodes: cache.nodeCount, pods: cache.podCount, assumedPods: cache.assumedPods.size };
 }
 
 export function explanationOf(
-  { options, time, queue, cache, lastAttempts }: ReportedParts,
+  { options, time, queue, cache, lastAttempts }: ReportedState,
   uid: string,
 ): PodSchedulingExplanation {
   const [pod, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];

@@ -17,9 +17,9 @@ import { steadyTime } from './queue/backoff-queue.ts';
 import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
-import { SchedulerMeasures } from './reports/scheduler-measures.ts';
+import { SchedulerMetrics } from './reports/scheduler-metrics.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
-import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
+import { explanationOf, type ReportedState, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
 
 /**
  * Chooses nodes for pods. It is told of pods and nodes by `setPod`, `setNode` and the like, and writes through its `client`.
@@ -48,10 +48,10 @@ export class Scheduler {
   readonly #attempts: PodAttempts;
   readonly #writes: StatusWrites;
   readonly #preemptions: Preemptions;
-  readonly #measures: SchedulerMeasures;
+  readonly #metrics: SchedulerMetrics;
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
-  readonly #reported: ReportedParts;
+  readonly #reported: ReportedState;
   readonly #ownPod: (pod: WirePod) => WirePod;
   readonly #ownNode: (node: WireNode) => WireNode;
 
@@ -62,7 +62,7 @@ export class Scheduler {
     this.#ownPod = resolved.ownPod;
     this.#ownNode = resolved.ownNode;
     const time = steadyTime(clock);
-    this.#measures = new SchedulerMeasures(resolved.metrics, clock, time);
+    this.#metrics = new SchedulerMetrics(resolved.metrics, clock, time);
     this.#cache = new SchedulerCache({ clock });
     const preemptor = this.#makePreemptor(resolved);
     this.#frameworks = this.#makeFrameworks(resolved, preemptor);
@@ -75,7 +75,7 @@ export class Scheduler {
       logger,
       onReady: wake,
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
-      onIncoming: (place, event) => this.#measures.incoming(place, event),
+      onIncoming: (place, event) => this.#metrics.incoming(place, event),
     });
     this.#changes = this.#clusterChanges();
     const cycle = new SchedulingCycle({
@@ -97,7 +97,7 @@ export class Scheduler {
       lastAttempts,
       queue: this.#queue,
       writes: this.#writes,
-      measures: this.#measures,
+      metrics: this.#metrics,
     };
     this.#attempts = new PodAttempts({
       ...shared,
@@ -140,7 +140,7 @@ export class Scheduler {
   start(): void {
     this.#runState.start();
     this.#queue.start();
-    this.#measures.start(() => sizesOf(this.#reported));
+    this.#metrics.start(() => sizesOf(this.#reported));
     if (!this.#attempts.isSuspended) this.#loop.start();
   }
 
@@ -180,7 +180,7 @@ export class Scheduler {
     return this.#runState.stop(async () => {
       this.#loop.stop();
       this.#queue.close();
-      this.#measures.close();
+      this.#metrics.close();
       this.#attempts.bindings.abortAll('the scheduler was stopped');
       await this.#attempts.bindings.flush();
       await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
@@ -274,7 +274,7 @@ export class Scheduler {
       random,
       now: () => clock.now(),
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
-      onPostFilter: (plugin: string) => this.#measures.postFilter(plugin),
+      onPostFilter: (plugin: string) => this.#metrics.postFilter(plugin),
       onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
     };
     return createFrameworks(context, profiles, registry);

@@ -1,8 +1,15 @@
 import type { MetricDefinition, MetricType, WrittenDefinition } from './metric-definition.ts';
-import { lifecycleMetrics, nodeMetrics, probeMetrics, providerMetrics, syncLoopMetrics, workerMetrics } from './node-metrics.ts';
-import { reflectorMetrics } from './reflector-metrics.ts';
-import { schedulerMetrics } from './scheduler-metrics.ts';
-import { statusMetrics } from './status-metrics.ts';
+import {
+  lifecycleMetricDefinitions,
+  nodeMetricDefinitions,
+  probeMetricDefinitions,
+  providerMetricDefinitions,
+  syncLoopMetricDefinitions,
+  workerMetricDefinitions,
+} from './node-metric-definitions.ts';
+import { reflectorMetricDefinitions } from './reflector-metric-definitions.ts';
+import { schedulerMetricDefinitions } from './scheduler-metric-definitions.ts';
+import { statusMetricDefinitions } from './status-metric-definitions.ts';
 
 /** What a sink measures of the process. */
 const processMetrics = {
@@ -22,15 +29,15 @@ const processMetrics = {
 } as const satisfies Record<string, WrittenDefinition>;
 
 const written = {
-  ...statusMetrics,
-  ...reflectorMetrics,
-  ...syncLoopMetrics,
-  ...lifecycleMetrics,
-  ...workerMetrics,
-  ...providerMetrics,
-  ...probeMetrics,
-  ...nodeMetrics,
-  ...schedulerMetrics,
+  ...statusMetricDefinitions,
+  ...reflectorMetricDefinitions,
+  ...syncLoopMetricDefinitions,
+  ...lifecycleMetricDefinitions,
+  ...workerMetricDefinitions,
+  ...providerMetricDefinitions,
+  ...probeMetricDefinitions,
+  ...nodeMetricDefinitions,
+  ...schedulerMetricDefinitions,
   ...processMetrics,
 };
 type Written = typeof written;

@@ -9,7 +9,7 @@ import { type EndedWatch, isAnswerTooLong, isUnknownParameter, StaleListError } 
 import { listPages } from './list-pages.ts';
 import { objectKeyOf } from './object-store.ts';
 import type { ReceivedObjects } from './received-objects.ts';
-import type { ReflectorMeasures } from './reflector-measures.ts';
+import type { ReflectorMetrics } from './reflector-metrics.ts';
 import { type CompleteList, StreamPatience, WatchSession } from './watch-session.ts';
 
 /** A full list, and what is known of how it was read. */
@@ -40,7 +40,7 @@ export interface ListWatchOptions<T extends ApiObject> {
   readonly plan: ReadPlan;
   readonly received: ReceivedObjects<T>;
   readonly host: ListWatchHost<T>;
-  readonly measures: ReflectorMeasures;
+  readonly metrics: ReflectorMetrics;
   readonly readEvent?: ReadEvent | undefined;
   readonly streamLists: boolean;
   readonly idleTimeoutMs: number;
@@ -119,7 +119,7 @@ export class ListWatch<T extends ApiObject> {
     const ended = await this.#failureOfWatch(request, session, patience?.signal ?? signal, patience);
     patience?.end();
     const failure = patience?.failure(path) ?? ended;
-    if (!signal.aborted) this.#options.measures.ended(failure);
+    if (!signal.aborted) this.#options.metrics.ended(failure);
     if (!session.isFilling) return this.#afterWatch(session, failure);
     if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.elapsed();
     if (!signal.aborted) logger.debug({ err: failure, path }, 'a streamed list failed');
@@ -131,7 +131,7 @@ export class ListWatch<T extends ApiObject> {
     logger.debug({ path, from: resourceVersion }, 'a watch is asked for');
     const session = this.#session(resourceVersion, () => {});
     const failure = await this.#failureOfWatch({ resourceVersion }, session, signal);
-    if (!signal.aborted) this.#options.measures.ended(failure);
+    if (!signal.aborted) this.#options.metrics.ended(failure);
     return this.#afterWatch(session, failure);
   }
 
@@ -152,7 +152,7 @@ export class ListWatch<T extends ApiObject> {
         await this.#readList(newFrom, isAnswerTooLong(error) ? plan.pageLimit(newFrom) : limit, signal);
       }
     } catch (error) {
-      if (!signal.aborted) this.#options.measures.ended(error);
+      if (!signal.aborted) this.#options.metrics.ended(error);
       return plan.afterList(error);
     }
     return { step: 'watch', delayMs: 0 };
@@ -183,7 +183,7 @@ export class ListWatch<T extends ApiObject> {
   }
 
   #deliver(list: ReadList<T>): void {
-    const { host, path, logger, measures } = this.#options;
+    const { host, path, logger, metrics } = this.#options;
     const known = this.#resourceVersion;
     if (!list.isConsistent && known !== undefined && isOlderVersion(list.resourceVersion, known))
       throw new StaleListError(`GET ${path}: the list is of resourceVersion ${list.resourceVersion}, known is ${known}`);
@@ -193,7 +193,7 @@ export class ListWatch<T extends ApiObject> {
     this.#resourceVersion = list.resourceVersion;
     try {
       host.list(list);
-      measures.listed();
+      metrics.listed();
     } catch (error) {
       this.#resourceVersion = known;
       throw error;

@@ -20,7 +20,7 @@ import { ListWatch, type ListWatchHost, type ReadList } from './list-watch.ts';
 import { ObjectDelivery } from './object-delivery.ts';
 import { ObjectStore } from './object-store.ts';
 import { ReceivedObjects } from './received-objects.ts';
-import { ReflectorMeasures } from './reflector-measures.ts';
+import { ReflectorMetrics } from './reflector-metrics.ts';
 import { checkedOptions, type ReflectorOptions } from './reflector-options.ts';
 
 /**
@@ -52,7 +52,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   readonly #clock: SteadyClock;
   readonly #path: string;
   readonly #logger: Logger;
-  readonly #measures: ReflectorMeasures;
+  readonly #metrics: ReflectorMetrics;
   readonly #listWatch: ListWatch<T>;
   readonly #delivery: ObjectDelivery<T>;
   readonly #handlers: HandlerCalls<T>;
@@ -79,7 +79,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.#path = path;
     this.#clock = clock;
     this.#logger = logger;
-    this.#measures = new ReflectorMeasures(checked.metrics, clock, checked.name);
+    this.#metrics = new ReflectorMetrics(checked.metrics, clock, checked.name);
     this.#handlers = new HandlerCalls(checked.handlers, logger);
     this.#listeners.add(this.#handlers);
     this.#delivery = new ObjectDelivery(store, this.#listeners);
@@ -94,7 +94,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       plan: checked.listFrom === 'cache' ? new CachedReads(checked) : new LatestReads(checked),
       received: new ReceivedObjects({ ...checked, path }),
       host: this.#host(),
-      measures: this.#measures,
+      metrics: this.#metrics,
     });
     // stop() rejects it, also when no caller awaits start()
     this.#firstList.promise.catch(() => {});
@@ -146,7 +146,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     } catch (error) {
       return Promise.reject(error);
     }
-    this.#measures.begin(() => ({
+    this.#metrics.begin(() => ({
       isRunning: this.#run !== undefined,
       hasSynced: this.#run !== undefined && this.#hasSynced,
       objects: this.store.size,
@@ -220,7 +220,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The reflector was stopped before its first list'));
     }
     await this.#loop;
-    this.#measures.end();
+    this.#metrics.end();
     await this.#ownTransport?.close();
   }
 

@@ -17,7 +17,7 @@ import type { KubeRequest, KubeStream } from '../../client/transport/kube-transp
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
 import { EventWriter } from './event-writer.ts';
 
-export interface ApiSchedulerClientParts {
+export interface ApiSchedulerClientOptions {
   readonly transport: ResourceTransport;
   /** The most requests that change pods, and apart from them the most events: these must not hold up bindings. */
   readonly requestLimit?: RateLimiterOptions | undefined;
@@ -42,7 +42,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #mayWrite: () => boolean;
   readonly #writes: readonly WriteTransport[];
 
-  constructor({ transport, requestLimit, identity, clock, logger, mayWrite }: ApiSchedulerClientParts) {
+  constructor({ transport, requestLimit, identity, clock, logger, mayWrite }: ApiSchedulerClientOptions) {
     const options = { transport, limit: requestLimit, clock, mayWrite };
     const [ofPods, ofEvents] = [new WriteTransport(options), new WriteTransport(options)];
     this.#writes = [ofPods, ofEvents];

@@ -18,7 +18,7 @@ export type BindingEnd =
   /** `isRejected`: a plugin would not permit it. */
   | { readonly isBound: false; readonly isRejected: boolean; readonly error: unknown };
 
-export interface BindingCyclesParts {
+export interface BindingCyclesOptions {
   readonly writes: StatusWrites;
   readonly clock: Clock;
   /** How many pods are bound at once. */
@@ -44,15 +44,15 @@ interface RunningBinding {
  */
 export class BindingCycles {
   readonly permits: WaitingPermits;
-  readonly #parts: BindingCyclesParts;
+  readonly #options: BindingCyclesOptions;
   readonly #slots: Semaphore;
   /** By the pod's uid. */
   readonly #running = new Map<string, RunningBinding>();
 
-  constructor(parts: BindingCyclesParts) {
-    this.#parts = parts;
-    this.#slots = new Semaphore(parts.mostBindings);
-    this.permits = new WaitingPermits(parts.clock);
+  constructor(options: BindingCyclesOptions) {
+    this.#options = options;
+    this.#slots = new Semaphore(options.mostBindings);
+    this.permits = new WaitingPermits(options.clock);
   }
 
   /** How many bindings have begun and not ended, those that wait for a permit included. */
@@ -75,10 +75,10 @@ export class BindingCycles {
     const binding: RunningBinding = { controller: new AbortController(), ended: Promise.resolve(), isSent: false };
     this.#running.set(uid, binding);
     // what scales the cluster is to know which node a pod waits for
-    if (waits.size > 0 || framework.binding.hasPreBind) this.#parts.writes.write(pod, { nominatedNodeName: nodeName });
+    if (waits.size > 0 || framework.binding.hasPreBind) this.#options.writes.write(pod, { nominatedNodeName: nodeName });
     binding.ended = this.#run(placed, waits, binding).then((end) => {
       this.#running.delete(uid);
-      this.#parts.onEnd(placed, end);
+      this.#options.onEnd(placed, end);
     });
   }
 
@@ -128,7 +128,7 @@ export class BindingCycles {
   }
 
   #freed(): void {
-    if (!this.isFull) this.#parts.onFree();
+    if (!this.isFull) this.#options.onFree();
   }
 
   #refused(placed: PlacedPod, refused: PluginRejection, { aborted, reason }: AbortSignal): BindingEnd {
@@ -137,7 +137,7 @@ export class BindingCycles {
   }
 
   async #bind({ framework, state, podInfo, nodeName }: PlacedPod, binding: RunningBinding): Promise<void> {
-    const { clock, bindTimeoutMs, writes } = this.#parts;
+    const { clock, bindTimeoutMs, writes } = this.#options;
     const { controller } = binding;
     const { signal } = controller;
     const tooLate = (): void => controller.abort(new Error(`the pod was not bound within ${bindTimeoutMs} ms`));

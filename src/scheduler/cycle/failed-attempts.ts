@@ -8,36 +8,36 @@ import { podFields } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { LastAttempts } from '../reports/explain-pod.ts';
-import type { SchedulerMeasures } from '../reports/scheduler-measures.ts';
+import type { SchedulerMetrics } from '../reports/scheduler-metrics.ts';
 import { NoNodesError } from './algorithm.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';
 import type { Attempt } from './scheduling-cycle.ts';
 import type { StatusWrites } from './status-writes.ts';
 
-export interface FailedAttemptsParts {
+export interface FailedAttemptsOptions {
   readonly queue: SchedulingQueue;
   readonly nominator: Nominator;
   readonly client: SchedulerClient;
   readonly writes: StatusWrites;
   readonly lastAttempts: LastAttempts;
-  readonly measures: SchedulerMeasures;
+  readonly metrics: SchedulerMetrics;
   readonly time: SteadyTime;
   readonly logger: Logger;
 }
 
 /** What follows from an attempt that failed: the pod goes back into the queue, and people are told why, unless the scheduler gave it up itself. */
 export class FailedAttempts {
-  readonly #parts: FailedAttemptsParts;
+  readonly #options: FailedAttemptsOptions;
 
-  constructor(parts: FailedAttemptsParts) {
-    this.#parts = parts;
+  constructor(options: FailedAttemptsOptions) {
+    this.#options = options;
   }
 
   /** `nominatedNodeName`: an empty text takes a promised node back, undefined leaves it. */
   add({ podInfo, framework, startedAt }: Attempt, error: unknown, nominatedNodeName: string | undefined): void {
-    const { queue, nominator, client, writes, lastAttempts, measures, time, logger } = this.#parts;
+    const { queue, nominator, client, writes, lastAttempts, metrics, time, logger } = this.#options;
     const isRejected = error instanceof FitError || error instanceof NoNodesError;
-    measures.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
+    metrics.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
     const isGivenUp = error instanceof BindingGivenUp;
     const fields = { ...podFields(podInfo), err: error };

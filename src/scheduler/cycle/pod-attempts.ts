@@ -9,12 +9,12 @@ import type { ClusterChanges } from '../queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { LastAttempts } from '../reports/explain-pod.ts';
-import type { SchedulerMeasures } from '../reports/scheduler-measures.ts';
-import { BindingCycles, type BindingCyclesParts, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
+import type { SchedulerMetrics } from '../reports/scheduler-metrics.ts';
+import { BindingCycles, type BindingCyclesOptions, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { PlacedPod, SchedulingCycle } from './scheduling-cycle.ts';
 
-export interface PodAttemptsParts extends Omit<BindingCyclesParts, 'onEnd'> {
+export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd'> {
   readonly frameworks: Frameworks;
   readonly queue: SchedulingQueue;
   readonly cache: SchedulerCache;
@@ -23,7 +23,7 @@ export interface PodAttemptsParts extends Omit<BindingCyclesParts, 'onEnd'> {
   readonly failures: FailedAttempts;
   readonly preemptions: Preemptions;
   readonly lastAttempts: LastAttempts;
-  readonly measures: SchedulerMeasures;
+  readonly metrics: SchedulerMetrics;
   readonly client: SchedulerClient;
   readonly logger: Logger;
 }
@@ -33,20 +33,20 @@ const suspended = 'the scheduler was suspended';
 /** Tries one pod after another, and does what follows from each attempt and from the end of each binding. */
 export class PodAttempts {
   readonly bindings: BindingCycles;
-  readonly #parts: PodAttemptsParts;
+  readonly #options: PodAttemptsOptions;
   #isSuspended = false;
   #bound = 0;
   #failed = 0;
 
-  constructor(parts: PodAttemptsParts) {
-    this.#parts = parts;
+  constructor(options: PodAttemptsOptions) {
+    this.#options = options;
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => {
       callGuarded(
         () => this.#bindingEnded(placed, end),
         (err) => this.#failedAt(placed.queued, err),
       );
     };
-    this.bindings = new BindingCycles({ ...parts, onEnd });
+    this.bindings = new BindingCycles({ ...options, onEnd });
   }
 
   get counts(): { readonly bound: number; readonly failedAttempts: number } {
@@ -61,8 +61,8 @@ export class PodAttempts {
   suspend(): void {
     this.#isSuspended = true;
     this.bindings.abortAll(suspended);
-    this.#parts.preemptions.abort(suspended);
-    this.#parts.writes.abort();
+    this.#options.preemptions.abort(suspended);
+    this.#options.writes.abort();
   }
 
   resume(): void {
@@ -71,7 +71,7 @@ export class PodAttempts {
 
   /** Tries the next pod. False where there is none. */
   tryNext(): boolean {
-    const queued = this.#isSuspended ? undefined : this.#parts.queue.pop();
+    const queued = this.#isSuspended ? undefined : this.#options.queue.pop();
     if (queued === undefined) return false;
     callGuarded(
       () => this.#try(queued),
@@ -82,12 +82,12 @@ export class PodAttempts {
 
   /** The pod is on its node, or gone: nothing of its attempts is of interest any more. */
   settled(uid: string): void {
-    this.#parts.lastAttempts.delete(uid);
-    this.#parts.writes.forget(uid);
+    this.#options.lastAttempts.delete(uid);
+    this.#options.writes.forget(uid);
   }
 
   #try(queued: QueuedPodInfo): void {
-    const { frameworks, cache, queue, cycle, measures, failures, preemptions } = this.#parts;
+    const { frameworks, cache, queue, cycle, metrics, failures, preemptions } = this.#options;
     const { podInfo } = queued;
     const framework = frameworks.get(podInfo.pod.spec?.schedulerName ?? '');
     if (framework === undefined || podInfo.pod.metadata?.deletionTimestamp != null || cache.isAssumed(podInfo.uid)) {
@@ -96,7 +96,7 @@ export class PodAttempts {
     }
     const attempt = cycle.begin(framework, queued);
     const outcome = cycle.run(attempt);
-    measures.chose(attempt.startedAt);
+    metrics.chose(attempt.startedAt);
     if (outcome.placed !== undefined) {
       this.bindings.begin(outcome.placed, outcome.waits);
       return;
@@ -106,17 +106,17 @@ export class PodAttempts {
     // without a plugin that makes room, or where it failed, a promised node is taken back
     failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
     if (made?.actions !== undefined) {
-      measures.preempted(made.actions.length);
+      metrics.preempted(made.actions.length);
       preemptions.begin(podInfo, made.actions);
     }
   }
 
   #bindingEnded(placed: PlacedPod, end: BindingEnd): void {
-    const { measures, changes, queue, client, cycle, failures } = this.#parts;
+    const { metrics, changes, queue, client, cycle, failures } = this.#options;
     const { podInfo, nodeName, framework, state } = placed;
     if (end.isBound) {
       this.#bound += 1;
-      measures.bound(placed.queued, framework.schedulerName, placed.startedAt);
+      metrics.bound(placed.queued, framework.schedulerName, placed.startedAt);
       changes.podBound(podInfo, nodeName);
       queue.done(podInfo.uid);
       this.settled(podInfo.uid);
@@ -135,7 +135,7 @@ export class PodAttempts {
 
   /** Whatever fails at one pod, the others are tried all the same, and it comes back. */
   #failedAt({ podInfo }: QueuedPodInfo, err: unknown): void {
-    this.#parts.logger.error({ err, ...podFields(podInfo) }, 'the scheduler has failed at a pod');
-    this.#parts.queue.giveBack(podInfo.uid, { unschedulablePlugins: [], pendingPlugins: [] });
+    this.#options.logger.error({ err, ...podFields(podInfo) }, 'the scheduler has failed at a pod');
+    this.#options.queue.giveBack(podInfo.uid, { unschedulablePlugins: [], pendingPlugins: [] });
   }
 }

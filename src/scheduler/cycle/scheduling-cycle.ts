@@ -44,7 +44,7 @@ export type AttemptOutcome =
   /** `made`: what postFilter found for a pod that fits nowhere. */
   | { readonly placed?: undefined; readonly error: unknown; readonly made?: PostFilterAnswer | undefined };
 
-export interface SchedulingCycleParts {
+export interface SchedulingCycleOptions {
   readonly cache: SchedulerCache;
   readonly nominator: Nominator;
   readonly algorithm: SchedulingAlgorithm;
@@ -59,20 +59,20 @@ export interface SchedulingCycleParts {
  * nothing afterwards.
  */
 export class SchedulingCycle {
-  readonly #parts: SchedulingCycleParts;
+  readonly #options: SchedulingCycleOptions;
 
-  constructor(parts: SchedulingCycleParts) {
-    this.#parts = parts;
+  constructor(options: SchedulingCycleOptions) {
+    this.#options = options;
   }
 
   begin(framework: Framework, queued: QueuedPodInfo): Attempt {
-    const startedAt = this.#parts.time.time();
+    const startedAt = this.#options.time.time();
     return { framework, queued, podInfo: queued.podInfo, state: new CycleState(), startedAt };
   }
 
   run(attempt: Attempt): AttemptOutcome {
     const { framework, podInfo, state } = attempt;
-    const { cache, algorithm, nominator } = this.#parts;
+    const { cache, algorithm, nominator } = this.#options;
     let nodeName: string;
     try {
       cache.updateSnapshot();
@@ -90,7 +90,7 @@ export class SchedulingCycle {
   undo({ framework, state, podInfo, nodeName }: PlacedPod): void {
     framework.binding.unreserve(state, podInfo, nodeName);
     // the watch may have brought the pod, or its end, meanwhile
-    this.#parts.cache.forgetPod(podInfo, nodeName);
+    this.#options.cache.forgetPod(podInfo, nodeName);
   }
 
   #reserve(placed: PlacedPod): AttemptOutcome {
@@ -108,7 +108,7 @@ export class SchedulingCycle {
   }
 
   #makeRoom({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError): AttemptOutcome {
-    const { logger, canEvict } = this.#parts;
+    const { logger, canEvict } = this.#options;
     const found = callGuarded(
       () => framework.postFilter(state, podInfo, diagnosis),
       (err) => logger.error({ err, ...podFields(podInfo) }, 'no room could be made for a pod'),

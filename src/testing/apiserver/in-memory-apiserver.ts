@@ -6,7 +6,7 @@ import type { ResourceObjects } from '../objects/store-types.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { type FaultHandle, type FaultRule, Faults } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
-import { type HandlerParts, RequestHandler } from './request-handler.ts';
+import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { type ApiVerb, ServedResources } from './served-resources.ts';
 import { type WatchEnd, Watches } from './watches.ts';
@@ -80,7 +80,7 @@ export class InMemoryApiServer {
   readonly #token: string | undefined;
   #stopped: Promise<void> | undefined;
 
-  private constructor(server: Server, port: number, parts: HandlerParts) {
+  private constructor(server: Server, port: number, parts: RequestHandlerOptions) {
     this.#server = server;
     this.url = `http://127.0.0.1:${port}`;
     this.store = parts.store;
@@ -193,7 +193,7 @@ export class InMemoryApiServer {
   }
 }
 
-function partsOf(options: InMemoryApiServerOptions): HandlerParts {
+function partsOf(options: InMemoryApiServerOptions): RequestHandlerOptions {
   const { clock = systemClock, token, bookmarkIntervalMs = 60_000, requireNamespaces = false, requestLogSize = 10_000 } = options;
   const store = options.store ?? new PodStore({ clock });
   const served = new ServedResources(store, clock);

@@ -10,7 +10,7 @@ import type { RequestLog } from './request-log.ts';
 import { type OtherRoute, parseRoute, type ResourceRoute, type ServedResources } from './served-resources.ts';
 import type { Watches } from './watches.ts';
 
-export interface HandlerParts {
+export interface RequestHandlerOptions {
   readonly store: PodStore;
   readonly served: ServedResources;
   readonly clock: Clock;
@@ -33,10 +33,10 @@ const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3', platform
 
 /** Answers each request. It checks the route, the credentials and the faults, and then reads or writes the resource. */
 export class RequestHandler {
-  readonly #parts: HandlerParts;
+  readonly #options: RequestHandlerOptions;
 
-  constructor(parts: HandlerParts) {
-    this.#parts = parts;
+  constructor(options: RequestHandlerOptions) {
+    this.#options = options;
   }
 
   /** Never rejects: the answer to an unexpected error is 500; a connection that cannot be answered is closed. */
@@ -55,8 +55,8 @@ export class RequestHandler {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const route = parseRoute(request.method ?? 'GET', request.url ?? '/', this.#parts.served);
-    if (typeof route === 'object') this.#parts.log.add(route, response);
+    const route = parseRoute(request.method ?? 'GET', request.url ?? '/', this.#options.served);
+    if (typeof route === 'object') this.#options.log.add(route, response);
     const body = await readBody(request);
     if (body === undefined) return sendAnswer(response, statusAnswer(failures.tooLarge));
     if (!this.#isAuthorized(request)) return sendAnswer(response, statusAnswer(failures.unauthorized));
@@ -65,12 +65,12 @@ export class RequestHandler {
   }
 
   #isAuthorized({ headers: { authorization } }: IncomingMessage): boolean {
-    return this.#parts.token === undefined || authorization === `Bearer ${this.#parts.token}`;
+    return this.#options.token === undefined || authorization === `Bearer ${this.#options.token}`;
   }
 
   async #respondWithFaults(exchange: Exchange): Promise<void> {
     const { route, response } = exchange;
-    const { latencyMs, fault } = this.#parts.faults.take(route);
+    const { latencyMs, fault } = this.#options.faults.take(route);
     if (latencyMs > 0 && !(await this.#passes(latencyMs, response))) return;
     switch (fault?.kind) {
       case 'status':
@@ -98,7 +98,7 @@ export class RequestHandler {
         cancel();
         resolve(false);
       };
-      const cancel = this.#parts.clock.setTimer(() => {
+      const cancel = this.#options.clock.setTimer(() => {
         response.off('close', gone);
         resolve(true);
       }, ms);
@@ -107,7 +107,7 @@ export class RequestHandler {
   }
 
   #respondObjects({ route, request, response, body }: Exchange, fault: Fault | undefined): void {
-    const { namespaces, requireNamespaces, watches } = this.#parts;
+    const { namespaces, requireNamespaces, watches } = this.#options;
     const rendering = renderingOf(request.headers.accept);
     if (rendering === undefined) throw new StoreError(failures.notAcceptable);
     const { namespace, store, verb } = route;
@@ -124,7 +124,7 @@ export class RequestHandler {
   }
 
   #answer(request: ObjectRequest): Answer {
-    const { store, namespaces, clock } = this.#parts;
+    const { store, namespaces, clock } = this.#options;
     const { verb, subresource, store: objects } = request.route;
     if (subresource === 'binding') return bindPod(request, store);
     if (verb === 'delete' && qualifiedName(objects.resource) === 'namespaces') return namespaces.delete(request, clock.now());

@@ -12,7 +12,7 @@ import { type PodSandboxConfig, runtimeAnnotations } from '../../kubelet/runtime
 import { logLines, type RuntimeFiles } from './runtime-files.ts';
 
 /** What a container is made from. */
-export interface FakeContainerParts {
+export interface FakeContainerOptions {
   readonly id: string;
   readonly sandboxID: string;
   readonly config: ContainerConfig;
@@ -32,7 +32,7 @@ export interface ContainerSurroundings {
 
 /** One container: it runs its life by the clock. */
 export class FakeContainer {
-  readonly parts: FakeContainerParts;
+  readonly options: FakeContainerOptions;
   readonly createdAt: number;
   readonly #around: ContainerSurroundings;
   readonly #ended = Promise.withResolvers<void>();
@@ -45,11 +45,11 @@ export class FakeContainer {
   #cancelKill: CancelTimer = () => {};
   #killAt = Number.POSITIVE_INFINITY;
 
-  constructor(parts: FakeContainerParts, around: ContainerSurroundings) {
-    this.parts = parts;
+  constructor(options: FakeContainerOptions, around: ContainerSurroundings) {
+    this.options = options;
     this.#around = around;
     this.createdAt = around.clock.now();
-    this.#resources = parts.config.resources;
+    this.#resources = options.config.resources;
   }
 
   get state(): ContainerState {
@@ -59,7 +59,7 @@ export class FakeContainer {
   /** Throws where the container was started before, and where its life begins with an error. */
   start(): void {
     if (this.#state !== 'created') throw failed('StartContainer', `container is in ${stateWord(this.#state)} state`);
-    const { startError, runsMs, logs = [] } = this.parts.life;
+    const { startError, runsMs, logs = [] } = this.options.life;
     const { clock, files } = this.#around;
     if (startError !== undefined) {
       this.#finish({ exitCode: 128, reason: 'StartError', message: startError });
@@ -67,7 +67,7 @@ export class FakeContainer {
     }
     this.#state = 'running';
     this.#startedAt = clock.now();
-    if (logs.length > 0) files?.append(this.parts.logPath, logLines(logs, this.#startedAt));
+    if (logs.length > 0) files?.append(this.options.logPath, logLines(logs, this.#startedAt));
     if (runsMs !== undefined) this.#cancelLife = clock.setTimer(() => this.#endItself(), runsMs);
     this.#around.changed(this, 'started');
   }
@@ -101,7 +101,7 @@ export class FakeContainer {
   }
 
   record(): ContainerRecord {
-    const { id, sandboxID, config, image } = this.parts;
+    const { id, sandboxID, config, image } = this.options;
     const { metadata, labels, annotations } = config;
     const { createdAt } = this;
     return {
@@ -118,7 +118,7 @@ export class FakeContainer {
   }
 
   details(): ContainerDetails {
-    const { config, image, logPath } = this.parts;
+    const { config, image, logPath } = this.options;
     const { at = 0, exitCode = 0, reason = '', message = '' } = this.#end ?? {};
     const { runAsUser, runAsGroup = 0, supplementalGroups } = config.securityContext;
     const { stopSignal } = config;
@@ -139,13 +139,13 @@ export class FakeContainer {
   }
 
   stats(): ContainerStats {
-    const { memoryBytes = 10 * 1024 * 1024, cpuMillicores = 1 } = this.parts.life;
+    const { memoryBytes = 10 * 1024 * 1024, cpuMillicores = 1 } = this.options.life;
     const at = this.#around.clock.now();
     const cpuNanocores = cpuMillicores * 1_000_000;
     return {
-      containerID: this.parts.id,
-      name: this.parts.config.metadata.name,
-      labels: this.parts.config.labels,
+      containerID: this.options.id,
+      name: this.options.config.metadata.name,
+      labels: this.options.config.labels,
       at,
       cpuNanocores,
       cpuNanoseconds: ((at - this.#startedAt) / 1000) * cpuNanocores,
@@ -159,7 +159,7 @@ export class FakeContainer {
 
   #ask(timeoutMs: number): void {
     const { clock } = this.#around;
-    const { ignoresSigterm = false, stopTakesMs = 0 } = this.parts.life;
+    const { ignoresSigterm = false, stopTakesMs = 0 } = this.options.life;
     const isFirst = this.#killAt === Number.POSITIVE_INFINITY;
     const killAt = clock.elapsed() + timeoutMs;
     if (killAt < this.#killAt) {
@@ -173,7 +173,7 @@ export class FakeContainer {
   }
 
   #endItself(): void {
-    const { exitCode = 0, reason = endReason(exitCode), message = '', terminationMessage } = this.parts.life;
+    const { exitCode = 0, reason = endReason(exitCode), message = '', terminationMessage } = this.options.life;
     const file = this.#terminationFile();
     if (terminationMessage !== undefined && file !== undefined) this.#around.files?.write(file, terminationMessage);
     this.#finish({ exitCode, reason, message });
@@ -181,7 +181,7 @@ export class FakeContainer {
 
   /** The file of the node that the container has for its last words. */
   #terminationFile(): string | undefined {
-    const { annotations, mounts } = this.parts.config;
+    const { annotations, mounts } = this.options.config;
     const path = annotations[runtimeAnnotations.terminationMessagePath];
     return mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
   }

@@ -38,7 +38,7 @@ export interface RuntimeHappening {
   readonly exitCode?: number;
 }
 
-export interface FakePodsParts {
+export interface FakePodsOptions {
   readonly clock: SteadyClock;
   readonly podCIDR: string;
   readonly runtimeHandlers: readonly string[];
@@ -50,15 +50,15 @@ export interface FakePodsParts {
 
 /** The sandboxes and containers that the runtime has. Every method takes effect at once. */
 export class FakePods {
-  readonly #parts: FakePodsParts;
+  readonly #options: FakePodsOptions;
   readonly #sandboxes = new Map<string, FakeSandbox>();
   readonly #containers = new Map<string, FakeContainer>();
   #addresses: AddressPool;
   #made = 0;
 
-  constructor(parts: FakePodsParts) {
-    this.#parts = parts;
-    this.#addresses = new AddressPool(parts.podCIDR);
+  constructor(options: FakePodsOptions) {
+    this.#options = options;
+    this.#addresses = new AddressPool(options.podCIDR);
   }
 
   /** The addresses of sandboxes that are made from now on. */
@@ -67,7 +67,7 @@ export class FakePods {
   }
 
   run(config: PodSandboxConfig, runtimeHandler: string): string {
-    const { clock, runtimeHandlers } = this.#parts;
+    const { clock, runtimeHandlers } = this.#options;
     if (!runtimeHandlers.includes(runtimeHandler)) {
       throw new RuntimeError('failed', 'RunPodSandbox', `no runtime for "${runtimeHandler}" is configured`);
     }
@@ -124,7 +124,7 @@ export class FakePods {
   }
 
   create(sandboxID: string, config: ContainerConfig): string {
-    const { lives, clock, files, images } = this.#parts;
+    const { lives, clock, files, images } = this.#options;
     const sandbox = this.readySandbox(sandboxID, 'CreateContainer');
     const found = images.find(config.image.image);
     if (found === undefined) {
@@ -137,7 +137,7 @@ export class FakePods {
     const { name, attempt } = config.metadata;
     const rival = [...sandbox.containers.values()].find(
       ({
-        parts: {
+        options: {
           config: { metadata },
         },
       }) => {
@@ -145,7 +145,7 @@ export class FakePods {
       },
     );
     const fullName = `${name}_${sandboxName(sandbox.config).replace(/_\d+$/, '')}_${attempt}`;
-    if (rival !== undefined) throw taken('CreateContainer', 'container', fullName, rival.parts.id);
+    if (rival !== undefined) throw taken('CreateContainer', 'container', fullName, rival.options.id);
     const { id: imageID, repoDigests } = found.image;
     const parts = {
       id: this.#newID(),
@@ -165,13 +165,13 @@ export class FakePods {
 
   start(containerID: string): void {
     const container = this.container(containerID, 'StartContainer');
-    this.readySandbox(container.parts.sandboxID, 'StartContainer');
+    this.readySandbox(container.options.sandboxID, 'StartContainer');
     container.start();
   }
 
   removeContainer(containerID: string): void {
     const container = this.#containers.get(containerID);
-    const sandbox = container && this.#sandboxes.get(container.parts.sandboxID);
+    const sandbox = container && this.#sandboxes.get(container.options.sandboxID);
     if (container === undefined || sandbox === undefined) return;
     container.kill();
     container.forget();
@@ -199,7 +199,7 @@ export class FakePods {
   }
 
   containers({ podUID, sandboxID, containerID }: ContainerFilter = {}): FakeContainer[] {
-    const fits = ({ parts: { id, sandboxID: of, config } }: FakeContainer) => {
+    const fits = ({ options: { id, sandboxID: of, config } }: FakeContainer) => {
       const uid = config.labels[runtimeLabels.podUID];
       return (containerID ?? id) === id && (sandboxID ?? of) === of && (podUID ?? uid) === uid;
     };
@@ -219,15 +219,15 @@ export class FakePods {
 
   #tellOfSandbox(sandbox: FakeSandbox, type: RuntimeEvent['type']): void {
     const { uid: podUID, name, attempt } = sandbox.config.metadata;
-    const { clock, happened } = this.#parts;
+    const { clock, happened } = this.#options;
     happened({ type, what: 'sandbox', id: sandbox.id, at: clock.now(), podUID, name, attempt }, sandbox);
   }
 
   #tellOfContainer(sandbox: FakeSandbox, container: FakeContainer, type: RuntimeEvent['type']): void {
-    const { id, config } = container.parts;
+    const { id, config } = container.options;
     const { name, attempt } = config.metadata;
     const { state, exitCode } = container.details();
-    const { clock, happened } = this.#parts;
+    const { clock, happened } = this.#options;
     const happening = {
       type,
       what: 'container',

@@ -190,7 +190,7 @@ export class FakeRuntime implements ContainerRuntime {
 
   startContainer(containerID: string, { signal }: RuntimeCall = {}): Promise<void> {
     return this.#calls.run('StartContainer', containerID, signal, async () => {
-      const { startTakesMs = 0 } = this.#pods.container(containerID, 'StartContainer').parts.life;
+      const { startTakesMs = 0 } = this.#pods.container(containerID, 'StartContainer').options.life;
       await this.#calls.wait(startTakesMs);
       this.#pods.start(containerID);
     });
@@ -250,7 +250,7 @@ export class FakeRuntime implements ContainerRuntime {
   /** The address leads nowhere: a fake serves no streams. */
   exec(containerID: string, _command: readonly string[], _stream: StreamRequest, { signal }: RuntimeCall = {}): Promise<string> {
     return this.#calls.run('Exec', containerID, signal, () => {
-      const { id } = this.#pods.runningContainer(containerID, 'Exec').parts;
+      const { id } = this.#pods.runningContainer(containerID, 'Exec').options;
       return `http://fake-runtime.invalid/exec/${id}`;
     });
   }
@@ -258,7 +258,7 @@ export class FakeRuntime implements ContainerRuntime {
   /** The address leads nowhere: a fake serves no streams. */
   attach(containerID: string, _stream: StreamRequest, { signal }: RuntimeCall = {}): Promise<string> {
     return this.#calls.run('Attach', containerID, signal, () => {
-      const { id } = this.#pods.runningContainer(containerID, 'Attach').parts;
+      const { id } = this.#pods.runningContainer(containerID, 'Attach').options;
       return `http://fake-runtime.invalid/attach/${id}`;
     });
   }

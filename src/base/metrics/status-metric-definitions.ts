@@ -12,7 +12,7 @@ const outcomes = [
 ] as const;
 
 /** What a status manager measures. */
-export const statusMetrics = {
+export const statusMetricDefinitions = {
   kubelet_pod_status_sync_duration_seconds: {
     type: 'histogram',
     help: 'From the oldest change of a pod status that the apiserver has not, until the apiserver has it.',

@@ -17,7 +17,7 @@ export interface SchedulerSizes {
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 /** Measures what a scheduler does, by the names that kube-scheduler uses. */
-export class SchedulerMeasures {
+export class SchedulerMetrics {
   readonly #metrics: Metrics;
   readonly #clock: SteadyClock;
   readonly #time: SteadyTime;

@@ -1,7 +1,7 @@
 import { defaultBuckets, requestBuckets, resultLabel, staticLabel, type WrittenDefinition } from './metric-definition.ts';
 
 /** What the node's object and the mirror pod reconciler measure. */
-export const nodeMetrics = {
+export const nodeMetricDefinitions = {
   pod_status_manager_node_registered: {
     type: 'gauge',
     help: '1 while the node object is known to be on the apiserver, else 0.',
@@ -57,7 +57,7 @@ const method = {
 } as const;
 
 /** What a provider node measures of its provider. */
-export const providerMetrics = {
+export const providerMetricDefinitions = {
   kubelet_pod_worker_start_duration_seconds: {
     type: 'histogram',
     help: 'From the first sight of a pod to its first sync.',
@@ -102,7 +102,7 @@ const workersPart = 'PodWorkers';
 const state = { help: 'what the worker does for the pod', values: ['sync', 'terminating', 'terminated'] } as const;
 
 /** What the pod workers measure. */
-export const workerMetrics = {
+export const workerMetricDefinitions = {
   kubelet_pod_worker_duration_seconds: {
     type: 'histogram',
     help: 'From an update of a pod to the end of the call that it led to.',
@@ -151,7 +151,7 @@ export const workerMetrics = {
 const syncLoopPart = 'SyncLoop';
 
 /** What the sync loop measures when it looks at all pods. */
-export const syncLoopMetrics = {
+export const syncLoopMetricDefinitions = {
   kubelet_desired_pods: {
     type: 'gauge',
     help: 'Pods that the agent is to run.',
@@ -234,7 +234,7 @@ const ofContainer = {
 } as const;
 
 /** What the probe manager measures. */
-export const probeMetrics = {
+export const probeMetricDefinitions = {
   prober_probe_total: {
     type: 'counter',
     help: 'Probes of a container, by result.',
@@ -263,7 +263,7 @@ export const probeMetrics = {
 const lifecyclePart = 'PodLifecycle';
 
 /** What is measured of the lists and events of a container runtime. */
-export const lifecycleMetrics = {
+export const lifecycleMetricDefinitions = {
   kubelet_pleg_relist_duration_seconds: {
     type: 'histogram',
     help: 'How long a list of all pods of the container runtime took.',

@@ -14,7 +14,7 @@ const attemptBuckets = [
 ] as const;
 
 /** What the scheduler measures. */
-export const schedulerMetrics = {
+export const schedulerMetricDefinitions = {
   scheduler_schedule_attempts_total: {
     type: 'counter',
     help: 'Attempts to schedule a pod.',

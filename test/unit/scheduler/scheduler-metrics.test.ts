@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Labels, type MetricsSink, metricsOption } from '../../../src/base/metrics/metrics.ts';
 import { steadyTime } from '../../../src/scheduler/queue/backoff-queue.ts';
 import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
-import { SchedulerMeasures } from '../../../src/scheduler/reports/scheduler-measures.ts';
+import { SchedulerMetrics } from '../../../src/scheduler/reports/scheduler-metrics.ts';
 import { inTreePlugins } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { giveBack, pod, queueOf } from './queue/queue-world.ts';
@@ -31,7 +31,7 @@ describe("a scheduler's measures", () => {
   it('tell of attempts, and of how long a pod took', async () => {
     const { sink, lines } = recorded();
     const { queue, clock } = queueOf();
-    const measures = new SchedulerMeasures(metricsOption(sink), clock, steadyTime(clock));
+    const measures = new SchedulerMetrics(metricsOption(sink), clock, steadyTime(clock));
     queue.add(pod('a'));
     const startedAt = clock.now();
     await clock.advance(40);
@@ -67,7 +67,7 @@ describe("a scheduler's measures", () => {
   it('tell of what waits when somebody looks; a plugin that nothing waits for any more has 0', () => {
     const { sink, lines, collect } = recorded();
     const clock = new FakeClock();
-    const measures = new SchedulerMeasures(metricsOption(sink), clock, steadyTime(clock));
+    const measures = new SchedulerMetrics(metricsOption(sink), clock, steadyTime(clock));
     let byPlugin: QueueCounts['byPlugin'] = [{ plugin: 'w', profile: 's', pods: 2 }];
     measures.start(() => ({
       queue: { active: 1, backoff: 2, unschedulable: 3, gated: 4, inFlight: 5, byPlugin },

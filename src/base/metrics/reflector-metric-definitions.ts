@@ -5,7 +5,7 @@ const reflector = { help: 'the name of the reflector; by default its resource, s
 const resource = { help: 'the resource: `secrets` or `configmaps`' } as const;
 
 /** What reflectors measure, and the managers of secrets and config maps. */
-export const reflectorMetrics = {
+export const reflectorMetricDefinitions = {
   pod_status_manager_reflector_lists_total: {
     type: 'counter',
     help: 'Full lists that were taken.',

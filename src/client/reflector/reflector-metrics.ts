@@ -1,12 +1,12 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import { type Metrics, sampleGauges } from '../../base/metrics/metrics.ts';
-import { reflectorMetrics } from '../../base/metrics/reflector-metrics.ts';
+import { reflectorMetricDefinitions } from '../../base/metrics/reflector-metric-definitions.ts';
 import { hasHttpFailed, isBrokenAnswer, isExpired, isSilence, isThrottled, isTooLarge } from './failures.ts';
 
 type Reason = MetricLabels['pod_status_manager_reflector_restarts_total']['reason'];
 
-const reasons = reflectorMetrics.pod_status_manager_reflector_restarts_total.labels.reason.values;
+const reasons = reflectorMetricDefinitions.pod_status_manager_reflector_restarts_total.labels.reason.values;
 
 /** What the gauges of a reflector show. */
 export interface ReflectorState {
@@ -18,7 +18,7 @@ export interface ReflectorState {
 }
 
 /** The measurements of one reflector. */
-export class ReflectorMeasures {
+export class ReflectorMetrics {
   readonly #metrics: Metrics;
   readonly #clock: SteadyClock;
   readonly #labels: { readonly reflector: string };
