@@ -62,6 +62,7 @@ export class Differences {
   }
 
   #compare(aspect: Aspect, theirs: unknown, ours: unknown): void {
+    if (isDeepStrictEqual(theirs, ours)) return;
     const [expected, got] = [comparable(theirs, this.#conditionOrder), comparable(ours, this.#conditionOrder)];
     if (!isDeepStrictEqual(expected, got)) this.#left.set(aspect, [theirs, ours]);
   }

@@ -105,9 +105,11 @@ export class World {
 
   dueOf(pod: string, stored: ServerPod, cached: WirePodStatus, finished: ReadonlySet<string>, now: string): Due {
     const next = this.written(pod, stored, cached, now);
-    if (!isDeepStrictEqual(quiet(next), quiet(stored.status))) return 'patch';
+    const isEqual = isDeepStrictEqual(next, stored.status);
+    if (!isEqual && !isDeepStrictEqual(quiet(next), quiet(stored.status))) return 'patch';
     if (this.isDeletable(stored, finished)) return 'delete';
-    const isSame = isDeepStrictEqual(comparable(next, this.#conditionOrder), comparable(stored.status, this.#conditionOrder));
+    const isSame =
+      isEqual || isDeepStrictEqual(comparable(next, this.#conditionOrder), comparable(stored.status, this.#conditionOrder));
     return isSame ? 'nothing' : 'quiet';
   }
 
