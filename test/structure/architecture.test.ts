@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { floors, rooms } from './rooms.ts';
@@ -38,5 +38,13 @@ describe('ARCHITECTURE.md and the READMEs of the floors', () => {
     const page = '| room | what |\n|---|---|\n| `cache` | a |\n\n| I1 | a | b |\n| I1 | c | d |\n';
     expect(listedRooms('status', page)).toEqual(['status/cache']);
     expect(invariantsIn(page)).toEqual(['I1', 'I1']);
+  });
+});
+
+describe('test/README.md', () => {
+  it('lists each folder of test', () => {
+    const folders = readdirSync(join(root, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const listed = firstCells(read('test/README.md')).flatMap((cell) => /^`(\w+)`$/.exec(cell)?.slice(1) ?? []);
+    expect(listed.sort()).toEqual(folders.map(({ name }) => name).sort());
   });
 });
