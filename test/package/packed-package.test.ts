@@ -70,13 +70,13 @@ describe('the tarball', () => {
     expect(filesBelow(consumer.packageFolder)).toEqual(expected.sort());
   });
 
-  it('holds what its README and its other documents link to, but for results of benchmarks and the floors of src', () => {
+  it('holds what its README and its other documents link to, but for results of benchmarks, the floors of src and test/README.md', () => {
     const links = filesBelow(consumer.packageFolder)
       .filter((path) => path.endsWith('.md'))
       .flatMap((path) => linksOf(path, readFileSync(join(consumer.packageFolder, path), 'utf8')));
     expect(links).toContain('ARCHITECTURE.md');
     const lost = links.filter((target) => !existsSync(join(consumer.packageFolder, target)));
-    const inTheRepository = /^(?:bench\/results\/[\w-]+\.(?:json|svg)|src\/\w+\/README\.md)$/;
+    const inTheRepository = /^(?:bench\/results\/[\w-]+\.(?:json|svg)|(?:src\/\w+|test)\/README\.md)$/;
     expect(lost.filter((target) => !inTheRepository.test(target))).toEqual([]);
   });
 
