@@ -15,7 +15,7 @@ import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
-import { EventWriter } from './event-writer.ts';
+import { eventWriter } from './event-writer.ts';
 
 export interface ApiSchedulerClientParts {
   readonly transport: ResourceTransport;
@@ -38,7 +38,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #pods: ResourceClient<WirePod>;
   readonly #clock: Clock;
   readonly #binding: PodBinding;
-  readonly #events: EventWriter;
+  readonly #events: ReturnType<typeof eventWriter>;
   readonly #mayWrite: () => boolean;
   readonly #writes: readonly WriteTransport[];
 
@@ -49,7 +49,7 @@ export class ApiSchedulerClient implements SchedulerClient {
     this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#events = new EventWriter({ transport: ofEvents, identity, clock, logger });
+    this.#events = eventWriter({ transport: ofEvents, identity, clock, logger });
     this.#mayWrite = mayWrite;
   }
 
@@ -72,7 +72,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   }
 
   event(event: SchedulingEvent): void {
-    if (this.#mayWrite()) this.#events.event(event);
+    if (this.#mayWrite()) this.#events.send(event);
   }
 
   /** Resolves once no event waits to be written. */
