@@ -5,7 +5,7 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { isDnsSubdomain } from '../../base/names.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
-import { classifyApiError, readApiFailure } from '../resources/error-class.ts';
+import { readApiFailure, unlessGone } from '../resources/error-class.ts';
 import type { ResourceClient } from '../resources/resource-client.ts';
 
 /** As client-go: an event that the server has not answered is sent again, and those after it wait meanwhile. */
@@ -120,13 +120,8 @@ export class EventSender<Event, Sent extends ApiObject, First> {
     const { namespace, name = '' } = event.metadata ?? {};
     const patch = { type: 'application/merge-patch+json', body } as const;
     const raise = () => this.#options.client.patch({ namespace, name }, patch, { signal: this.#stopping.signal });
-    try {
-      await raise();
-    } catch (error) {
-      // the server forgets events after an hour, others may delete them, and the first may still be on its way
-      if (classifyApiError(error) !== 'gone') throw error;
-      if (!(await this.create(event))) await raise();
-    }
+    // the server forgets events after an hour, others may delete them, and the first may still be on its way
+    if ((await unlessGone(raise())) === undefined && !(await this.create(event))) await raise();
   }
 
   /** Ends at once when nothing waits: an event that comes then begins a lane of its own. */

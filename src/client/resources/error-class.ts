@@ -78,6 +78,16 @@ export function classifyApiError(error: unknown): ErrorClass {
   return classOf(readApiFailure(error));
 }
 
+/** The answer; undefined where the server has no such object. */
+export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (classifyApiError(error) === 'gone') return undefined;
+    throw error;
+  }
+}
+
 export function classOf({ status, reason }: ApiFailure): ErrorClass {
   if (status === 404) return reason === 'NotFound' ? 'gone' : 'unavailable';
   if (status !== undefined && status >= 400) return classOfStatus[status] ?? 'unavailable';
