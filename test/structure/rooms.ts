@@ -76,7 +76,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/json api/pod client/events',
+    'base/random api/json api/pod client/events status/conditions',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
     'api/pod api/manifest client/transport client/resources client/reflector',

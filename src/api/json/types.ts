@@ -47,6 +47,7 @@ export interface WirePodStatus extends Wire<V1PodStatus> {}
 export interface WirePodCondition extends Wire<V1PodCondition> {}
 /** A container status as it stands in JSON. */
 export type WireContainerStatus = NonNullable<WirePodStatus['containerStatuses']>[number];
+export type WireContainerState = NonNullable<WireContainerStatus['state']>;
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -2,10 +2,9 @@
 // it has. False settles nothing: a value that is written otherwise (`1000m` for `1`) may have the same canonical form.
 
 import { containerStatusMembers, podConditionMembers } from '../../api/json/status-members.ts';
-import type { WireContainerStatus, WirePodCondition } from '../../api/json/types.ts';
+import type { WireContainerState, WireContainerStatus, WirePodCondition } from '../../api/json/types.ts';
 import { isLeftOut, isObject, type Source } from './canonical-json.ts';
 
-type ContainerState = NonNullable<WireContainerStatus['state']>;
 /** True for a member that stands in the canonical form where the source has none. */
 type IsFilledIn = (key: string, canonical: unknown) => boolean;
 
@@ -27,7 +26,7 @@ export function isSameContainerStatus(source: Source, canonical: WireContainerSt
 }
 
 /** {@link isSame} for a container's state, whose termination message has to fit into `maxMessageBytes`. */
-export function isSameState(value: unknown, canonical: ContainerState, maxMessageBytes: number): boolean {
+export function isSameState(value: unknown, canonical: WireContainerState, maxMessageBytes: number): boolean {
   return isSame(value, canonical) && messageFits(canonical, maxMessageBytes);
 }
 
@@ -122,7 +121,7 @@ function countMembers(object: Source): number {
   return count;
 }
 
-function messageFits(state: ContainerState | undefined, maxBytes: number): boolean {
+function messageFits(state: WireContainerState | undefined, maxBytes: number): boolean {
   const message = state?.terminated?.message;
   return message === undefined || message.length * 3 <= maxBytes || Buffer.byteLength(message) <= maxBytes;
 }

@@ -1,5 +1,12 @@
 import { longestSearched, lookupByName } from '../../api/json/json.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type {
+  Pod,
+  PodStatus,
+  WireContainerState,
+  WireContainerStatus,
+  WirePodCondition,
+  WirePodStatus,
+} from '../../api/json/types.ts';
 import { hasTransitionTimeRule } from '../conditions/pod-conditions.ts';
 import { mapObjects, type Source } from './canonical-json.ts';
 import {
@@ -40,8 +47,6 @@ export function normalizeStatus(pod: Pod, status: PodStatus, sharing?: Sharing):
   const hasDerivedTime = (type: string): boolean => hasTransitionTimeRule(type) || ownedConditionTypes?.has(type) === true;
   return inCanonicalOrder(pod, shareEqualParts(status, { previous, hasDerivedTime }, maxMessageBytes));
 }
-
-type ContainerState = NonNullable<WireContainerStatus['state']>;
 
 /** The status that a new one follows. */
 export interface StatusBefore {
@@ -127,7 +132,7 @@ function sharedState(
   before: WireContainerStatus | undefined,
   path: string,
   maxMessageBytes: number,
-): ContainerState {
+): WireContainerState {
   const [value, previous] = [source[key], before?.[key]];
   if (previous !== undefined && isSameState(value, previous, maxMessageBytes)) return previous;
   return canonicalState(value, `${path}.${key}`, maxMessageBytes);

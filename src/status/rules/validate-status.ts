@@ -1,18 +1,12 @@
 import { isJsonObject } from '../../api/json/json.ts';
 import { containerStatusLists } from '../../api/json/status-members.ts';
 import type { JsonObject, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { isContainerID } from '../../api/pod/pod-containers.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { isInt32 } from '../../base/options.ts';
 
-const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
-
-/** `type://id`, as container runtimes name containers. */
 export function requireContainerID(path: string, value: unknown): void {
   if (!isContainerID(value)) throw notAContainerID(path, value);
-}
-
-function isContainerID(value: unknown): boolean {
-  return typeof value === 'string' && containerIDPattern.test(value);
 }
 
 function notAContainerID(path: string, value: unknown): Error {
