@@ -1,3 +1,4 @@
+import { deepFreeze, isEqualJson } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { type ApiObject, type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
 import { invalidPatch, invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
@@ -6,8 +7,6 @@ import type { ObjectEvent, ObjectEventListener } from '../objects/object-history
 import { applyPatch } from '../objects/object-patches.ts';
 import { refuseRequest, type ServedStore } from '../objects/resource-store.ts';
 import {
-  deepFreeze,
-  equalJson,
   fieldsBeside,
   jsonCopyOf,
   numberAt,
@@ -252,9 +251,9 @@ function namespaceCauses(event: JsonObject): StatusCause[] {
 }
 
 function updateCauses(event: JsonObject, old: JsonObject): StatusCause[] {
-  const changed = fixed.filter((field) => !equalJson(event[field] ?? null, old[field] ?? null));
+  const changed = fixed.filter((field) => !isEqualJson(event[field] ?? null, old[field] ?? null));
   const causes = changed.map((field) => invalidValue(nameOf(field), '', 'field is immutable'));
-  return equalJson(event.series ?? null, old.series ?? null) ? causes : [...causes, ...seriesCauses(event)];
+  return isEqualJson(event.series ?? null, old.series ?? null) ? causes : [...causes, ...seriesCauses(event)];
 }
 
 const regardingFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
