@@ -5,7 +5,7 @@ import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { podObjectReference } from '../../client/events/event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from '../../client/events/event-sender.ts';
-import { type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
+import { newerEvents } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
@@ -27,7 +27,7 @@ const seriesMs = 360_000;
 /** Writes events to the apiserver, several at once. An event that happens again is counted in the first one's series. */
 export function eventWriter(options: EventWriterOptions): EventSender<SchedulingEvent, WireEvent, WireEvent> {
   const { transport, identity, clock, logger } = options;
-  const client = new ResourceClient(transport, schedulingEvents);
+  const client = new ResourceClient(transport, newerEvents);
   // `flush` is waited for, so a wait for the next try keeps the process alive
   const common = { client, clock, mostWaiting, mostAtOnce, sameForMs: seriesMs, keepAlive: true };
   const sender: ReturnType<typeof eventWriter> = new EventSender({
@@ -59,15 +59,6 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
 
 /** An event of `events.k8s.io`, as it stands in JSON. */
 export interface WireEvent extends Wire<EventsV1Event> {}
-
-/** The newer API of events: the same objects as those of the core group, with other names of their fields. */
-export const schedulingEvents: ApiResource<WireEvent> = apiResource<WireEvent>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  resource: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
 
 /** The server refuses a longer note. */
 const longestNote = 1024;

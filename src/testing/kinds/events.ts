@@ -1,6 +1,6 @@
 import { deepFreeze, isEqualJson } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
-import { type ApiObject, type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
+import { type ApiObject, type ApiResource, newerEvents } from '../../client/resources/api-resource.ts';
 import { invalidPatch, invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
 import type { ObjectEvent, ObjectEventListener } from '../objects/object-history.ts';
@@ -19,17 +19,9 @@ import {
 import type { DeletedObject, ObjectKey, ObjectPatch, ObjectRules } from '../objects/store-types.ts';
 import { plainRules } from './plain-rules.ts';
 
-const resource: ApiResource = apiResource({
-  group: 'events.k8s.io',
-  version: 'v1',
-  resource: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
-
 /** The events of a store of the core group, as `events.k8s.io/v1` shows them. It keeps nothing itself. */
 export class NewerEvents implements ServedStore {
-  readonly resource = resource;
+  readonly resource: ApiResource = newerEvents;
   readonly rules = newerEventRules;
   readonly #core: ServedStore;
 
@@ -44,7 +36,7 @@ export class NewerEvents implements ServedStore {
   create(object: object): ApiObject {
     const event = { ...jsonCopyOf(object) };
     const name = textAt(objectAt(event, 'metadata'), 'name');
-    refuseRequest(name, newerEventCauses.createCauses(event), resource);
+    refuseRequest(name, newerEventCauses.createCauses(event), newerEvents);
     return newer(this.#core.create(asCoreEvent(event)));
   }
 
@@ -67,7 +59,7 @@ export class NewerEvents implements ServedStore {
     const metadata = objectAt(event, 'metadata');
     const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
     const old = asNewerEvent(this.#core.get({ namespace, name }) as unknown as JsonObject);
-    refuseRequest(name, newerEventCauses.updateCauses(event, old), resource);
+    refuseRequest(name, newerEventCauses.updateCauses(event, old), newerEvents);
     return newer(this.#core.update(asCoreEvent(event)));
   }
 
