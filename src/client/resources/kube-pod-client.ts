@@ -4,9 +4,9 @@ import type { WirePod } from '../../api/json/types.ts';
 import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { requireMethods } from '../../base/options.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
-import { ApiError } from '../transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../transport/kube-transport.ts';
 import { type DeletePodOptions, type PodClient, type PodMetadata, podPath, type RequestOptions } from './pod-client.ts';
+import { brokenAnswer } from './resource-client.ts';
 
 /** Asks for the metadata alone; a server that cannot gives the whole pod, which serves as well. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
@@ -46,7 +46,7 @@ export class KubePodClient implements PodClient {
   async getPod(namespace: string, name: string, { signal, timeoutMs }: RequestOptions): Promise<WirePod> {
     const path = podPath(namespace, name);
     const pod = await this.#transport.request({ method: 'GET', path, signal, timeoutMs });
-    if (!carriesMetadata(pod)) throw brokenAnswer('GET', path);
+    if (!carriesMetadata(pod)) throw brokenAnswer('GET', path, 'a pod');
     return pod;
   }
 
@@ -57,7 +57,7 @@ export class KubePodClient implements PodClient {
     const request = { method: 'PATCH', path, accept: metadataOnly, contentType, body, signal, timeoutMs } as const;
     const answer = await this.#transport.request(request);
     const metadata = metadataOf(answer);
-    if (metadata === undefined) throw brokenAnswer('PATCH', path);
+    if (metadata === undefined) throw brokenAnswer('PATCH', path, 'a pod');
     return metadata;
   }
 
@@ -95,8 +95,4 @@ function metadataOf({ metadata }: JsonMembers): PodMetadata | undefined {
 
 function carriesMetadata(value: JsonMembers): value is JsonMembers & WirePod {
   return metadataOf(value) !== undefined;
-}
-
-function brokenAnswer(method: string, path: string): ApiError {
-  return new ApiError({ status: 200, reason: 'BrokenAnswer', message: `${method} ${path}: the answer is not a pod` });
 }
