@@ -65,23 +65,18 @@ export const metadataTypes = {
 
 // The fields of the types of containers, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
 
+const containerFields = [
+  'name:string! image:string command:[]string args:[]string workingDir:string ports:[]#ContainerPort',
+  'envFrom:[]#EnvFromSource env:[]#EnvVar resources:#ResourceRequirements! resizePolicy:[]#ContainerResizePolicy',
+  'restartPolicy:string? restartPolicyRules:[]#ContainerRestartRule volumeMounts:[]#VolumeMount',
+  'volumeDevices:[]#VolumeDevice livenessProbe:#Probe? readinessProbe:#Probe? startupProbe:#Probe?',
+  'lifecycle:#Lifecycle? terminationMessagePath:string terminationMessagePolicy:string imagePullPolicy:string',
+  'securityContext:#SecurityContext? stdin:bool stdinOnce:bool tty:bool',
+] as const;
+
 export const containerTypes = {
-  Container: [
-    'name:string! image:string command:[]string args:[]string workingDir:string ports:[]#ContainerPort',
-    'envFrom:[]#EnvFromSource env:[]#EnvVar resources:#ResourceRequirements! resizePolicy:[]#ContainerResizePolicy',
-    'restartPolicy:string? restartPolicyRules:[]#ContainerRestartRule volumeMounts:[]#VolumeMount',
-    'volumeDevices:[]#VolumeDevice livenessProbe:#Probe? readinessProbe:#Probe? startupProbe:#Probe?',
-    'lifecycle:#Lifecycle? terminationMessagePath:string terminationMessagePolicy:string imagePullPolicy:string',
-    'securityContext:#SecurityContext? stdin:bool stdinOnce:bool tty:bool',
-  ],
-  EphemeralContainer: [
-    'name:string! image:string command:[]string args:[]string workingDir:string ports:[]#ContainerPort',
-    'envFrom:[]#EnvFromSource env:[]#EnvVar resources:#ResourceRequirements! resizePolicy:[]#ContainerResizePolicy',
-    'restartPolicy:string? restartPolicyRules:[]#ContainerRestartRule volumeMounts:[]#VolumeMount',
-    'volumeDevices:[]#VolumeDevice livenessProbe:#Probe? readinessProbe:#Probe? startupProbe:#Probe?',
-    'lifecycle:#Lifecycle? terminationMessagePath:string terminationMessagePolicy:string imagePullPolicy:string',
-    'securityContext:#SecurityContext? stdin:bool stdinOnce:bool tty:bool targetContainerName:string',
-  ],
+  Container: containerFields,
+  EphemeralContainer: [...containerFields, 'targetContainerName:string'],
   ContainerPort: ['name:string hostPort:int32 containerPort:int32! protocol:string hostIP:string'],
   ContainerResizePolicy: ['resourceName:string! restartPolicy:string!'],
   ContainerRestartRule: ['action:string exitCodes:#ContainerRestartRuleOnExitCodes?'],
