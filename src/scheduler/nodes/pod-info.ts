@@ -1,6 +1,7 @@
 import type { WirePod } from '../../api/json/types.ts';
 import { type HostPort, hostPortsOf } from '../../api/pod/host-ports.ts';
 import { type LabelSet, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { errorText } from '../../base/errors.ts';
 import { type PodAmounts, podAmounts } from './pod-amounts.ts';
 import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
@@ -92,7 +93,7 @@ export function createPodInfo(pod: WirePod, reading: PodInfoReading = podReading
     try {
       return given?.map((term, index) => parse(`${path}[${index}]`, namespace, term)) ?? noTerms;
     } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error));
+      problems.push(errorText(error));
       return noTerms;
     }
   };
