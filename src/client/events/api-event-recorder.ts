@@ -2,13 +2,12 @@ import type { CoreV1Event, V1ObjectReference } from '@kubernetes/client-node';
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, Wire } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { safeRandom } from '../../base/random.ts';
 import { resources } from '../resources/api-resource.ts';
-import { readApiFailure } from '../resources/error-class.ts';
+import { askedWaitMs, readApiFailure } from '../resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
 import { type EventRecorder, type EventType, podObjectReference } from './event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from './event-sender.ts';
@@ -198,10 +197,9 @@ export class ApiEventRecorder implements EventRecorder {
  * without an answer that can be read is sent again, and of those that the server has refused only one that it wants later.
  */
 function retryAfter(error: unknown): number | undefined {
-  const { status, reason, retryAfterMs } = readApiFailure(error);
-  if (status === undefined || reason === 'BrokenAnswer' || reason === 'Network') return 0;
-  if ((status !== 429 && status < 500) || retryAfterMs === undefined) return undefined;
-  return Math.min(retryAfterMs, longestRetryAfterMs);
+  const failure = readApiFailure(error);
+  const { status, reason } = failure;
+  return status === undefined || reason === 'BrokenAnswer' || reason === 'Network' ? 0 : askedWaitMs(failure);
 }
 
 function objectFields({ kind, namespace, name, uid }: Wire<V1ObjectReference>): object {

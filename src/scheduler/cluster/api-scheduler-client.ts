@@ -9,7 +9,7 @@ import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { numberOption, requireKnownOptions } from '../../base/options.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
+import { askedWaitMs, classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
@@ -217,8 +217,8 @@ export interface WriteTransportOptions {
 
 /** How often a request is sent that the server has no room for, as client-go does. */
 const refusedTries = 10;
-/** What the server asks for is kept within these bounds, in milliseconds. */
-const [shortestWaitMs, longestWaitMs] = [1000, 300_000];
+/** A server that asks for a shorter wait gets this one, in milliseconds. */
+const shortestWaitMs = 1000;
 
 /**
  * Carries what the scheduler writes. A request waits for its turn where their number is limited. Whether this process may write is
@@ -245,9 +245,9 @@ class WriteTransport implements ResourceTransport {
       try {
         return await transport.request(request);
       } catch (error) {
-        const waitMs = askedWaitMs(error, clock.now());
+        const waitMs = askedWaitMs(readApiFailure(error, clock.now()));
         if (waitMs === undefined || attempt === refusedTries) throw error;
-        await sleep(clock, waitMs, signal);
+        await sleep(clock, Math.max(waitMs, shortestWaitMs), signal);
       }
     }
   }
@@ -276,11 +276,4 @@ class WriteTransport implements ResourceTransport {
       throw error;
     }
   }
-}
-
-/** How long a server that has no room wants to be left alone; undefined for any other failure, and where it does not say. */
-function askedWaitMs(error: unknown, now: number): number | undefined {
-  const { status = 0, retryAfterMs } = readApiFailure(error, now);
-  if (retryAfterMs === undefined || (status !== 429 && status < 500)) return undefined;
-  return Math.min(Math.max(retryAfterMs, shortestWaitMs), longestWaitMs);
 }
