@@ -39,6 +39,9 @@ export interface Pod extends Loose<V1Pod> {}
 /** A pod status as callers hand it in: client-node's `V1PodStatus`, or plain JSON. */
 export interface PodStatus extends Loose<V1PodStatus> {}
 
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+export type PodCondition = NonNullable<PodStatus['conditions']>[number];
+
 /** A pod as it stands in JSON. */
 export interface WirePod extends Wire<V1Pod> {}
 /** A pod status as it stands in JSON. */

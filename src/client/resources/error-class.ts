@@ -1,7 +1,7 @@
+import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
 import { maxMessageLength } from '../transport/api-error.ts';
-import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 
 /** What a failed request means to the manager. ARCHITECTURE.md says what follows from each. */
 export type ErrorClass =

@@ -1,15 +1,13 @@
 // Behaviour of pkg/kubelet/status/status_manager.go checkContainerStateTransition, v1.36.3.
 
 import { lookupByName } from '../../api/json/json.ts';
-import type { PodStatus } from '../../api/json/types.ts';
+import type { ContainerStatus, PodStatus } from '../../api/json/types.ts';
 import {
   type Container,
   containerShouldRestart,
   hasRestartAllContainersRule,
   type PodSpec,
 } from '../../api/pod/pod-containers.ts';
-
-type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
 /** What is wrong with a new status. */
 export interface IllegalTransition {
