@@ -188,7 +188,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'observe/prometheus-metrics': 'base/errors base/options base/metrics',
   'testing/objects': 'base/guard base/clock api/json api/patch client/transport client/resources',
   'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
-  'testing/pods-api': 'base/clock api/json api/patch api/pod client/resources testing/objects',
+  'testing/pods-api': 'base/clock api/json api/patch api/pod api/manifest client/resources testing/objects',
   'testing/fault-rules': '',
   'testing/apiserver':
     'base/clock base/errors api/json client/resources testing/objects testing/kinds testing/pods-api testing/fault-rules',
