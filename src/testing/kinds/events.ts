@@ -12,6 +12,7 @@ import {
   numberAt,
   objectAt,
   objectFilter,
+  type SelectableFields,
   type Selection,
   ShapeError,
   textAt,
@@ -158,16 +159,18 @@ function validateEvent(event: JsonObject): StatusCause[] {
   return [invalidValue('involvedObject.namespace', involved, 'does not match event.namespace')];
 }
 
-const involvedFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-  (key) => [`involvedObject.${key}`, (event: JsonObject) => textAt(objectAt(event, 'involvedObject'), key)] as const,
-);
+/** The fields of the object that an event is about. */
+function fieldsOfReference(member: string): SelectableFields['read'] {
+  const keys = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
+  return Object.fromEntries(keys.map((key) => [`${member}.${key}`, (event) => textAt(objectAt(event, member), key)]));
+}
 
 /** Events of the core group. `NewerEvents` shows them as `events.k8s.io`. */
 export const eventRules: ObjectRules = plainRules({
   kind: 'Event',
   apiVersion: 'v1',
   fields: fieldsBeside({
-    ...Object.fromEntries(involvedFields),
+    ...fieldsOfReference('involvedObject'),
     reason: (event) => textAt(event, 'reason'),
     reportingComponent: (event) => textAt(event, 'reportingComponent'),
     source: (event) => textAt(objectAt(event, 'source'), 'component') || textAt(event, 'reportingComponent'),
@@ -248,16 +251,12 @@ function updateCauses(event: JsonObject, old: JsonObject): StatusCause[] {
   return isEqualJson(event.series ?? null, old.series ?? null) ? causes : [...causes, ...seriesCauses(event)];
 }
 
-const regardingFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-  (key) => [`regarding.${key}`, (event: JsonObject) => textAt(objectAt(event, 'regarding'), key)] as const,
-);
-
 /** Events as `events.k8s.io/v1`: the same objects as those of the core group, with stricter rules. */
 const newerEventRules: ObjectRules = plainRules({
   kind: 'Event',
   apiVersion: 'events.k8s.io/v1',
   fields: fieldsBeside({
-    ...Object.fromEntries(regardingFields),
+    ...fieldsOfReference('regarding'),
     reason: (event) => textAt(event, 'reason'),
     reportingController: (event) => textAt(event, 'reportingController'),
     type: (event) => textAt(event, 'type'),
