@@ -105,9 +105,9 @@ function machineTime(): GrowingTime {
 
 /**
  * Resolves after `ms`, or at once when `signal` aborts. Never rejects: the caller checks the signal afterwards.
- * Keeps the process alive meanwhile.
+ * Keeps the process alive meanwhile, unless `options` say otherwise.
  */
-export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal: AbortSignal, options: TimerOptions = { keepAlive: true }): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (signal.aborted) {
     resolve();
@@ -118,7 +118,7 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
     signal.removeEventListener('abort', done);
     resolve();
   };
-  const cancel = clock.setTimer(done, ms, { keepAlive: true });
+  const cancel = clock.setTimer(done, ms, options);
   signal.addEventListener('abort', done);
   return promise;
 }

@@ -12,7 +12,7 @@ export function isDnsSubdomain(text: string): boolean {
   return text.length <= 253 && text.split('.').every((part) => dnsLabel.test(part));
 }
 
-// The apiserver's rules for the keys and values of labels, taints and annotations.
+// Behaviour of apimachinery's IsQualifiedName and IsValidLabelValue, v0.36.3: keys and values of labels, taints and annotations.
 
 const keyName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const value = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;

@@ -13,6 +13,13 @@ export function requireKnownOptions(name: string, options: unknown, known: reado
   }
 }
 
+/** The members of an object, of which all are in `known`. */
+export function membersOption(name: string, value: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+  if (Array.isArray(value)) throw invalidOption(name, 'an object', value);
+  requireKnownOptions(name, value, known);
+  return value as Readonly<Record<string, unknown>>;
+}
+
 export function numberOption(name: string, value: unknown, min: number, max: number): number {
   if (typeof value === 'number' && value >= min && value <= max) return value;
   throw invalidOption(name, `a number from ${min} to ${max}`, value);

@@ -21,8 +21,8 @@ import {
 } from './events/status-manager-events.ts';
 import type { PodManager } from './pods/pod-manager.ts';
 import type { PodResizeConditions } from './resize/pod-resizes.ts';
+import { checkContainerStateTransition, type IllegalTransition } from './rules/container-state-transition.ts';
 import { isPodStatusByKubeletEqual } from './rules/pod-status-equality.ts';
-import { checkContainerStateTransition, illegalTransition } from './rules/validate-status.ts';
 
 export interface StatusCacheOptions {
   readonly podManager: PodManager;
@@ -80,9 +80,7 @@ export class StatusCache implements PodStatusReader {
     if (metrics.isUsed) metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
     if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
-      const { reason } = outcome;
-      const before = this.#podStatuses.get(podUID)?.status ?? this.#statusBefore(pod, podUID);
-      const detail = illegalTransition(before, change.status, pod.spec)?.detail ?? reason;
+      const { reason, detail } = outcome;
       logger.error({ podUID, reason, detail }, 'a status was refused: its container states cannot follow the cached ones');
       events.emit('illegalTransition', toldLater(events, illegalTransitionEvent(podUID, pod, reason)));
       return false;
@@ -164,7 +162,7 @@ export interface UpdateRequest {
 export type UpdateOutcome =
   | { readonly kind: 'stored'; readonly entry: VersionedPodStatus; readonly isAdded: boolean; readonly previous: WirePodStatus }
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | ({ readonly kind: 'refused' } & IllegalTransition);
 
 /**
  * The one way a status gets into `podStatuses`: legal transition? -> times -> startTime kept -> equal to the cached
@@ -179,7 +177,7 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
   const finished = request.podIsFinished || (cached?.podIsFinished === true && !isStaticPod(pod));
 
   const illegal = checkContainerStateTransition(previous, status, pod.spec);
-  if (illegal !== undefined) return { kind: 'refused', reason: illegal };
+  if (illegal !== undefined) return { kind: 'refused', ...illegal };
 
   completeFrom(previous, status, request);
   if (cached !== undefined && !request.force && isPodStatusByKubeletEqual(cached.status, status, request.ownedConditionTypes)) {

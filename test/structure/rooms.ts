@@ -35,7 +35,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'api/patch': 'base/errors base/options api/json',
   'api/pod': 'base/errors base/names base/options api/quantity api/json',
   'api/manifest': 'base/errors base/names base/options api/quantity api/json api/pod',
-  'api/selectors': 'base/errors api/json',
+  'api/selectors': 'base/errors base/names api/json',
   'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources': 'base/clock base/errors base/options base/concurrency api/json api/patch client/transport',
@@ -76,7 +76,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/json api/pod client/events',
+    'base/random api/json api/pod client/events status/conditions',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
     'api/pod api/manifest client/transport client/resources client/reflector',
@@ -135,7 +135,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-status node/probes node/sources node/config node/workers kubelet/admission ' +
     'kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg ' +
     'kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
-  'scheduler/nodes': 'base/errors base/options api/quantity api/json api/pod api/selectors',
+  'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
   'scheduler/cluster':
@@ -186,14 +186,16 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/events status/sync status/status-manager observe/debug/page',
   'observe/opentelemetry-metrics': 'base/options base/metrics',
   'observe/prometheus-metrics': 'base/errors base/options base/metrics',
+  'testing/fault-rules': '',
   'testing/objects': 'base/guard base/clock api/json api/patch client/transport client/resources',
   'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
-  'testing/pods-api': 'base/clock api/json api/patch api/pod client/resources testing/objects',
-  'testing/apiserver': 'base/clock base/errors api/json client/resources testing/objects testing/kinds testing/pods-api',
+  'testing/pods-api': 'base/clock api/json api/patch api/pod api/manifest client/resources testing/objects',
+  'testing/apiserver':
+    'base/clock base/errors api/json client/resources testing/fault-rules testing/objects testing/kinds ' + 'testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
     'kubelet/files testing/objects testing/pods-api',
-  'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime',
+  'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime testing/fault-rules',
 };
 
 /** The entry points: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */

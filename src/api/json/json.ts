@@ -72,6 +72,25 @@ function membersEqual(a: JsonObject, b: JsonObject, isAbsent: IsAbsent): boolean
   return true;
 }
 
+/** Deeper parts count as different: objects of the API are far from it, and no answer may exhaust the stack. */
+export const deepestCompared = 200;
+
+/** True when two values are equal as `JSON.parse` made them, whatever the order of members. */
+export function isEqualJson(a: unknown, b: unknown, depth = 0): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || depth > deepestCompared) return false;
+  const keys = Object.keys(a);
+  if (Array.isArray(a) !== Array.isArray(b) || keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && isEqualJson((a as never)[key], (b as never)[key], depth + 1));
+}
+
+/** Freezes the whole value and returns it. A part that is frozen already is taken for frozen to its depth. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}
+
 /** A deep copy of a JSON value. The receiver may change it. */
 export function copyJson<T extends Json>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;

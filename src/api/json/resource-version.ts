@@ -18,7 +18,7 @@ export function isOlderVersion(a: string, b: string): boolean {
 }
 
 /** Any object of the API. */
-interface VersionedObject {
+interface Versioned {
   readonly metadata?: { readonly resourceVersion?: string | undefined } | undefined;
 }
 
@@ -26,6 +26,6 @@ interface VersionedObject {
  * True when `object` is certainly an older copy than `held`: both carry a resourceVersion, and both are numbers.
  * Anything else (a static pod has none) proves nothing, and is false.
  */
-export function isOlderThan(object: VersionedObject, held: VersionedObject): boolean {
+export function isOlderThan(object: Versioned, held: Versioned): boolean {
   return isOlderVersion(object.metadata?.resourceVersion ?? '', held.metadata?.resourceVersion ?? '');
 }

@@ -39,6 +39,9 @@ export interface Pod extends Loose<V1Pod> {}
 /** A pod status as callers hand it in: client-node's `V1PodStatus`, or plain JSON. */
 export interface PodStatus extends Loose<V1PodStatus> {}
 
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+export type PodCondition = NonNullable<PodStatus['conditions']>[number];
+
 /** A pod as it stands in JSON. */
 export interface WirePod extends Wire<V1Pod> {}
 /** A pod status as it stands in JSON. */
@@ -47,6 +50,7 @@ export interface WirePodStatus extends Wire<V1PodStatus> {}
 export interface WirePodCondition extends Wire<V1PodCondition> {}
 /** A container status as it stands in JSON. */
 export type WireContainerStatus = NonNullable<WirePodStatus['containerStatuses']>[number];
+export type WireContainerState = NonNullable<WireContainerStatus['state']>;
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

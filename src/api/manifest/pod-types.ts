@@ -1,6 +1,30 @@
 import type { WirePod } from '../json/types.ts';
 
-// The fields of the types of a pod's spec, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
+/** A field of a type. */
+export interface Field {
+  readonly name: string;
+  /** A scalar's type, or `#Type`, `[]TYPE` for a list and `{}TYPE` for a map by name. */
+  readonly type: string;
+  /**
+   * `optional`: zero means absent, and is left out. `required`: always there, zero where it was not given.
+   * `pointer`: zero is a value like any other, and absent is something else.
+   */
+  readonly presence: 'optional' | 'required' | 'pointer';
+}
+
+/** The fields of a type, written below as `name:type` with `!` behind a required one and `?` behind a pointer. */
+export function parseFields(lines: readonly string[]): readonly Field[] {
+  return lines.flatMap((line) => line.split(' ').map(parseField));
+}
+
+function parseField(text: string): Field {
+  const at = text.indexOf(':');
+  const mark = text.at(-1);
+  const presence = mark === '!' ? 'required' : mark === '?' ? 'pointer' : 'optional';
+  return { name: text.slice(0, at), type: text.slice(at + 1, presence === 'optional' ? undefined : -1), presence };
+}
+
+// The fields of the types of a pod's spec, from k8s.io/api/core/v1 types.go, v0.36.3.
 
 export const podSpecTypes = {
   PodSpec: [
@@ -35,13 +59,13 @@ export const podSpecTypes = {
   PodReadinessGate: ['conditionType:string!'],
   PodOS: ['name:string!'],
   PodResourceClaim: ['name:string! resourceClaimName:string? resourceClaimTemplateName:string?'],
-  ResourceRequirements: ['limits:{}quantity requests:{}quantity claims:[]#ResourceClaim'],
-  ResourceClaim: ['name:string! request:string'],
 } as const;
 
-// The fields of the types of metadata, and what several parts of a pod share, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
+// The fields of the types of metadata, and what several parts of a pod share, from k8s.io/api/core/v1 types.go, v0.36.3.
 
 export const metadataTypes = {
+  ResourceRequirements: ['limits:{}quantity requests:{}quantity claims:[]#ResourceClaim'],
+  ResourceClaim: ['name:string! request:string'],
   PodList: ['metadata:#ListMeta! items:[]#Pod!'],
   ListMeta: ['selfLink:string resourceVersion:string continue:string remainingItemCount:int64?'],
   Pod: ['kind:string apiVersion:string metadata:#ObjectMeta! spec:#PodSpec! status:#PodStatus!'],
@@ -63,25 +87,20 @@ export const metadataTypes = {
   KeyToPath: ['key:string! path:string! mode:int32?'],
 } as const;
 
-// The fields of the types of containers, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
+// The fields of the types of containers, from k8s.io/api/core/v1 types.go, v0.36.3.
+
+const containerFields = [
+  'name:string! image:string command:[]string args:[]string workingDir:string ports:[]#ContainerPort',
+  'envFrom:[]#EnvFromSource env:[]#EnvVar resources:#ResourceRequirements! resizePolicy:[]#ContainerResizePolicy',
+  'restartPolicy:string? restartPolicyRules:[]#ContainerRestartRule volumeMounts:[]#VolumeMount',
+  'volumeDevices:[]#VolumeDevice livenessProbe:#Probe? readinessProbe:#Probe? startupProbe:#Probe?',
+  'lifecycle:#Lifecycle? terminationMessagePath:string terminationMessagePolicy:string imagePullPolicy:string',
+  'securityContext:#SecurityContext? stdin:bool stdinOnce:bool tty:bool',
+] as const;
 
 export const containerTypes = {
-  Container: [
-    'name:string! image:string command:[]string args:[]string workingDir:string ports:[]#ContainerPort',
-    'envFrom:[]#EnvFromSource env:[]#EnvVar resources:#ResourceRequirements! resizePolicy:[]#ContainerResizePolicy',
-    'restartPolicy:string? restartPolicyRules:[]#ContainerRestartRule volumeMounts:[]#VolumeMount',
-    'volumeDevices:[]#VolumeDevice livenessProbe:#Probe? readinessProbe:#Probe? startupProbe:#Probe?',
-    'lifecycle:#Lifecycle? terminationMessagePath:string terminationMessagePolicy:string imagePullPolicy:string',
-    'securityContext:#SecurityContext? stdin:bool stdinOnce:bool tty:bool',
-  ],
-  EphemeralContainer: [
-    'name:string! image:string command:[]string args:[]string workingDir:string ports:[]#ContainerPort',
-    'envFrom:[]#EnvFromSource env:[]#EnvVar resources:#ResourceRequirements! resizePolicy:[]#ContainerResizePolicy',
-    'restartPolicy:string? restartPolicyRules:[]#ContainerRestartRule volumeMounts:[]#VolumeMount',
-    'volumeDevices:[]#VolumeDevice livenessProbe:#Probe? readinessProbe:#Probe? startupProbe:#Probe?',
-    'lifecycle:#Lifecycle? terminationMessagePath:string terminationMessagePolicy:string imagePullPolicy:string',
-    'securityContext:#SecurityContext? stdin:bool stdinOnce:bool tty:bool targetContainerName:string',
-  ],
+  Container: containerFields,
+  EphemeralContainer: [...containerFields, 'targetContainerName:string'],
   ContainerPort: ['name:string hostPort:int32 containerPort:int32! protocol:string hostIP:string'],
   ContainerResizePolicy: ['resourceName:string! restartPolicy:string!'],
   ContainerRestartRule: ['action:string exitCodes:#ContainerRestartRuleOnExitCodes?'],
@@ -124,7 +143,7 @@ export const containerTypes = {
   Capabilities: ['add:[]string drop:[]string'],
 } as const;
 
-// The fields of the types of volumes, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
+// The fields of the types of volumes, from k8s.io/api/core/v1 types.go, v0.36.3.
 
 export const volumeTypes = {
   Volume: [
@@ -212,7 +231,7 @@ export const volumeTypes = {
   VsphereVirtualDiskVolumeSource: ['volumePath:string! fsType:string storagePolicyName:string storagePolicyID:string'],
 } as const;
 
-// The fields of the types of what the scheduler reads, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
+// The fields of the types of what the scheduler reads, from k8s.io/api/core/v1 types.go, v0.36.3.
 
 export const schedulingTypes = {
   Affinity: ['nodeAffinity:#NodeAffinity? podAffinity:#PodAffinity? podAntiAffinity:#PodAntiAffinity?'],
@@ -246,7 +265,7 @@ export const schedulingTypes = {
   PodSchedulingGroup: ['podGroupName:string?'],
 } as const;
 
-// The fields of the types of a pod's status, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
+// The fields of the types of a pod's status, from k8s.io/api/core/v1 types.go, v0.36.3.
 
 export const statusTypes = {
   PodStatus: [

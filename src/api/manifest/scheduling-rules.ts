@@ -139,12 +139,12 @@ export function checkTopologySpread(constraints: NonNullable<ManifestPodSpec['to
 
 // Behaviour of k8s.io/apimachinery/pkg/apis/meta/v1/validation ValidateLabelSelector, v0.36.3.
 
-interface LabelSelector {
+interface ManifestSelector {
   readonly matchLabels?: { readonly [key: string]: string };
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
 }
 
-function checkSelector(path: string, selector: LabelSelector | undefined): void {
+function checkSelector(path: string, selector: ManifestSelector | undefined): void {
   checkLabels(`${path}.matchLabels`, selector?.matchLabels);
   for (const [index, { key, operator, values = [] }] of (selector?.matchExpressions ?? []).entries()) {
     const place = `${path}.matchExpressions[${index}]`;

@@ -3,7 +3,16 @@ import { canonicalTime } from '../json/time.ts';
 import type { Json, JsonObject } from '../json/types.ts';
 import { canonicalQuantity } from '../quantity/quantity.ts';
 import { check, refuse, refuseType } from './invalid-manifest.ts';
-import { containerTypes, metadataTypes, podSpecTypes, schedulingTypes, statusTypes, volumeTypes } from './pod-types.ts';
+import {
+  containerTypes,
+  type Field,
+  metadataTypes,
+  parseFields,
+  podSpecTypes,
+  schedulingTypes,
+  statusTypes,
+  volumeTypes,
+} from './pod-types.ts';
 import { type ManifestObject, type ManifestValue, NumberText, shown } from './read-manifest.ts';
 
 /** A quantity is a number in a text; upstream sets no limit, and nothing needs more. */
@@ -141,27 +150,8 @@ const typeTexts: Readonly<Record<string, readonly string[]>> = {
   ...statusTypes,
 };
 
-interface Field {
-  readonly name: string;
-  /** A scalar's type, or `#Type`, `[]TYPE` for a list and `{}TYPE` for a map by name. */
-  readonly type: string;
-  /**
-   * `optional`: zero means absent, and is left out. `required`: always there, zero where it was not given.
-   * `pointer`: zero is a value like any other, and absent is something else.
-   */
-  readonly presence: 'optional' | 'required' | 'pointer';
-}
-
-/** Reads `name:type`, with `!` behind a required one and `?` behind a pointer. */
-function parseField(text: string): Field {
-  const at = text.indexOf(':');
-  const mark = text.at(-1);
-  const presence = mark === '!' ? 'required' : mark === '?' ? 'pointer' : 'optional';
-  return { name: text.slice(0, at), type: text.slice(at + 1, presence === 'optional' ? undefined : -1), presence };
-}
-
 const fieldsByType: ReadonlyMap<string, readonly Field[]> = new Map(
-  Object.entries(typeTexts).map(([name, lines]) => [name, lines.flatMap((line) => line.split(' ').map(parseField))]),
+  Object.entries(typeTexts).map(([name, lines]) => [name, parseFields(lines)]),
 );
 
 /** The fields of a type, in Go's order. */

@@ -64,6 +64,13 @@ export function isRestartableInitContainer(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
+const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
+
+/** True for `type://id`, as container runtimes name containers. */
+export function isContainerID(value: unknown): value is string {
+  return typeof value === 'string' && containerIDPattern.test(value);
+}
+
 /** No real name of an image is longer; a pattern is not tried on what is. */
 export const longestImage = 4096;
 const shown = 255;

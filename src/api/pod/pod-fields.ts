@@ -4,7 +4,7 @@ import { goQuote } from '../json/go-quote.ts';
 import type { Pod } from '../json/types.ts';
 import { canonicalQuantity } from '../quantity/quantity.ts';
 import { quantityInNano } from '../quantity/quantity-arithmetic.ts';
-import { namedContainers } from './pod-containers.ts';
+import { type Container, namedContainers } from './pod-containers.ts';
 
 /**
  * The value of a field of the pod's metadata, as environment variables and files of the downward API name it:
@@ -60,8 +60,6 @@ function linesOf(map: { readonly [key: string]: string } | null | undefined): st
 }
 
 // Behaviour of ExtractResourceValueByContainerNameAndNodeAllocatable in pkg/api/v1/resource, v1.36.3.
-
-type Container = NonNullable<Pod['spec']>['containers'][number];
 
 /** Quantities by the name of the resource, such as `{ cpu: '4', memory: '8Gi' }`. */
 export type ResourceQuantities = Readonly<Record<string, string>>;

@@ -90,6 +90,11 @@ export function podFullName(pod: Pod): string {
   return buildPodFullName(pod.metadata?.name ?? '', pod.metadata?.namespace ?? '');
 }
 
+/** A pod as the kubelet's messages name it, such as `web_default(uid)`. */
+export function podText(pod: Pod): string {
+  return `${podFullName(pod)}(${podUIDOf(pod)})`;
+}
+
 /**
  * `name_namespace`, as the kubelet writes it: a static pod and its mirror pod have the same.
  *

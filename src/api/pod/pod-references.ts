@@ -1,10 +1,9 @@
 // Behaviour of pkg/api/v1/pod/util.go, v1.36.3: which secrets and config maps a pod names.
 
 import type { Pod } from '../json/types.ts';
+import type { Container, PodSpec } from './pod-containers.ts';
 
-type Spec = NonNullable<Pod['spec']>;
-type Container = Spec['containers'][number];
-type Volume = NonNullable<Spec['volumes']>[number];
+type Volume = NonNullable<PodSpec['volumes']>[number];
 
 /**
  * The names of all secrets that a pod names: image pull secrets, and what its containers (of every sort) and volumes refer

@@ -1,5 +1,6 @@
 // Behaviour of k8s.io/apimachinery/pkg/apis/meta/v1 LabelSelectorAsSelector, v0.36.3.
 import { invalidArgument } from '../../base/errors.ts';
+import { isLabelKey, isLabelValue } from '../../base/names.ts';
 
 /** A selector that was parsed. */
 export interface LabelSelector {
@@ -81,7 +82,7 @@ export function parseRequirement(
   const list = values ?? [];
   const rule = valuesRule(known, list.length);
   if (rule !== undefined) throw invalidArgument(`${path}.values`, rule, values);
-  if (!isQualifiedName(key)) throw invalidArgument(`${path}.key`, 'the key of a label', key);
+  if (!isLabelKey(key)) throw invalidArgument(`${path}.key`, 'the key of a label', key);
   for (const value of list) {
     if (!isLabelValue(value)) throw invalidArgument(`${path}.values`, 'values of a label', value);
   }
@@ -133,26 +134,4 @@ function int64Of(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[+-]?\d{1,64}$/.test(text)) return undefined;
   const number = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return number > largestInt64 || number < -largestInt64 - 1n ? undefined : number;
-}
-
-// Behaviour of k8s.io/apimachinery/pkg/util/validation IsQualifiedName and IsValidLabelValue, v0.36.3.
-const namePattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const longestName = 63;
-const longestSubdomain = 253;
-
-/** True for `NAME` and `SUBDOMAIN/NAME`, which label keys and extended resources are. */
-export function isQualifiedName(text: unknown): boolean {
-  if (typeof text !== 'string' || text.length > longestSubdomain + 1 + longestName) return false;
-  const parts = text.split('/');
-  const name = parts.pop() ?? '';
-  if (name.length > longestName || !namePattern.test(name)) return false;
-  const [subdomain] = parts;
-  if (subdomain === undefined) return true;
-  return parts.length === 1 && subdomain.length <= longestSubdomain && subdomainPattern.test(subdomain);
-}
-
-/** True for an empty text, too. */
-function isLabelValue(text: unknown): boolean {
-  return typeof text === 'string' && (text === '' || (text.length <= longestName && namePattern.test(text)));
 }

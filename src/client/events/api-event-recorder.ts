@@ -2,16 +2,15 @@ import type { CoreV1Event, V1ObjectReference } from '@kubernetes/client-node';
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, Wire } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { onAbort } from '../../base/concurrency/aborts.ts';
-import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { safeRandom } from '../../base/random.ts';
 import { resources } from '../resources/api-resource.ts';
-import { classifyApiError, readApiFailure } from '../resources/error-class.ts';
+import { askedWaitMs, readApiFailure } from '../resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
-import { type EventRecorder, type EventType, eventName, podObjectReference } from './event-recorder.ts';
+import { type EventRecorder, type EventType, podObjectReference } from './event-recorder.ts';
+import { EventSender, eventRetryMs, mostEventTries } from './event-sender.ts';
 
 /** Where events go, and who writes them. `transport` and `nodeName` are needed. */
 export interface ApiEventRecorderOptions {
@@ -40,26 +39,16 @@ interface WaitingEvent {
   readonly at: string;
 }
 
-/** An event that the apiserver has. */
-interface WrittenEvent {
-  readonly name: string;
-  /** In time that has passed. */
-  readonly until: number;
-  readonly firstTimestamp: string;
-  count: number;
-}
+/** What is kept of an event that the apiserver has. */
+type WrittenEvent = { readonly name: string; readonly firstTimestamp: string };
 
 /** So many events wait; one more is dropped. Events of nodes may take as many places more as a node has events at once. */
 const mostWaiting = 500;
-/** The same event again within this time raises the count of the first one. */
 const sameForMs = 600_000;
 const mostRemembered = 4096;
 const longestMessage = 1000;
 /** As client-go's spam filter: so many events of an object at once, and then one in five minutes. */
 const ofObject = { burst: 25, tokens: 1, perMs: 300_000 };
-/** As client-go: an event that the server has not answered is sent again, and those after it wait meanwhile. */
-const mostTries = 12;
-const retryMs = 10_000;
 const defaultComponent = 'pod-status-manager';
 
 /**
@@ -90,25 +79,29 @@ const defaultComponent = 'pod-status-manager';
  */
 export class ApiEventRecorder implements EventRecorder {
   readonly #options: ApiEventRecorderOptions;
-  readonly #events: ResourceClient<Wire<CoreV1Event>>;
+  readonly #sender: EventSender<WaitingEvent, Wire<CoreV1Event>, WrittenEvent>;
   readonly #clock: SteadyClock;
   readonly #random: () => number;
   readonly #logger: Logger;
-  readonly #waiting: WaitingEvent[] = [];
-  /** By what they say. */
-  readonly #written = new BoundedMap<string, WrittenEvent>(mostRemembered);
   /** What is left of the events that an object may have, by its kind and uid. */
   readonly #budgets = new BoundedMap<string, TokenBucket>(mostRemembered);
-  readonly #stopping = new AbortController();
-  #writing: Promise<void> | undefined;
-  #count = 0;
 
   constructor(options: ApiEventRecorderOptions) {
     this.#options = options;
-    this.#events = new ResourceClient(options.transport, resources.events);
     this.#clock = safeClock(options.clock ?? systemClock);
     this.#random = safeRandom(options.random ?? Math.random);
     this.#logger = loggerOption(options.logger);
+    this.#sender = new EventSender({
+      client: new ResourceClient(options.transport, resources.events),
+      clock: this.#clock,
+      mostWaiting: mostWaiting + ofObject.burst,
+      mostAtOnce: 1,
+      sameForMs,
+      // nobody waits for an event
+      keepAlive: false,
+      requestOf: (event) => this.#requestOf(event),
+      retryIn: (event, error, tries) => this.#retryIn(event, error, tries),
+    });
   }
 
   event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
@@ -123,10 +116,8 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   /** Drops what waits, and gives up the request under way. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#waiting.length = 0;
-    await this.#writing;
+  stop(): Promise<void> {
+    return this.#sender.stop();
   }
 
   /** The same as `stop()`, for `await using`. */
@@ -135,8 +126,8 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
-    if (this.#stopping.signal.aborted) return;
-    if (this.#waiting.length >= most) {
+    if (this.#sender.isStopped) return;
+    if (this.#sender.waiting >= most) {
       this.#logger.warn({ ...objectFields(involvedObject), reason }, 'too many events wait to be written: one was dropped');
       return;
     }
@@ -144,10 +135,7 @@ export class ApiEventRecorder implements EventRecorder {
     if (!this.#takeToken(`${kind} ${uid}`)) return;
     const text = copyOf(message, longestMessage);
     const key = JSON.stringify([kind, uid, type, reason, text, fieldPath]);
-    this.#waiting.push({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#sender.send({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
   }
 
   /** False: the object has had too many events, whatever they said. */
@@ -157,78 +145,26 @@ export class ApiEventRecorder implements EventRecorder {
     return budget.tryTake();
   }
 
-  async #writeAll(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#write(next);
-  }
-
-  /** Until the server has answered. Never rejects. */
-  async #write(event: WaitingEvent): Promise<void> {
-    const { signal } = this.#stopping;
-    const write = this.#writeOf(event);
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await write();
-      } catch (err) {
-        if (signal.aborted) return;
-        const fields = { err, ...objectFields(event.involvedObject), reason: event.reason, tries };
-        const waitMs = retryAfter(err);
-        if (waitMs === undefined) return this.#logger.warn(fields, 'an event was refused: it is not written');
-        if (tries === mostTries) return this.#logger.warn(fields, 'an event could not be written, and is given up');
-        this.#logger.debug(fields, 'an event could not be written, and is sent again');
-        // the first wait is random, so that not every client comes at once after an outage
-        await this.#pause(Math.max(waitMs, tries === 1 ? retryMs * this.#random() : retryMs));
-      }
-      if (signal.aborted) return;
+  #requestOf(event: WaitingEvent): () => Promise<unknown> {
+    const { key, involvedObject, at } = event;
+    const again = this.#sender.countAgain(key);
+    if (again !== undefined) {
+      const { first, count } = again;
+      return () => this.#sender.raise(this.#eventObject(event, first, count), { count, lastTimestamp: at });
     }
-  }
-
-  /** Ends with the recorder; nobody waits for it, so it keeps no process alive. */
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#clock.setTimer(resolve, ms);
-    const leave = onAbort(this.#stopping.signal, resolve);
-    await promise;
-    cancel();
-    leave();
-  }
-
-  /** What writes the event. It may be called again where no answer came: it then says the same under the same name. */
-  #writeOf(event: WaitingEvent): () => Promise<void> {
-    const { key, involvedObject, at: firstTimestamp } = event;
-    const { namespace = 'default', name = '' } = involvedObject;
-    const now = this.#clock.elapsed();
-    const known = this.#written.get(key);
-    if (known !== undefined && now < known.until) {
-      known.count += 1;
-      return () => this.#countAgain(event, namespace, known);
-    }
-    this.#count += 1;
-    const number = BigInt(Math.floor(this.#clock.now())) * 1_000_000n + BigInt(this.#count % 1_000_000);
-    const written = { name: eventName(name, number), until: now + sameForMs, firstTimestamp, count: 1 };
+    const since = this.#clock.elapsed();
+    const first = { name: this.#sender.newName(involvedObject.name ?? ''), firstTimestamp: at };
     return async () => {
-      await this.#create(event, namespace, written);
-      this.#written.set(key, written);
+      await this.#sender.create(this.#eventObject(event, first, 1));
+      this.#sender.remember(key, first, since);
     };
   }
 
-  async #countAgain(event: WaitingEvent, namespace: string, written: WrittenEvent): Promise<void> {
-    const { name, count } = written;
-    const body = { count, lastTimestamp: event.at };
-    try {
-      const patch = { type: 'application/merge-patch+json', body } as const;
-      await this.#events.patch({ namespace, name }, patch, { signal: this.#stopping.signal });
-    } catch (error) {
-      // the server forgets events after an hour, and others may delete them
-      if (classifyApiError(error) !== 'gone') throw error;
-      await this.#create(event, namespace, written);
-    }
-  }
-
-  async #create(event: WaitingEvent, namespace: string, { name, count, firstTimestamp }: WrittenEvent): Promise<void> {
+  #eventObject(event: WaitingEvent, { name, firstTimestamp }: WrittenEvent, count: number): Wire<CoreV1Event> {
     const { involvedObject, type, reason, message, at: lastTimestamp } = event;
     const { nodeName, component = defaultComponent } = this.#options;
-    const body = {
-      metadata: { name, namespace },
+    return {
+      metadata: { name, namespace: involvedObject.namespace ?? 'default' },
       involvedObject,
       type,
       reason,
@@ -240,12 +176,19 @@ export class ApiEventRecorder implements EventRecorder {
       reportingComponent: component,
       reportingInstance: nodeName,
     };
-    try {
-      await this.#events.create(body, { signal: this.#stopping.signal });
-    } catch (error) {
-      // an earlier try, whose answer was lost
-      if (readApiFailure(error).reason !== 'AlreadyExists') throw error;
+  }
+
+  #retryIn(event: WaitingEvent, error: unknown, tries: number): number | undefined {
+    const fields = { err: error, ...objectFields(event.involvedObject), reason: event.reason, tries };
+    const waitMs = retryAfter(error);
+    if (waitMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
+    else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
+    else {
+      this.#logger.debug(fields, 'an event could not be written, and is sent again');
+      // the first wait is random, so that not every client comes at once after an outage
+      return Math.max(waitMs, tries === 1 ? eventRetryMs * this.#random() : eventRetryMs);
     }
+    return undefined;
   }
 }
 
@@ -254,10 +197,9 @@ export class ApiEventRecorder implements EventRecorder {
  * without an answer that can be read is sent again, and of those that the server has refused only one that it wants later.
  */
 function retryAfter(error: unknown): number | undefined {
-  const { status, reason, retryAfterMs } = readApiFailure(error);
-  if (status === undefined || reason === 'BrokenAnswer' || reason === 'Network') return 0;
-  if ((status !== 429 && status < 500) || retryAfterMs === undefined) return undefined;
-  return Math.min(retryAfterMs, longestRetryAfterMs);
+  const failure = readApiFailure(error);
+  const { status, reason } = failure;
+  return status === undefined || reason === 'BrokenAnswer' || reason === 'Network' ? 0 : askedWaitMs(failure);
 }
 
 function objectFields({ kind, namespace, name, uid }: Wire<V1ObjectReference>): object {

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { V1ObjectReference } from '@kubernetes/client-node';
 import type { Pod, Wire } from '../../api/json/types.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import { isDnsSubdomain } from '../../base/names.ts';
 
 /** `Normal`: for information. `Warning`: something may have gone wrong. */
 export type EventType = 'Normal' | 'Warning';
@@ -28,12 +26,6 @@ export function safeEventRecorder(recorder: EventRecorder): Required<EventRecord
       callGuarded(() => recorder.nodeEvent?.(...args), ignoreFailure);
     },
   };
-}
-
-/** The name of a new event, as client-go makes it: that of its object with a number which nothing else has, or a random one where that would be no name. */
-export function eventName(objectName: string, number: bigint): string {
-  const name = `${objectName}.${number.toString(16)}`;
-  return isDnsSubdomain(name) ? name : randomUUID();
 }
 
 /** A pod as an event names it. What the pod does not have is left out. */

@@ -1,10 +1,9 @@
+import { deepestCompared } from '../../api/json/json.ts';
+
 // JSON values as JSON.parse made them: own members only, no Date, no undefined.
 
 type Members = { [key: string]: unknown };
 type Part = Members | unknown[];
-
-/** Deeper parts count as different: objects of the API are far from it, and no answer may exhaust the stack. */
-const deepest = 200;
 
 function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null;
@@ -29,7 +28,7 @@ export function shareEqualParts<T extends object>(now: T, like: object): T {
 
 /** True when the two are equal. */
 function shareWithin(now: Part, like: Part, depth: number): boolean {
-  if (depth > deepest || Object.isFrozen(now)) return false;
+  if (depth > deepestCompared || Object.isFrozen(now)) return false;
   if (Array.isArray(now)) return Array.isArray(like) && shareItems(now, like, depth);
   return !Array.isArray(like) && shareMembers(now, like, depth);
 }
@@ -62,13 +61,4 @@ function sharedPart(mine: unknown, theirs: unknown, depth: number): unknown {
   if (mine === theirs) return theirs;
   if (!isPart(mine) || !isPart(theirs) || !shareWithin(mine, theirs, depth + 1)) return undefined;
   return Object.freeze(theirs);
-}
-
-/** True when both say the same. */
-export function isEqualJson(a: unknown, b: unknown, depth = 0): boolean {
-  if (a === b) return true;
-  if (!isPart(a) || !isPart(b) || Array.isArray(a) !== Array.isArray(b) || depth > deepest) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && isEqualJson((a as never)[key], (b as never)[key], depth + 1));
 }

@@ -1,4 +1,4 @@
-import { callGuarded } from '../../base/guard.ts';
+import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import { isSameObject, objectKeyOf } from './object-store.ts';
@@ -122,10 +122,6 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
 function keyOfChange<T extends ApiObject>({ told, now, last }: NetChange<T>): string {
   const object = now ?? told ?? last;
   return object === undefined ? '' : objectKeyOf(object);
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /** What happened to one object. */

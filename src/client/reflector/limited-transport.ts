@@ -23,11 +23,11 @@ export class LimitedTransport implements ResourceTransport {
   }
 
   request(request: KubeRequest): Promise<JsonMembers> {
-    return new LimitedCall<JsonMembers>(this.#clock, request).run(() => this.#transport.request(request));
+    return new AbortableCall<JsonMembers>(this.#clock, request).run(() => this.#transport.request(request));
   }
 
   stream(stream: KubeStream): Promise<void> {
-    const call = new LimitedCall<void>(this.#clock, stream);
+    const call = new AbortableCall<void>(this.#clock, stream);
     const onChunk = (chunk: Buffer): void => {
       if (!call.isOver) stream.onChunk(chunk);
     };
@@ -36,7 +36,7 @@ export class LimitedTransport implements ResourceTransport {
 }
 
 /** One call. It has a timer only after its abort. */
-class LimitedCall<T> {
+class AbortableCall<T> {
   readonly #clock: Clock;
   readonly #label: string;
   readonly #signal: AbortSignal | undefined;

@@ -1,6 +1,6 @@
+import { isEqualJson } from '../../api/json/json.ts';
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
-import { isEqualJson } from './equal-parts.ts';
 import { StaleListError } from './failures.ts';
 import type { ChangeListener, NetChange } from './handler-calls.ts';
 import type { ReadList } from './list-watch.ts';

@@ -97,17 +97,17 @@ function withoutManagedFields<T extends ApiObject>(object: T): T {
   return object;
 }
 
-interface Identity {
+interface ObjectIdentity {
   readonly name: string;
   readonly namespace: string;
   readonly version: string;
   readonly uid: string | undefined;
 }
 
-function identityOf(object: ApiObject): Identity {
+function identityOf(object: ApiObject): ObjectIdentity {
   return { name: objectNameOf(object), namespace: namespaceOf(object), version: versionOf(object), uid: object.metadata?.uid };
 }
 
-function isSameIdentity(a: Identity, b: Identity): boolean {
+function isSameIdentity(a: ObjectIdentity, b: ObjectIdentity): boolean {
   return a.name === b.name && a.namespace === b.namespace && a.version === b.version && a.uid === b.uid;
 }

@@ -1,5 +1,6 @@
 import type {
   CoreV1Event,
+  EventsV1Event,
   V1ConfigMap,
   V1CSIDriver,
   V1Lease,
@@ -142,6 +143,9 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
   runtimeClasses: inGroup('node.k8s.io', 'runtimeclasses', 'RuntimeClass', false),
   csiDrivers: inGroup('storage.k8s.io', 'csidrivers', 'CSIDriver', false),
 });
+
+/** The newer API of events: the same objects as those of the core group, with other names of their fields. */
+export const newerEvents: ApiResource<Wire<EventsV1Event>> = inGroup('events.k8s.io', 'events', 'Event', true);
 
 /**
  * The path of an object, a collection or a subresource. Throws ERR_INVALID_ARGUMENT for a name that would be anything but

@@ -1,3 +1,4 @@
+import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
 import { maxMessageLength } from '../transport/api-error.ts';
@@ -76,6 +77,22 @@ const classOfReason: Readonly<Record<string, ErrorClass>> = {
  */
 export function classifyApiError(error: unknown): ErrorClass {
   return classOf(readApiFailure(error));
+}
+
+/** How long a server that has no room asked to be left alone, as far as anybody waits; undefined for any other failure, and where it did not say. */
+export function askedWaitMs({ status = 0, retryAfterMs }: ApiFailure): number | undefined {
+  if (retryAfterMs === undefined || (status !== 429 && status < 500)) return undefined;
+  return Math.min(retryAfterMs, longestRetryAfterMs);
+}
+
+/** The answer; undefined where the server has no such object. */
+export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (classifyApiError(error) === 'gone') return undefined;
+    throw error;
+  }
 }
 
 export function classOf({ status, reason }: ApiFailure): ErrorClass {

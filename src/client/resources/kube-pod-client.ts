@@ -4,9 +4,9 @@ import type { WirePod } from '../../api/json/types.ts';
 import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { requireMethods, requirePathSegment } from '../../base/options.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
-import { ApiError } from '../transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../transport/kube-transport.ts';
 import { resourcePath, resources } from './api-resource.ts';
+import { brokenAnswer } from './resource-client.ts';
 
 /** What every request of a {@link PodClient} takes. */
 export interface RequestOptions {
@@ -98,7 +98,7 @@ export class KubePodClient implements PodClient {
   async getPod(namespace: string, name: string, { signal, timeoutMs }: RequestOptions): Promise<WirePod> {
     const path = podPath(namespace, name);
     const pod = await this.#transport.request({ method: 'GET', path, signal, timeoutMs });
-    if (!carriesMetadata(pod)) throw brokenAnswer('GET', path);
+    if (!carriesMetadata(pod)) throw brokenAnswer('GET', path, 'a pod');
     return pod;
   }
 
@@ -109,7 +109,7 @@ export class KubePodClient implements PodClient {
     const request = { method: 'PATCH', path, accept: metadataOnly, contentType, body, signal, timeoutMs } as const;
     const answer = await this.#transport.request(request);
     const metadata = metadataOf(answer);
-    if (metadata === undefined) throw brokenAnswer('PATCH', path);
+    if (metadata === undefined) throw brokenAnswer('PATCH', path, 'a pod');
     return metadata;
   }
 
@@ -147,8 +147,4 @@ function metadataOf({ metadata }: JsonMembers): PodMetadata | undefined {
 
 function carriesMetadata(value: JsonMembers): value is JsonMembers & WirePod {
   return metadataOf(value) !== undefined;
-}
-
-function brokenAnswer(method: string, path: string): ApiError {
-  return new ApiError({ status: 200, reason: 'BrokenAnswer', message: `${method} ${path}: the answer is not a pod` });
 }

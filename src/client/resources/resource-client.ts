@@ -224,7 +224,7 @@ interface ObjectRequest extends Pick<KubeRequest, 'query' | 'body' | 'contentTyp
   readonly call: CallOptions & Pick<GetOptions, 'besideStreams'>;
 }
 
-function brokenAnswer(method: string, path: string, what: string): ApiError {
+export function brokenAnswer(method: string, path: string, what: string): ApiError {
   return new ApiError({ status: 200, reason: 'BrokenAnswer', message: `${method} ${path}: the answer is not ${what}` });
 }
 

@@ -75,3 +75,8 @@ function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   return error.errors.map((one) => (one instanceof Error ? one.message : 'not an error')).join(', ');
 }
+
+/** An error as Node.js makes it for a connection on which nothing has come in time. */
+export function timedOut(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
+}

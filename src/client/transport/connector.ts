@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { buildConnector } from 'undici/index.js';
 import type { Clock } from '../../base/clock.ts';
+import { timedOut } from './api-error.ts';
 import { HttpProxy, type OnSocket } from './http-proxy.ts';
 import type { Endpoint } from './kube-cluster.ts';
 
@@ -125,10 +126,6 @@ function openWith(open: buildConnector.connector, target: Target, onSocket: OnSo
 /** Host and port, as CONNECT takes them. */
 function authorityOf({ host, hostname, port, protocol }: Target): string {
   return port ? (host ?? `${hostname}:${port}`) : `${host ?? hostname}:${protocol === 'https:' ? 443 : 80}`;
-}
-
-function timedOut(message: string): Error {
-  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
 
 function endSocket(socket: Socket): Promise<void> {

@@ -2,6 +2,7 @@ import { type ClientHttp2Session, connect, type Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
+import { timedOut } from './api-error.ts';
 import { Http2Liveness, type Http2Stream } from './http2-stream.ts';
 
 /** How many streams a connection carries at most, however many the server allows. */
@@ -183,8 +184,4 @@ export class Http2Connection {
 
 function connectionClosed(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
-}
-
-function timedOut(message: string): Error {
-  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, timedOut } from './api-error.ts';
 import type { Abortable, HttpExchange } from './http-exchange.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
@@ -172,7 +172,7 @@ export class Http2Liveness {
 
   readonly #look = (): void => {
     if (this.#isAsked) {
-      this.#onDead(Object.assign(new Error(`no answer to a PING within ${answerMs} ms`), { code: 'ETIMEDOUT' }));
+      this.#onDead(timedOut(`no answer to a PING within ${answerMs} ms`));
       return;
     }
     const leftMs = this.#heardAt + silenceMs - this.#clock.elapsed();

@@ -82,7 +82,7 @@ const headerText = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
 
 const knownOptions = ['userAgent', 'connections', 'http2', 'requestTimeoutMs', 'clock', 'logger'];
 
-interface StartOptions {
+interface RequestStart {
   readonly label: string;
   /** How long the request may wait for credentials. */
   readonly limitMs: number;
@@ -194,7 +194,7 @@ export class KubeTransport {
   }
 
   async #run(exchange: HttpExchange, request: KubeRequest, label: string, limitMs: number): Promise<HttpAnswer> {
-    const sentWith: StartOptions['sentWith'] = {};
+    const sentWith: RequestStart['sentWith'] = {};
     // the exchange is the only one to settle the answer: a failed start goes through it
     void this.#start(exchange, request, { label, limitMs, sentWith });
     const answer = await exchange.answer;
@@ -203,7 +203,7 @@ export class KubeTransport {
   }
 
   /** Never rejects. */
-  async #start(exchange: HttpExchange, request: KubeRequest, { label, limitMs, sentWith }: StartOptions): Promise<void> {
+  async #start(exchange: HttpExchange, request: KubeRequest, { label, limitMs, sentWith }: RequestStart): Promise<void> {
     // the caller's signal had aborted before the call
     if (exchange.isSettled) return;
     try {

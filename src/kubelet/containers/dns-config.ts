@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/network/dns, v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
+import { podText } from '../../api/pod/pod-identity.ts';
 import type { DNSConfig } from '../runtime/runtime-sandboxes.ts';
 import { readAtMost } from './environment-file.ts';
 
@@ -77,9 +78,8 @@ function baseOf(pod: Pod, settings: DNSSettings, warnings: ConfigWarning[]): DNS
   };
 }
 
-function missingClusterDNS({ metadata }: Pod): string {
-  const pod = `${metadata?.name ?? ''}_${metadata?.namespace ?? ''}(${metadata?.uid ?? ''})`;
-  return `pod: "${pod}". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.`;
+function missingClusterDNS(pod: Pod): string {
+  return `pod: "${podText(pod)}". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.`;
 }
 
 function nodeDNS({ host, nodeIPs }: DNSSettings): DNSConfig {

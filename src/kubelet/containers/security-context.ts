@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podText } from '../../api/pod/pod-identity.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type {
   ContainerSecurityContext,
@@ -174,8 +175,7 @@ export function verifyRunAsNonRoot(pod: Pod, container: Container, image: ImageU
   const podContext = pod.spec?.securityContext;
   const own = container.securityContext;
   if ((own?.runAsNonRoot ?? podContext?.runAsNonRoot) !== true) return;
-  const { name, namespace, uid: podUID } = pod.metadata ?? {};
-  const who = `(pod: "${name ?? ''}_${namespace ?? ''}(${podUID ?? ''})", container: ${container.name})`;
+  const who = `(pod: "${podText(pod)}", container: ${container.name})`;
   const user = own?.runAsUser ?? podContext?.runAsUser;
   if (user === 0) throw new ContainerConfigError(`container's runAsUser breaks non-root policy ${who}`);
   if (user !== undefined && user !== null) return;

@@ -1,5 +1,5 @@
 import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
-import { podFullName, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { WaitingReasons } from '../../node/pod-status/container-statuses.ts';
 import { generatePodStatus } from '../../node/pod-status/generate-pod-status.ts';
@@ -122,9 +122,4 @@ function withKeptMessages<Status extends RuntimePodStatus>(status: Status, told:
     return message === undefined ? container : { ...container, message };
   });
   return { ...status, containers };
-}
-
-/** A pod as the kubelet's messages name it, such as `web_default(uid)`. */
-export function podText(pod: Pod): string {
-  return `${podFullName(pod)}(${podUIDOf(pod)})`;
 }

@@ -5,12 +5,12 @@ import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podText } from '../../api/pod/pod-identity.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import { probeHeaders, requestPath } from '../../node/probes/http-probe.ts';
 import { containerPort } from '../../node/probes/network-prober.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { podText } from './agent-pod-statuses.ts';
 
 export type LifecycleHandler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
 

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource, podFullName, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { apiserverSource, podFullName, podText, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -228,7 +228,7 @@ class ListMerge {
   }
 
   #refuseDuplicate(given: Pod, what: 'name' | 'uid', value: string): void {
-    const [pod, source] = [`${podFullName(given)}(${given.metadata?.uid ?? ''})`, this.#source];
+    const [pod, source] = [podText(given), this.#source];
     const message = `Error validating pod ${pod} from ${source} due to duplicate pod ${what} ${JSON.stringify(value)}, ignoring`;
     this.#options.logger.warn({ pod, source, same: what }, 'two pods of a list have one name or one uid; this one is left out');
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);

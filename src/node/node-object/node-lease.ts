@@ -2,7 +2,7 @@
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { classifyApiError } from '../../client/resources/error-class.ts';
+import { classifyApiError, unlessGone } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
@@ -99,17 +99,13 @@ export class NodeLease {
   async #read(): Promise<WireLease | undefined> {
     const { options, leases, requests } = this.#parts;
     const { nodeName: name, clock } = options;
-    try {
-      const lease = await requests.call('the read of the Lease', (call) => leases.get({ namespace: leaseNamespace, name }, call));
-      if (lease.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
-      this.#latest = lease;
-      this.#noteRival(this.#rivals.read(lease, momentOf(clock)));
-      return lease;
-    } catch (error) {
-      if (classifyApiError(error) !== 'gone') throw error;
-      this.#createdUID = undefined;
-      return undefined;
-    }
+    const target = { namespace: leaseNamespace, name };
+    const lease = await unlessGone(requests.call('the read of the Lease', (call) => leases.get(target, call)));
+    if (lease?.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
+    if (lease === undefined) return undefined;
+    this.#latest = lease;
+    this.#noteRival(this.#rivals.read(lease, momentOf(clock)));
+    return lease;
   }
 
   /** The log says it once in a Lease's duration. */

@@ -1,3 +1,4 @@
+import { deepFreeze } from '../../api/json/json.ts';
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { ApiObject } from '../../client/resources/api-resource.ts';
 import type { PodHoldings } from './object-budget.ts';
@@ -38,10 +39,4 @@ export function received<T extends ApiObject>(object: T): T {
   if (object.metadata?.managedFields === undefined) return deepFreeze(object);
   const { managedFields: _, ...metadata } = object.metadata;
   return deepFreeze({ ...object, metadata });
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) deepFreeze(inner);
-  return Object.freeze(value);
 }

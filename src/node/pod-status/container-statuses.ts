@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses, v1.36.3.
 import { lookupByName } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
-import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
+import type { Pod, WireContainerState, WireContainerStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer, shownImage } from '../../api/pod/pod-containers.ts';
 import type { RuntimeContainerStatus } from '../../api/pod/runtime-pod.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -87,7 +87,6 @@ function statusOf(view: ContainerView, container: Container, old: WireContainerS
 
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses (one record of the runtime), v1.36.3.
 
-export type WireContainerState = NonNullable<WireContainerStatus['state']>;
 export type WireTerminated = NonNullable<WireContainerState['terminated']>;
 
 /**

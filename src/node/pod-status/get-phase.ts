@@ -1,11 +1,9 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go getPhase, v1.36.3, with its default feature gates.
 import { lookupByName } from '../../api/json/json.ts';
-import type { Pod, PodStatus, WireContainerStatus } from '../../api/json/types.ts';
+import type { ContainerStatus, Pod, WireContainerStatus } from '../../api/json/types.ts';
 import { type Container, containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import type { RuntimeContainer } from '../../api/pod/runtime-pod.ts';
-
-type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
 /** The phases that follow from container statuses. `Unknown`, which the apiserver knows too, never does. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';

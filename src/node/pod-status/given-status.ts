@@ -1,9 +1,9 @@
 import { canonicalTime } from '../../api/json/time.ts';
-import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
-import { type Container, isRestartableInitContainer, shownImage } from '../../api/pod/pod-containers.ts';
+import type { Pod, WireContainerState, WireContainerStatus } from '../../api/json/types.ts';
+import { type Container, isContainerID, isRestartableInitContainer, shownImage } from '../../api/pod/pod-containers.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { isInt32 } from '../../base/options.ts';
-import { unseenEnd, volumeMountStatuses, type WireContainerState, type WireTerminated } from './container-statuses.ts';
+import { unseenEnd, volumeMountStatuses, type WireTerminated } from './container-statuses.ts';
 import { runtimeReason } from './get-phase.ts';
 import { containerResources } from './pod-resources.ts';
 
@@ -198,7 +198,6 @@ const endMembers: ReadonlySet<string> = new Set([
   'id',
 ] satisfies (keyof GivenEnd)[]);
 const texts = ['reason', 'message', 'image', 'imageID'] as const;
-const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
 
 /** Throws ERR_INVALID_ARGUMENT for containers that the pod does not have, that are named twice, or that cannot be so. */
 export function requireGivenContainers({ spec }: Pod, containers: readonly GivenContainer[]): void {
@@ -263,8 +262,7 @@ function requireTexts(path: string, given: Partial<Record<(typeof texts)[number]
     const value = given[key];
     if (value !== undefined && typeof value !== 'string') throw invalidArgument(`${path}.${key}`, 'a string', value);
   }
-  if (given.id === undefined) return;
-  if (typeof given.id !== 'string' || !containerIDPattern.test(given.id)) {
+  if (given.id !== undefined && !isContainerID(given.id)) {
     throw invalidArgument(`${path}.id`, 'of the form "type://id"', given.id);
   }
 }

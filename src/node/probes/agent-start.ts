@@ -1,8 +1,6 @@
 import { canonicalTime } from '../../api/json/time.ts';
-import type { PodStatus } from '../../api/json/types.ts';
+import type { ContainerStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-
-export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
 /** A container that began so much earlier than the agent ran before a restart of the agent. */
 const restartGraceMs = 10_000;

@@ -3,6 +3,7 @@
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer, namedContainers } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { isPodReady } from '../../status/conditions/pod-conditions.ts';
 import { ranBeforeAgent } from './agent-start.ts';
 import type { ProbeResults, ProbeType } from './probe-types.ts';
 
@@ -104,9 +105,5 @@ function isReady(
   if (spec === undefined || !ranBeforeAgent(container, agentStartedAt)) return !isProbed;
   // it was ready before the agent began, if its pod was
   const isTrusted = !isProbed || result === undefined;
-  return isTrusted && (!spec.readinessProbe || isPodReady(pod));
-}
-
-function isPodReady(pod: Pod): boolean {
-  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  return isTrusted && (!spec.readinessProbe || isPodReady(pod.status));
 }

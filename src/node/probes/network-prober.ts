@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
-import { podFullName } from '../../api/pod/pod-identity.ts';
+import { podText } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -162,7 +162,7 @@ export function probeTarget({ pod, container, probe, containerID, podIP }: Probe
     requireShort([service]);
     return { method: 'grpc', target: { ...subject, host: hostOf(undefined, podIP), port, service } };
   }
-  throw new Error(`missing probe handler for ${podFullName(pod)}(${uid}):${container.name}`);
+  throw new Error(`missing probe handler for ${podText(pod)}:${container.name}`);
 }
 
 function requireShort(texts: readonly string[]): void {

@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/prober/worker.go (doProbe), v1.36.3, with its default feature gates.
-import type { Pod, PodStatus } from '../../api/json/types.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../../api/json/types.ts';
 import {
   type Container,
   containerShouldRestart,
@@ -7,7 +7,7 @@ import {
   hasRestartAllContainersRule,
   isRestartableInitContainer,
 } from '../../api/pod/pod-containers.ts';
-import { type ContainerStatus, ranBeforeAgent, runningSince } from './agent-start.ts';
+import { ranBeforeAgent, runningSince } from './agent-start.ts';
 import type { ProbeResult, ProbeSettings, ProbeType } from './probe-types.ts';
 
 export interface ProbeDefinition {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/json/types.ts';
-import { podFullName, requirePod } from '../../api/pod/pod-identity.ts';
+import { podText, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { KeyedBackoff } from '../../base/concurrency/backoff.ts';
@@ -89,11 +89,10 @@ export class RestartBackoff {
       this.#counter.next(key, exit);
       return { wait: false };
     }
-    const podText = `${podFullName(pod)}(${pod.metadata?.uid})`;
-    const event = `Back-off restarting failed container ${container.name} in pod ${podText}`;
+    const event = `Back-off restarting failed container ${container.name} in pod ${podText(pod)}`;
     this.#eventRecorder.event(pod, 'Warning', 'BackOff', event, containerFieldPath(pod, container.name));
     const wait = durationText(this.#counter.waitMs(key));
-    const message = `back-off ${wait} restarting failed container=${container.name} pod=${podText}`;
+    const message = `back-off ${wait} restarting failed container=${container.name} pod=${podText(pod)}`;
     return { wait: true, reason: 'CrashLoopBackOff', message, remainingMs };
   }
 

@@ -9,13 +9,13 @@ import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { numberOption, requireKnownOptions } from '../../base/options.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
+import { askedWaitMs, classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
-import { EventWriter } from './event-writer.ts';
+import { eventWriter } from './event-writer.ts';
 
 export interface ApiSchedulerClientOptions {
   readonly transport: ResourceTransport;
@@ -38,7 +38,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #pods: ResourceClient<WirePod>;
   readonly #clock: Clock;
   readonly #binding: PodBinding;
-  readonly #events: EventWriter;
+  readonly #events: ReturnType<typeof eventWriter>;
   readonly #mayWrite: () => boolean;
   readonly #writes: readonly WriteTransport[];
 
@@ -49,7 +49,7 @@ export class ApiSchedulerClient implements SchedulerClient {
     this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#events = new EventWriter({ transport: ofEvents, identity, clock, logger });
+    this.#events = eventWriter({ transport: ofEvents, identity, clock, logger });
     this.#mayWrite = mayWrite;
   }
 
@@ -72,7 +72,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   }
 
   event(event: SchedulingEvent): void {
-    if (this.#mayWrite()) this.#events.event(event);
+    if (this.#mayWrite()) this.#events.send(event);
   }
 
   /** Resolves once no event waits to be written. */
@@ -217,8 +217,8 @@ export interface WriteTransportOptions {
 
 /** How often a request is sent that the server has no room for, as client-go does. */
 const refusedTries = 10;
-/** What the server asks for is kept within these bounds, in milliseconds. */
-const [shortestWaitMs, longestWaitMs] = [1000, 300_000];
+/** A server that asks for a shorter wait gets this one, in milliseconds. */
+const shortestWaitMs = 1000;
 
 /**
  * Carries what the scheduler writes. A request waits for its turn where their number is limited. Whether this process may write is
@@ -245,9 +245,9 @@ class WriteTransport implements ResourceTransport {
       try {
         return await transport.request(request);
       } catch (error) {
-        const waitMs = askedWaitMs(error, clock.now());
+        const waitMs = askedWaitMs(readApiFailure(error, clock.now()));
         if (waitMs === undefined || attempt === refusedTries) throw error;
-        await sleep(clock, waitMs, signal);
+        await sleep(clock, Math.max(waitMs, shortestWaitMs), signal);
       }
     }
   }
@@ -276,11 +276,4 @@ class WriteTransport implements ResourceTransport {
       throw error;
     }
   }
-}
-
-/** How long a server that has no room wants to be left alone; undefined for any other failure, and where it does not say. */
-function askedWaitMs(error: unknown, now: number): number | undefined {
-  const { status = 0, retryAfterMs } = readApiFailure(error, now);
-  if (retryAfterMs === undefined || (status !== 429 && status < 500)) return undefined;
-  return Math.min(Math.max(retryAfterMs, shortestWaitMs), longestWaitMs);
 }

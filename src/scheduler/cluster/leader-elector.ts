@@ -5,7 +5,13 @@ import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts'
 import { callGuarded } from '../../base/guard.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import { classifyApiError, type ErrorClass, type RetriedError, retriedError } from '../../client/resources/error-class.ts';
+import {
+  classifyApiError,
+  type ErrorClass,
+  type RetriedError,
+  retriedError,
+  unlessGone,
+} from '../../client/resources/error-class.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
 import { heldLease, ObservedLease, releasedLease } from './observed-lease.ts';
@@ -132,13 +138,9 @@ export class LeaderElector {
   }
 
   async #read(): Promise<void> {
-    const { clock } = this.#options;
-    try {
-      this.#observed.read(await this.#leases.get(this.#leaseName, this.#call()), clock.elapsed());
-    } catch (error) {
-      if (classifyApiError(error) !== 'gone') throw error;
-      this.#observed.forget();
-    }
+    const lease = await unlessGone(this.#leases.get(this.#leaseName, this.#call()));
+    if (lease === undefined) this.#observed.forget();
+    else this.#observed.read(lease, this.#options.clock.elapsed());
   }
 
   async #write(now: number): Promise<void> {

@@ -3,6 +3,7 @@ import { type HostPort, hostPortsOf } from '../../api/pod/host-ports.ts';
 import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { isPodLevelResource } from '../../api/pod/pod-requests.ts';
 import { type LabelSet, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { errorText } from '../../base/errors.ts';
 import {
   type Amounts,
   addAmounts,
@@ -104,7 +105,7 @@ export function createPodInfo(pod: WirePod, reading: PodInfoReading = podReading
     try {
       return given?.map((term, index) => parse(`${path}[${index}]`, namespace, term)) ?? noTerms;
     } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error));
+      problems.push(errorText(error));
       return noTerms;
     }
   };

@@ -1,6 +1,6 @@
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
-import { isQualifiedName } from '../../api/selectors/label-selector.ts';
+import { isLabelKey } from '../../base/names.ts';
 
 /** Amounts of resources, as the scheduler counts: CPU in thousandths, all else in whole units such as bytes. */
 export interface ResourceAmounts {
@@ -62,7 +62,7 @@ function isScalarResource(name: string): boolean {
   if (name.startsWith('hugepages-') || name.startsWith('attachable-volumes-')) return true;
   if (name.includes('kubernetes.io/')) return true;
   // a quota names it with this prefix, and must be able to
-  return name.includes('/') && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`);
+  return name.includes('/') && !name.startsWith('requests.') && isLabelKey(`requests.${name}`);
 }
 
 /** Quantities by the name of the resource, as they stand in JSON. */

@@ -10,7 +10,7 @@ import {
   requiredNodeAffinity,
 } from '../../api/selectors/node-selector.ts';
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
-import { requireKnownOptions } from '../../base/options.ts';
+import { membersOption } from '../../base/options.ts';
 import { stateKey } from '../framework/cycle-state.ts';
 import type { Plugin, PreFilterAnswer, QueueingHint, Rejection } from '../framework/plugin.ts';
 import { kept, normalizeScores } from './common.ts';
@@ -111,16 +111,14 @@ export interface AddedAffinity {
   readonly preferred: NodePreference | undefined;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 const requiredName = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferredName = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /** Throws ERR_INVALID_OPTION for unknown members, and for terms that break a rule. */
 function nodeAffinityArguments(args: unknown): AddedAffinity {
-  const { addedAffinity } = members('NodeAffinityArgs', args ?? {}, ['apiVersion', 'kind', 'addedAffinity']);
+  const { addedAffinity } = membersOption('NodeAffinityArgs', args ?? {}, ['apiVersion', 'kind', 'addedAffinity']);
   const path = 'NodeAffinityArgs.addedAffinity';
-  const { [requiredName]: required, [preferredName]: preferred } = members(path, addedAffinity ?? {}, [
+  const { [requiredName]: required, [preferredName]: preferred } = membersOption(path, addedAffinity ?? {}, [
     requiredName,
     preferredName,
   ]);
@@ -131,7 +129,7 @@ function nodeAffinityArguments(args: unknown): AddedAffinity {
 }
 
 function requiredTest(path: string, required: unknown): NodeTest {
-  const { nodeSelectorTerms } = members(path, required, ['nodeSelectorTerms']);
+  const { nodeSelectorTerms } = membersOption(path, required, ['nodeSelectorTerms']);
   const terms = objects(`${path}.nodeSelectorTerms`, nodeSelectorTerms ?? []) as readonly GivenNodeSelectorTerm[];
   const tests = terms.map((term, index) => parseNodeSelectorTerm(`${path}.nodeSelectorTerms[${index}]`, term));
   return (node) => tests.some((test) => test(node));
@@ -140,17 +138,11 @@ function requiredTest(path: string, required: unknown): NodeTest {
 function preference(path: string, preferred: unknown): NodePreference | undefined {
   const terms = objects(path, preferred);
   for (const [index, term] of terms.entries()) {
-    const { weight, preference: selector } = members(`${path}[${index}]`, term, ['weight', 'preference']);
+    const { weight, preference: selector } = membersOption(`${path}[${index}]`, term, ['weight', 'preference']);
     if (!Number.isInteger(weight)) throw invalidOption(`${path}[${index}].weight`, 'an integer', weight);
-    members(`${path}[${index}].preference`, selector, ['matchExpressions', 'matchFields']);
+    membersOption(`${path}[${index}].preference`, selector, ['matchExpressions', 'matchFields']);
   }
   return terms.length === 0 ? undefined : parseNodePreference(path, terms as readonly unknown[] as readonly GivenPreferredTerm[]);
-}
-
-function members(name: string, value: unknown, known: readonly string[]): Members {
-  if (Array.isArray(value)) throw invalidOption(name, 'an object', value);
-  requireKnownOptions(name, value, known);
-  return value as Members;
 }
 
 function objects(name: string, value: unknown): readonly object[] {

@@ -1,7 +1,7 @@
 // The form of a profile in kubescheduler.config.k8s.io/v1.
 
 import { invalidOption } from '../../base/errors.ts';
-import { numberOption, requireKnownOptions } from '../../base/options.ts';
+import { membersOption, numberOption } from '../../base/options.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/plugin.ts';
 
 /** A plugin that a profile has. */
@@ -48,7 +48,7 @@ const pointsOfGroups: readonly string[] = ['placementGenerate', 'placementScore'
 
 /** Refuses what is no profile: throws ERR_INVALID_OPTION, which names the member at `path`. A member that is null counts as absent. */
 export function requireProfile(path: string, profile: unknown): asserts profile is ProfileOptions {
-  requireMembers(path, profile, ['schedulerName', 'percentageOfNodesToScore', 'plugins', 'pluginConfig']);
+  membersOption(path, profile, ['schedulerName', 'percentageOfNodesToScore', 'plugins', 'pluginConfig']);
   const { schedulerName, percentageOfNodesToScore, plugins, pluginConfig } = profile as Record<string, unknown>;
   if (schedulerName != null) requireName(`${path}.schedulerName`, schedulerName);
   if (percentageOfNodesToScore != null) {
@@ -56,23 +56,23 @@ export function requireProfile(path: string, profile: unknown): asserts profile 
   }
   if (plugins != null) requirePlugins(`${path}.plugins`, plugins);
   for (const [index, config] of list(`${path}.pluginConfig`, pluginConfig).entries()) {
-    requireMembers(`${path}.pluginConfig[${index}]`, config, ['name', 'args']);
+    membersOption(`${path}.pluginConfig[${index}]`, config, ['name', 'args']);
     requireName(`${path}.pluginConfig[${index}].name`, (config as { name?: unknown }).name);
   }
 }
 
 function requirePlugins(path: string, plugins: unknown): void {
-  requireMembers(path, plugins, ['multiPoint', ...Object.keys(extensionPoints), ...pointsOfGroups]);
+  membersOption(path, plugins, ['multiPoint', ...Object.keys(extensionPoints), ...pointsOfGroups]);
   for (const [point, set] of Object.entries(plugins as object)) {
     if (set == null) continue;
-    requireMembers(`${path}.${point}`, set, ['enabled', 'disabled']);
+    membersOption(`${path}.${point}`, set, ['enabled', 'disabled']);
     const enabled = list(`${path}.${point}.enabled`, set.enabled);
     if (enabled.length > 0 && pointsOfGroups.includes(point)) {
       throw invalidOption(`${path}.${point}.enabled`, 'empty: no plugin here places groups of pods', enabled);
     }
     for (const [index, plugin] of enabled.entries()) {
       const at = `${path}.${point}.enabled[${index}]`;
-      requireMembers(at, plugin, ['name', 'weight']);
+      membersOption(at, plugin, ['name', 'weight']);
       const { name, weight } = plugin as { name?: unknown; weight?: unknown };
       requireName(`${at}.name`, name);
       if (weight == null) continue;
@@ -81,7 +81,7 @@ function requirePlugins(path: string, plugins: unknown): void {
     }
     for (const [index, plugin] of list(`${path}.${point}.disabled`, set.disabled).entries()) {
       const at = `${path}.${point}.disabled[${index}]`;
-      requireMembers(at, plugin, ['name']);
+      membersOption(at, plugin, ['name']);
       requireName(`${at}.name`, (plugin as { name?: unknown }).name);
     }
   }
@@ -89,11 +89,6 @@ function requirePlugins(path: string, plugins: unknown): void {
 
 /** Sums of scores stay whole numbers that a double can hold. */
 const mostWeight = 2 ** 31 - 1;
-
-function requireMembers(path: string, value: unknown, known: readonly string[]): void {
-  if (Array.isArray(value)) throw invalidOption(path, 'an object', value);
-  requireKnownOptions(path, value, known);
-}
 
 function requireName(path: string, value: unknown): void {
   if (typeof value !== 'string' || value === '') throw invalidOption(path, 'a non-empty string', value);

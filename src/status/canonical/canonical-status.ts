@@ -1,5 +1,12 @@
 import { containerStatusMembers, podConditionMembers, podStatusMembers } from '../../api/json/status-members.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type {
+  Pod,
+  PodStatus,
+  WireContainerState,
+  WireContainerStatus,
+  WirePodCondition,
+  WirePodStatus,
+} from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { canonicalMember, canonicalObject, canonicalText, isObject, mapObjects, type Source } from './canonical-json.ts';
 
@@ -39,7 +46,7 @@ function withinShare(statuses: WireContainerStatus[], maxBytes: number): WireCon
   return result;
 }
 
-function stateWithinShare(state: ContainerState = emptyState, maxBytes: number): ContainerState {
+function stateWithinShare(state: WireContainerState = emptyState, maxBytes: number): WireContainerState {
   const { terminated } = state;
   if (typeof terminated?.message !== 'string') return state;
   const message = cutToBytes(terminated.message, maxBytes);
@@ -108,10 +115,8 @@ export function canonicalCondition(source: Source, index: number): WirePodCondit
   return result;
 }
 
-type ContainerState = NonNullable<WireContainerStatus['state']>;
-
 /** One object serves every empty container state: most statuses have an empty lastState. */
-const emptyState: ContainerState = Object.freeze({});
+const emptyState: WireContainerState = Object.freeze({});
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -130,8 +135,8 @@ function canonicalContainerStatus(source: Source, path: string, maxMessageBytes:
 export function containerStatusOf(
   source: Source,
   path: string,
-  state: ContainerState,
-  lastState: ContainerState,
+  state: WireContainerState,
+  lastState: WireContainerState,
 ): WireContainerStatus {
   const result: Record<string, unknown> & WireContainerStatus = {
     name: text('name', source.name, path),
@@ -169,7 +174,7 @@ export function containerStatusOf(
 }
 
 /** Cuts a termination message to `maxMessageBytes`. */
-export function canonicalState(value: unknown, path: string, maxMessageBytes: number): ContainerState {
+export function canonicalState(value: unknown, path: string, maxMessageBytes: number): WireContainerState {
   if (value === undefined || value === null) return emptyState;
   if (!isObject(value)) throw invalidArgument(path, 'an object', value);
   const state = canonicalObject(value, path);
@@ -178,7 +183,7 @@ export function canonicalState(value: unknown, path: string, maxMessageBytes: nu
     terminated.exitCode ??= 0;
     if (typeof terminated.message === 'string') terminated.message = cutToBytes(terminated.message, maxMessageBytes);
   }
-  for (const _ in state) return state as ContainerState;
+  for (const _ in state) return state as WireContainerState;
   return emptyState;
 }
 

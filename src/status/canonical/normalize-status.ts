@@ -1,15 +1,14 @@
 import { longestSearched, lookupByName } from '../../api/json/json.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type {
+  Pod,
+  PodStatus,
+  WireContainerState,
+  WireContainerStatus,
+  WirePodCondition,
+  WirePodStatus,
+} from '../../api/json/types.ts';
 import { hasTransitionTimeRule } from '../conditions/pod-conditions.ts';
-import {
-  isSame,
-  isSameButForTime,
-  isSameCondition,
-  isSameContainerStatus,
-  isSameState,
-  mapObjects,
-  type Source,
-} from './canonical-json.ts';
+import { mapObjects, type Source } from './canonical-json.ts';
 import {
   canonicalCondition,
   canonicalPodStatus,
@@ -20,6 +19,7 @@ import {
   messageShare,
   requireStatusObject,
 } from './canonical-status.ts';
+import { isSame, isSameButForTime, isSameCondition, isSameContainerStatus, isSameState } from './is-same.ts';
 
 /** What a copy shares with the status before it: every equal part, by reference. */
 export interface Sharing {
@@ -47,8 +47,6 @@ export function normalizeStatus(pod: Pod, status: PodStatus, sharing?: Sharing):
   const hasDerivedTime = (type: string): boolean => hasTransitionTimeRule(type) || ownedConditionTypes?.has(type) === true;
   return inCanonicalOrder(pod, shareEqualParts(status, { previous, hasDerivedTime }, maxMessageBytes));
 }
-
-type ContainerState = NonNullable<WireContainerStatus['state']>;
 
 /** The status that a new one follows. */
 export interface StatusBefore {
@@ -134,7 +132,7 @@ function sharedState(
   before: WireContainerStatus | undefined,
   path: string,
   maxMessageBytes: number,
-): ContainerState {
+): WireContainerState {
   const [value, previous] = [source[key], before?.[key]];
   if (previous !== undefined && isSameState(value, previous, maxMessageBytes)) return previous;
   return canonicalState(value, `${path}.${key}`, maxMessageBytes);

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from container statuses.
 
 import { lookupByName } from '../../api/json/json.ts';
-import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
+import type { ContainerStatus, Pod, PodCondition, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { requireList } from '../../base/options.ts';
 import {
@@ -13,8 +13,6 @@ import {
   podConditionType,
 } from './pod-conditions.ts';
 
-type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
-type PodCondition = NonNullable<PodStatus['conditions']>[number];
 /** What is known of a pod's containers. Undefined or null: nothing is known. An empty list: there are none. */
 export type ContainerStatuses = readonly ContainerStatus[] | null | undefined;
 

@@ -2,7 +2,7 @@
 
 import { containerStatusLists } from '../../api/json/status-members.ts';
 import { canonicalTime } from '../../api/json/time.ts';
-import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
+import type { Pod, PodCondition, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import { hasRestartAllContainersRule } from '../../api/pod/pod-containers.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
@@ -27,8 +27,6 @@ import {
   putPodConditions,
   replaceOrAppendPodCondition,
 } from './pod-conditions.ts';
-
-type PodCondition = NonNullable<PodStatus['conditions']>[number];
 
 /** What the runtime and the agent know beside the container statuses. */
 export interface GenerateConditionsOptions {

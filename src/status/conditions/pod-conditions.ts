@@ -80,6 +80,10 @@ export function getPodCondition<C extends { readonly type: string }>(
   return undefined;
 }
 
+export function isPodReady(status: PodStatus | null | undefined): boolean {
+  return getPodCondition(status?.conditions, podConditionType.ready)?.status === 'True';
+}
+
 /** {@link getPodCondition} for many types of one list. */
 export function podConditionLookup<C extends { readonly type: string }>(
   conditions: readonly C[] | null | undefined,

@@ -1,6 +1,7 @@
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { ownCopy } from '../canonical/canonical-json.ts';
 import { generateReadinessConditions } from '../conditions/generate-conditions.ts';
+import { putPodConditions } from '../conditions/pod-conditions.ts';
 
 const lists = ['containerStatuses', 'initContainerStatuses'] as const;
 
@@ -39,11 +40,7 @@ export function withContainerReadiness(
   );
   if (next === undefined) return undefined;
   next.conditions ??= [];
-  for (const condition of generateReadinessConditions(pod, status, next)) {
-    const index = next.conditions.findIndex(({ type }) => type === condition.type);
-    if (index < 0) next.conditions.push(condition);
-    else next.conditions[index] = condition;
-  }
+  putPodConditions(next.conditions, generateReadinessConditions(pod, status, next));
   return next;
 }
 

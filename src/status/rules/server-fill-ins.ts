@@ -5,7 +5,7 @@ import {
   podConditionMembers,
   podStatusMembers,
 } from '../../api/json/status-members.ts';
-import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type { WireContainerState, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { podConditionLookup } from '../conditions/pod-conditions.ts';
 import {
   addressLists,
@@ -14,8 +14,6 @@ import {
   stateKinds,
   stateMembers,
 } from './pod-status-equality.ts';
-
-type ContainerState = NonNullable<WireContainerStatus['state']>;
 
 /**
  * `status` with the members that only the server has and that Kubernetes 1.36 does not know: they are a newer server's, and
@@ -86,11 +84,14 @@ function containerFilledIn(ours: WireContainerStatus, theirs: WireContainerStatu
   return { ...filled, ...(state && { state }), ...(lastState && { lastState }) };
 }
 
-function stateFilledIn(ours: ContainerState | undefined, theirs: ContainerState | undefined): ContainerState | undefined {
+function stateFilledIn(
+  ours: WireContainerState | undefined,
+  theirs: WireContainerState | undefined,
+): WireContainerState | undefined {
   if (ours === undefined || theirs === undefined || ours === theirs) return ours;
   for (const kind in ours) {
     const known = stateMembers.get(kind);
-    const [own, other] = [ours[kind as keyof ContainerState], theirs[kind as keyof ContainerState]];
+    const [own, other] = [ours[kind as keyof WireContainerState], theirs[kind as keyof WireContainerState]];
     if (known === undefined || own === undefined || other === undefined) continue;
     const inside = own === other ? own : membersFilledIn<object>(own, other, known);
     const filled = membersFilledIn<object>(ours, theirs, stateKinds);

@@ -1,10 +1,8 @@
 // Behaviour of pkg/kubelet/status/status_manager.go TerminatePod, v1.36.3: the status it makes.
 
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
+import type { ContainerStatus, Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { isStaticPod, isTerminalPhase } from '../../api/pod/pod-identity.ts';
-
-type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
 export interface TerminatedStatus {
   readonly status: WirePodStatus;

@@ -1,7 +1,6 @@
-import type { WirePodStatus } from '../../api/json/types.ts';
 import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
-import { getPodCondition } from '../conditions/pod-conditions.ts';
+import { isPodReady } from '../conditions/pod-conditions.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
@@ -129,9 +128,5 @@ export function isUrgent(entry: VersionedPodStatus, copy: ApiPod | undefined): b
   if (entry.podIsFinished && (copy === undefined || copy.deleting)) return true;
   const { status } = entry;
   if (isTerminalPhase(status.phase) && !isTerminalPhase(copy?.status.phase)) return true;
-  return isReady(status) !== (copy !== undefined && isReady(copy.status));
-}
-
-function isReady(status: WirePodStatus): boolean {
-  return getPodCondition(status.conditions, 'Ready')?.status === 'True';
+  return isPodReady(status) !== (copy !== undefined && isPodReady(copy.status));
 }

@@ -3,6 +3,7 @@ import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
+import { isPodReady } from '../conditions/pod-conditions.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import { attemptsOf } from './explain.ts';
@@ -135,6 +136,5 @@ function snapshotOfPod(context: SnapshotContext, podUID: string): PodSnapshot | 
 function ofStatus({ status }: VersionedPodStatus): Pick<PodSnapshot, 'podPhase' | 'ready' | 'restarts'> {
   let restarts = 0;
   for (const { restartCount } of status.containerStatuses ?? []) restarts += restartCount ?? 0;
-  const ready = status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-  return { podPhase: status.phase, ready, restarts };
+  return { podPhase: status.phase, ready: isPodReady(status), restarts };
 }

@@ -1,3 +1,4 @@
+import type { FaultRules } from '../fault-rules.ts';
 import { type ApiVerb, isNamed, type ResourceRoute } from './served-resources.ts';
 
 /** What goes wrong with a request. */
@@ -45,53 +46,24 @@ export interface FaultHandle {
   remove(): void;
 }
 
-interface ActiveRule {
-  readonly rule: FaultRule;
-  remaining: number;
+/** The faults of a request: the sum of all latencies, and the first other fault. */
+interface RequestFaults {
+  readonly latencyMs: number;
+  readonly fault: Fault | undefined;
 }
 
-/** The fault rules in the order they were added. Each hits matching requests until it is used up. */
-export class Faults {
-  #rules: ActiveRule[] = [];
-
-  add(rule: FaultRule): FaultHandle {
-    const active: ActiveRule = { rule, remaining: rule.times ?? (rule.probability === undefined ? 1 : Number.POSITIVE_INFINITY) };
-    this.#rules.push(active);
-    return {
-      get remaining() {
-        return active.remaining;
-      },
-      remove: () => {
-        active.remaining = 0;
-      },
-    };
+/** Takes the faults of a request from the rules. */
+export function takeFaults(rules: FaultRules<FaultRule>, route: ResourceRoute): RequestFaults {
+  let latencyMs = 0;
+  let other: Fault | undefined;
+  for (const { fault } of rules.take((rule) => (other === undefined || rule.fault.kind === 'latency') && fits(rule, route))) {
+    if (fault.kind === 'latency') latencyMs += fault.ms;
+    else other = fault;
   }
-
-  clear(): void {
-    for (const active of this.#rules) active.remaining = 0;
-    this.#rules = [];
-  }
-
-  /** The faults of this request: the sum of all latencies, and the first other fault. Each counts as one hit of its rule. */
-  take(route: ResourceRoute): { readonly latencyMs: number; readonly fault: Fault | undefined } {
-    let latencyMs = 0;
-    let fault: Fault | undefined;
-    for (const active of this.#rules) {
-      const isLatency = active.rule.fault.kind === 'latency';
-      if ((!isLatency && fault !== undefined) || !hits(active, route)) continue;
-      active.remaining -= 1;
-      if (active.rule.fault.kind === 'latency') latencyMs += active.rule.fault.ms;
-      else fault = active.rule.fault;
-    }
-    this.#rules = this.#rules.filter(({ remaining }) => remaining > 0);
-    return { latencyMs, fault };
-  }
+  return { latencyMs, fault: other };
 }
 
-function hits({ rule, remaining }: ActiveRule, route: ResourceRoute): boolean {
-  const { resource = 'pods', verb, namespace, name, probability, random = Math.random } = rule;
-  if (!isNamed(resource, route.store.resource)) return false;
-  if (remaining <= 0 || (verb ?? route.verb) !== route.verb) return false;
-  if ((namespace ?? route.namespace) !== route.namespace || (name ?? route.name) !== route.name) return false;
-  return probability === undefined || random() < probability;
+function fits({ resource = 'pods', verb, namespace, name }: FaultRule, route: ResourceRoute): boolean {
+  if (!isNamed(resource, route.store.resource) || (verb ?? route.verb) !== route.verb) return false;
+  return (namespace ?? route.namespace) === route.namespace && (name ?? route.name) === route.name;
 }

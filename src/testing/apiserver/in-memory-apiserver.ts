@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
+import { FaultRules } from '../fault-rules.ts';
 import type { ResourceObjects } from '../objects/store-types.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
-import { type FaultHandle, type FaultRule, Faults } from './faults.ts';
+import type { FaultHandle, FaultRule } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
@@ -75,7 +76,7 @@ export class InMemoryApiServer {
   readonly #served: ServedResources;
   readonly #server: Server;
   readonly #watches: Watches;
-  readonly #faults: Faults;
+  readonly #faults: FaultRules<FaultRule>;
   readonly #log: RequestLog;
   readonly #token: string | undefined;
   #stopped: Promise<void> | undefined;
@@ -204,7 +205,7 @@ function partsOf(options: InMemoryApiServerOptions): RequestHandlerOptions {
     clock,
     watches: new Watches(clock, bookmarkIntervalMs),
     namespaces: new Namespaces(served),
-    faults: new Faults(),
+    faults: new FaultRules<FaultRule>(),
     log: new RequestLog(requestLogSize),
     token,
     requireNamespaces,

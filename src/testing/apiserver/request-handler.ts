@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
+import type { FaultRules } from '../fault-rules.ts';
 import { apiStatus, qualifiedName, reasonOfCode, StoreError } from '../objects/api-status.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';
-import type { Fault, Faults } from './faults.ts';
+import { type Fault, type FaultRule, takeFaults } from './faults.ts';
 import type { Namespaces } from './namespaces.ts';
 import { bindPod, handleObjects, type ObjectRequest, readBody } from './object-handlers.ts';
 import type { RequestLog } from './request-log.ts';
@@ -16,7 +17,7 @@ export interface RequestHandlerOptions {
   readonly clock: Clock;
   readonly watches: Watches;
   readonly namespaces: Namespaces;
-  readonly faults: Faults;
+  readonly faults: FaultRules<FaultRule>;
   readonly log: RequestLog;
   readonly token: string | undefined;
   readonly requireNamespaces: boolean;
@@ -70,7 +71,7 @@ export class RequestHandler {
 
   async #respondWithFaults(exchange: Exchange): Promise<void> {
     const { route, response } = exchange;
-    const { latencyMs, fault } = this.#options.faults.take(route);
+    const { latencyMs, fault } = takeFaults(this.#options.faults, route);
     if (latencyMs > 0 && !(await this.#passes(latencyMs, response))) return;
     switch (fault?.kind) {
       case 'status':

@@ -1,12 +1,10 @@
-import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type { WireContainerState, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import type { PodMetadata } from '../../client/resources/kube-pod-client.ts';
 
 // Builders of pods and statuses: plain JSON that a kube-apiserver accepts. The same call returns equal JSON each time.
 
 type WireMetadata = NonNullable<WirePod['metadata']>;
 type WireSpec = NonNullable<WirePod['spec']>;
-type ContainerState = NonNullable<WireContainerStatus['state']>;
-
 /** Values that replace the defaults of a built pod. Annotations and labels are replaced as a whole. */
 export interface PodOverrides {
   /** Replaces members of `metadata`. */
@@ -100,7 +98,7 @@ export function buildMirrorPodOf(pod: WirePod, { metadata = {}, spec = {}, statu
  * console.log(buildRunningState().running?.startedAt); // 2000-01-01T00:00:00Z
  * ```
  */
-export function buildRunningState(startedAt = builtAt): ContainerState {
+export function buildRunningState(startedAt = builtAt): WireContainerState {
   return { running: { startedAt } };
 }
 
@@ -114,7 +112,7 @@ export function buildRunningState(startedAt = builtAt): ContainerState {
  * console.log(buildWaitingState('ImagePullBackOff').waiting?.reason); // ImagePullBackOff
  * ```
  */
-export function buildWaitingState(reason = 'ContainerCreating'): ContainerState {
+export function buildWaitingState(reason = 'ContainerCreating'): WireContainerState {
   return { waiting: { reason } };
 }
 
@@ -128,7 +126,7 @@ export function buildWaitingState(reason = 'ContainerCreating'): ContainerState 
  * console.log(buildTerminatedState(1).terminated?.reason); // Error
  * ```
  */
-export function buildTerminatedState(exitCode = 0): ContainerState {
+export function buildTerminatedState(exitCode = 0): WireContainerState {
   const reason = exitCode === 0 ? 'Completed' : 'Error';
   return { terminated: { exitCode, reason, startedAt: builtAt, finishedAt: builtAt } };
 }

@@ -1,7 +1,8 @@
-import { isJsonObject } from '../../api/json/json.ts';
+import { isEqualJson } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
-import { equalJson, fieldsBeside, goTypeOf, objectAt, ShapeError, textAt } from '../objects/selectors.ts';
+import { mismatch, textMap } from '../objects/metadata.ts';
+import { fieldsBeside, objectAt, ShapeError, textAt } from '../objects/selectors.ts';
 import type { ObjectRules } from '../objects/store-types.ts';
 import { plainRules } from './plain-rules.ts';
 
@@ -14,24 +15,9 @@ const immutableRule = 'field is immutable when `immutable` is set';
 /** The most bytes of data that a server keeps in one object. */
 const maxBytes = 1024 * 1024;
 
-function mismatch(field: string, value: Json, wanted: string): ShapeError {
-  return new ShapeError(`json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${wanted}`);
-}
-
-/** The values of a map of texts; null is empty text. */
-function textsOf(kind: string, key: string, value: Json | undefined, wanted: string): Record<string, string> {
-  if (value === undefined || value === null) return {};
-  if (!isJsonObject(value)) throw mismatch(`${kind}.${key}`, value, `map[string]${wanted}`);
-  const entries = Object.entries(value).map(([name, each]): [string, string] => {
-    if (each !== null && typeof each !== 'string') throw mismatch(`${kind}.${key}`, each, wanted);
-    return [name, each ?? ''];
-  });
-  return Object.fromEntries(entries);
-}
-
 /** The values of a map of bytes, in the one base64 form that the server writes. */
 function bytesOf(kind: string, key: string, value: Json | undefined): Record<string, string> {
-  const texts = textsOf(kind, key, value, '[]uint8');
+  const texts = textMap(`${kind}.${key}`, value, '[]uint8') ?? {};
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, canonicalBase64(text)]));
 }
 
@@ -55,7 +41,7 @@ function unlessEmpty(key: string, map: Record<string, string>): JsonObject {
 
 /** `stringData` is written over `data`, and is never read. */
 function shapeSecret(secret: JsonObject): JsonObject {
-  const strings = Object.entries(textsOf('Secret', 'stringData', secret.stringData, 'string'));
+  const strings = Object.entries(textMap('Secret.stringData', secret.stringData) ?? {});
   const encoded = strings.map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
   const data = { ...bytesOf('Secret', 'data', secret.data), ...Object.fromEntries(encoded) };
   const type = textAt(secret, 'type') || 'Opaque';
@@ -63,7 +49,7 @@ function shapeSecret(secret: JsonObject): JsonObject {
 }
 
 function shapeConfigMap(map: JsonObject): JsonObject {
-  const data = textsOf('ConfigMap', 'data', map.data, 'string');
+  const data = textMap('ConfigMap.data', map.data) ?? {};
   const binary = bytesOf('ConfigMap', 'binaryData', map.binaryData);
   return {
     ...immutableOf('ConfigMap', map.immutable),
@@ -117,7 +103,7 @@ function immutableCauses(members: readonly string[]): (object: JsonObject, old: 
   return (object, old) => {
     if (old.immutable !== true) return [];
     const causes = object.immutable === true ? [] : [forbiddenChange('immutable', immutableRule)];
-    const changed = members.filter((member) => !equalJson(object[member], old[member]));
+    const changed = members.filter((member) => !isEqualJson(object[member], old[member]));
     return [...causes, ...changed.map((member) => forbiddenChange(member, immutableRule))];
   };
 }

@@ -1,18 +1,18 @@
+import { deepFreeze, isEqualJson } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
-import { type ApiObject, type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
+import { type ApiObject, type ApiResource, newerEvents } from '../../client/resources/api-resource.ts';
 import { invalidPatch, invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
 import type { ObjectEvent, ObjectEventListener } from '../objects/object-history.ts';
 import { applyPatch } from '../objects/object-patches.ts';
 import { refuseRequest, type ServedStore } from '../objects/resource-store.ts';
 import {
-  deepFreeze,
-  equalJson,
   fieldsBeside,
   jsonCopyOf,
   numberAt,
   objectAt,
   objectFilter,
+  type SelectableFields,
   type Selection,
   ShapeError,
   textAt,
@@ -20,17 +20,9 @@ import {
 import type { DeletedObject, ObjectKey, ObjectPatch, ObjectRules } from '../objects/store-types.ts';
 import { plainRules } from './plain-rules.ts';
 
-const resource: ApiResource = apiResource({
-  group: 'events.k8s.io',
-  version: 'v1',
-  resource: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
-
 /** The events of a store of the core group, as `events.k8s.io/v1` shows them. It keeps nothing itself. */
 export class NewerEvents implements ServedStore {
-  readonly resource = resource;
+  readonly resource: ApiResource = newerEvents;
   readonly rules = newerEventRules;
   readonly #core: ServedStore;
 
@@ -45,7 +37,7 @@ export class NewerEvents implements ServedStore {
   create(object: object): ApiObject {
     const event = { ...jsonCopyOf(object) };
     const name = textAt(objectAt(event, 'metadata'), 'name');
-    refuseRequest(name, newerEventCauses.createCauses(event), resource);
+    refuseRequest(name, newerEventCauses.createCauses(event), newerEvents);
     return newer(this.#core.create(asCoreEvent(event)));
   }
 
@@ -68,7 +60,7 @@ export class NewerEvents implements ServedStore {
     const metadata = objectAt(event, 'metadata');
     const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
     const old = asNewerEvent(this.#core.get({ namespace, name }) as unknown as JsonObject);
-    refuseRequest(name, newerEventCauses.updateCauses(event, old), resource);
+    refuseRequest(name, newerEventCauses.updateCauses(event, old), newerEvents);
     return newer(this.#core.update(asCoreEvent(event)));
   }
 
@@ -167,16 +159,18 @@ function validateEvent(event: JsonObject): StatusCause[] {
   return [invalidValue('involvedObject.namespace', involved, 'does not match event.namespace')];
 }
 
-const involvedFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-  (key) => [`involvedObject.${key}`, (event: JsonObject) => textAt(objectAt(event, 'involvedObject'), key)] as const,
-);
+/** The fields of the object that an event is about. */
+function fieldsOfReference(member: string): SelectableFields['read'] {
+  const keys = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
+  return Object.fromEntries(keys.map((key) => [`${member}.${key}`, (event) => textAt(objectAt(event, member), key)]));
+}
 
 /** Events of the core group. `NewerEvents` shows them as `events.k8s.io`. */
 export const eventRules: ObjectRules = plainRules({
   kind: 'Event',
   apiVersion: 'v1',
   fields: fieldsBeside({
-    ...Object.fromEntries(involvedFields),
+    ...fieldsOfReference('involvedObject'),
     reason: (event) => textAt(event, 'reason'),
     reportingComponent: (event) => textAt(event, 'reportingComponent'),
     source: (event) => textAt(objectAt(event, 'source'), 'component') || textAt(event, 'reportingComponent'),
@@ -252,21 +246,17 @@ function namespaceCauses(event: JsonObject): StatusCause[] {
 }
 
 function updateCauses(event: JsonObject, old: JsonObject): StatusCause[] {
-  const changed = fixed.filter((field) => !equalJson(event[field] ?? null, old[field] ?? null));
+  const changed = fixed.filter((field) => !isEqualJson(event[field] ?? null, old[field] ?? null));
   const causes = changed.map((field) => invalidValue(nameOf(field), '', 'field is immutable'));
-  return equalJson(event.series ?? null, old.series ?? null) ? causes : [...causes, ...seriesCauses(event)];
+  return isEqualJson(event.series ?? null, old.series ?? null) ? causes : [...causes, ...seriesCauses(event)];
 }
-
-const regardingFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-  (key) => [`regarding.${key}`, (event: JsonObject) => textAt(objectAt(event, 'regarding'), key)] as const,
-);
 
 /** Events as `events.k8s.io/v1`: the same objects as those of the core group, with stricter rules. */
 const newerEventRules: ObjectRules = plainRules({
   kind: 'Event',
   apiVersion: 'events.k8s.io/v1',
   fields: fieldsBeside({
-    ...Object.fromEntries(regardingFields),
+    ...fieldsOfReference('regarding'),
     reason: (event) => textAt(event, 'reason'),
     reportingController: (event) => textAt(event, 'reportingController'),
     type: (event) => textAt(event, 'type'),

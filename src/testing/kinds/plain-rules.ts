@@ -1,3 +1,4 @@
+import { isEqualJson } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import type { PatchSchema } from '../../api/patch/patch-schemas.ts';
 import { labelNameProblem } from '../objects/api-names.ts';
@@ -15,7 +16,6 @@ import {
 import {
   clusterFieldsBeside,
   commonFields,
-  equalJson,
   goTypeOf,
   numberAt,
   objectAt,
@@ -108,7 +108,7 @@ function updateOf(traits: KindTraits): UpdateObject {
       if (old.status !== undefined) object.status = old.status;
     }
     const before = options.fillIns ? { ...shapedIfPossible(old, shape), kind, apiVersion } : old;
-    const isChanged = !equalJson(contentsOf(object, hasStatus), contentsOf(before, hasStatus));
+    const isChanged = !isEqualJson(contentsOf(object, hasStatus), contentsOf(before, hasStatus));
     if (traits.countsGeneration === true && isChanged) metadata.generation = (numberAt(oldMetadata, 'generation') ?? 0) + 1;
     const causes = causesOf(metadata, oldMetadata, options);
     if (options.validate) causes.push(...validateUpdate(object, before), ...validate(object));

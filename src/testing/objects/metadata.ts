@@ -6,20 +6,18 @@ import { goTypeOf, objectAt, objectsAt, ShapeError, textAt, textsAt, without } f
 
 // The rules for the metadata of objects of any resource.
 
-/** Labels or annotations. Throws a `ShapeError` for a value that is no text; null is empty text. */
-function textMap(value: Json | undefined, key: string): Json | undefined {
+/** A map of texts. Throws a `ShapeError` for a value that is no text; null is empty text. */
+export function textMap(field: string, value: Json | undefined, wanted = 'string'): Record<string, string> | undefined {
   if (value === undefined || value === null) return undefined;
-  const field = `ObjectMeta.metadata.${key}`;
-  if (!isJsonObject(value)) throw mismatch(field, value, 'map[string]string');
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => {
-      if (each !== null && typeof each !== 'string') throw mismatch(field, each, 'string');
-      return [name, each ?? ''];
-    }),
-  );
+  if (!isJsonObject(value)) throw mismatch(field, value, `map[string]${wanted}`);
+  const entries = Object.entries(value).map(([name, each]): [string, string] => {
+    if (each !== null && typeof each !== 'string') throw mismatch(field, each, wanted);
+    return [name, each ?? ''];
+  });
+  return Object.fromEntries(entries);
 }
 
-function mismatch(field: string, value: Json, wanted: string): ShapeError {
+export function mismatch(field: string, value: Json, wanted: string): ShapeError {
   return new ShapeError(`json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${wanted}`);
 }
 
@@ -48,8 +46,8 @@ export function isEmptyValue(value: Json | undefined): boolean {
 export function withTidyMetadata(metadata: JsonObject): JsonObject {
   const shaped = {
     ...metadata,
-    labels: textMap(metadata.labels, 'labels') ?? null,
-    annotations: textMap(metadata.annotations, 'annotations') ?? null,
+    labels: textMap('ObjectMeta.metadata.labels', metadata.labels) ?? null,
+    annotations: textMap('ObjectMeta.metadata.annotations', metadata.annotations) ?? null,
   };
   return Object.fromEntries(
     Object.entries(shaped).filter(([key, value]) => key !== 'managedFields' && key !== 'selfLink' && !isEmptyValue(value)),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { deepFreeze, isEqualJson } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -26,17 +27,7 @@ import {
 import { metadataOf, newMetadata } from './metadata.ts';
 import { Database, type ObjectEvent, type ObjectEventListener, ObjectHistory } from './object-history.ts';
 import { applyPatch } from './object-patches.ts';
-import {
-  deepFreeze,
-  equalJson,
-  jsonCopyOf,
-  objectAt,
-  objectFilter,
-  type Selection,
-  ShapeError,
-  textAt,
-  without,
-} from './selectors.ts';
+import { jsonCopyOf, objectAt, objectFilter, type Selection, ShapeError, textAt, without } from './selectors.ts';
 import type {
   DeletedObject,
   ObjectKey,
@@ -234,7 +225,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceO
     if (update === undefined) throw notFound(name, this.resource);
     const { object, causes } = update(given, old, this.#options);
     refuseRequest(name, causes, this.resource);
-    if (equalJson(object, old)) return asObject(old);
+    if (isEqualJson(object, old)) return asObject(old);
     if (!isReleased(old, object)) return asObject(this.#store(object, old));
     // The last finalizer is gone: the update is not stored, but the answer shows it.
     this.#drop(old);

@@ -1,3 +1,4 @@
+import { isEqualJson } from '../../api/json/json.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
 import { podSchema } from '../../api/patch/patch-schemas.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
@@ -12,7 +13,7 @@ import {
 } from '../objects/api-status.ts';
 import { type DeleteRequest, type DeletionOutcome, withDeletionTimes } from '../objects/deletion.ts';
 import { identityCauses, metadataUpdateCauses, nameCauses, newMetadataCauses, withServerMetadata } from '../objects/metadata.ts';
-import { equalJson, fieldsBeside, numberAt, objectAt, objectsAt, textAt, textsAt, without } from '../objects/selectors.ts';
+import { fieldsBeside, numberAt, objectAt, objectsAt, textAt, textsAt, without } from '../objects/selectors.ts';
 import type { ObjectRules, ObjectUpdate, StoreWriteOptions } from '../objects/store-types.ts';
 import { shapePodStatus, validateStatusUpdate } from './pod-status-fields.ts';
 
@@ -61,7 +62,7 @@ function updatedPod(given: JsonObject, old: JsonObject, options: StoreWriteOptio
   const metadata = withServerMetadata(objectAt(given, 'metadata'), oldMetadata, options.fillIns);
   const spec = options.fillIns ? withSpecDefaults(objectAt(given, 'spec')) : objectAt(given, 'spec');
   const causes = metadataCauses(metadata, oldMetadata, options);
-  if (!equalJson(spec, oldSpec)) {
+  if (!isEqualJson(spec, oldSpec)) {
     if (options.validate) causes.push(...validateSpecUpdate(spec, oldSpec));
     const generation = numberAt(oldMetadata, 'generation');
     if (generation !== undefined) metadata.generation = generation + 1;
@@ -71,7 +72,7 @@ function updatedPod(given: JsonObject, old: JsonObject, options: StoreWriteOptio
 
 /** A pod stored by `put` lacks what the server fills in. Filling it in is no change. */
 function keptIfEqual(next: JsonObject, filledIn: JsonObject, stored: JsonObject): JsonObject {
-  return equalJson(next, filledIn) ? stored : next;
+  return isEqualJson(next, filledIn) ? stored : next;
 }
 
 /** A write of the status subresource: the stored spec and owners stay; labels, annotations and finalizers may change. */
@@ -167,9 +168,9 @@ function validateSpecUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
   const before = isGraceRepair ? { ...old, terminationGracePeriodSeconds: 1 } : old;
   const causes: StatusCause[] = [];
   const kept = objectsAt(old, 'tolerations').every((toleration) =>
-    objectsAt(spec, 'tolerations').some((other) => equalJson(toleration, other)),
+    objectsAt(spec, 'tolerations').some((other) => isEqualJson(toleration, other)),
   );
-  if (!kept || !equalJson(fixedPart(spec), fixedPart(before))) causes.push(forbiddenChange('spec', updatableFields));
+  if (!kept || !isEqualJson(fixedPart(spec), fixedPart(before))) causes.push(forbiddenChange('spec', updatableFields));
   return causes;
 }
 

@@ -2,16 +2,16 @@ import { isIP, isIPv4 } from 'node:net';
 import { isJsonObject } from '../../api/json/json.ts';
 import { formatTime } from '../../api/json/time.ts';
 import type { Json, JsonObject } from '../../api/json/types.ts';
+import { type Field, metadataTypes, parseFields, statusTypes } from '../../api/manifest/pod-types.ts';
 import { isSubdomain, qualifiedNameProblems, subdomainRule } from '../objects/api-names.ts';
 import { forbiddenChange, invalidValue, type StatusCause } from '../objects/api-status.ts';
 import { numberAt, objectAt, objectsAt, ShapeError, textAt } from '../objects/selectors.ts';
 
-// The fields of a v1 PodStatus and the form in which the apiserver returns each: which it drops when empty, which it
-// always writes, which times it cuts to whole seconds. A field not named here is unknown, and dropped.
+// The form in which the apiserver returns each field of a v1 PodStatus: which it drops when empty, which it always writes, which
+// times it cuts to whole seconds. A field that no type has is unknown, and dropped.
 
 /** Brings a member (undefined: absent) into the server's form; undefined leaves it out. */
 type Shape = (value: Json | undefined, path: string) => Json | undefined;
-type Fields = { readonly [key: string]: Shape };
 
 const absent = (value: Json | undefined): value is undefined | null => value === undefined || value === null;
 
@@ -19,57 +19,48 @@ function mismatch(path: string, wanted: string): never {
   throw new ShapeError(`json: cannot unmarshal into Go struct field ${path} of type ${wanted}`);
 }
 
-function scalar(type: 'string' | 'number' | 'boolean', whenAbsent?: Json): Shape {
+const types: Readonly<Record<string, readonly string[]>> = { ...metadataTypes, ...statusTypes };
+const zeros: Readonly<Record<string, Json>> = { string: '', bool: false, int32: 0, int64: 0 };
+
+function shapeOf(type: string, presence: Field['presence']): Shape {
+  if (type.startsWith('[]')) return list(shapeOf(type.slice(2), 'required'));
+  if (type.startsWith('{}')) return quantities;
+  if (type.startsWith('#')) return struct(type.slice(1), presence);
+  return type === 'time' ? time(presence) : scalar(zeros[type] ?? '', presence);
+}
+
+function scalar(zero: Json, presence: Field['presence']): Shape {
   return (value, path) => {
-    if (absent(value)) return whenAbsent;
-    if (typeof value !== type) mismatch(path, type);
-    return whenAbsent === undefined && (value === '' || value === 0) ? undefined : value;
+    if (absent(value)) return presence === 'required' ? zero : undefined;
+    if (typeof value !== typeof zero) mismatch(path, typeof zero);
+    return presence === 'optional' && value === zero ? undefined : value;
   };
 }
 
-/** Left out when empty or zero. */
-const text = scalar('string');
-const integer = scalar('number');
-const flag: Shape = (value, path) => scalar('boolean')(value, path) || undefined;
-/** Always written. */
-const textAlways = scalar('string', '');
-const integerAlways = scalar('number', 0);
-const flagAlways = scalar('boolean', false);
-/** A pointer in Go: left out only when absent. */
-const textPointer: Shape = (value, path) => (value === '' ? value : text(value, path));
-const flagPointer = scalar('boolean');
-
-function wholeSeconds(value: Json, path: string): string {
-  const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw new ShapeError(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
-  return formatTime(ms);
-}
-
-const timePointer: Shape = (value, path) => (absent(value) ? undefined : wholeSeconds(value, path));
-const timeOrNull: Shape = (value, path) => (absent(value) ? null : wholeSeconds(value, path));
-
-function members(fields: Fields, value: JsonObject, path: string): JsonObject {
-  const result: JsonObject = {};
-  for (const [key, shape] of Object.entries(fields)) {
-    const member = shape(value[key], `${path}.${key}`);
-    if (member !== undefined) result[key] = member;
-  }
-  return result;
-}
-
-/** A struct behind a pointer. */
-function struct(fields: Fields): Shape {
+function time(presence: Field['presence']): Shape {
   return (value, path) => {
-    if (absent(value)) return undefined;
-    return isJsonObject(value) ? members(fields, value, path) : mismatch(path, 'object');
+    if (absent(value)) return presence === 'required' ? null : undefined;
+    const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(ms))
+      throw new ShapeError(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
+    return formatTime(ms);
   };
 }
 
-/** A struct held by value: written even when empty. */
-function structAlways(fields: Fields): Shape {
-  const shape = struct(fields);
-  return (value, path) => shape(value ?? {}, path);
+/** One that is held by value is written even when empty. */
+function struct(name: string, presence: Field['presence']): Shape {
+  const fields = parseFields(types[name] ?? []).map((field) => ({ key: field.name, shape: shapeOf(field.type, field.presence) }));
+  return (value, path) => {
+    if (absent(value) && presence !== 'required') return undefined;
+    const given = value ?? {};
+    if (!isJsonObject(given)) return mismatch(path, 'object');
+    const result: JsonObject = {};
+    for (const { key, shape } of fields) {
+      const member = shape(given[key], `${path}.${key}`);
+      if (member !== undefined) result[key] = member;
+    }
+    return result;
+  };
 }
 
 function list(item: Shape): Shape {
@@ -87,106 +78,14 @@ const quantities: Shape = (value, path) => {
   return Object.keys(value).length === 0 ? undefined : value;
 };
 
-const requirements = struct({
-  limits: quantities,
-  requests: quantities,
-  claims: list(struct({ name: textAlways, request: text })),
-});
-
-const containerState = structAlways({
-  waiting: struct({ reason: text, message: text }),
-  running: struct({ startedAt: timeOrNull }),
-  terminated: struct({
-    exitCode: integerAlways,
-    signal: integer,
-    reason: text,
-    message: text,
-    startedAt: timeOrNull,
-    finishedAt: timeOrNull,
-    containerID: text,
-  }),
-});
-
-const containerStatuses = list(
-  struct({
-    name: textAlways,
-    state: containerState,
-    lastState: containerState,
-    ready: flagAlways,
-    restartCount: integerAlways,
-    image: textAlways,
-    imageID: textAlways,
-    containerID: text,
-    started: flagPointer,
-    allocatedResources: quantities,
-    resources: requirements,
-    volumeMounts: list(
-      struct({
-        name: textAlways,
-        mountPath: textAlways,
-        readOnly: flag,
-        recursiveReadOnly: textPointer,
-        volumeStatus: struct({ image: struct({ imageRef: text }) }),
-      }),
-    ),
-    user: struct({ linux: struct({ uid: integerAlways, gid: integerAlways, supplementalGroups: list(integerAlways) }) }),
-    allocatedResourcesStatus: list(
-      struct({
-        name: textAlways,
-        resources: list(struct({ resourceID: textAlways, health: text, message: textPointer })),
-      }),
-    ),
-    stopSignal: textPointer,
-  }),
-);
-
-const addresses = list(struct({ ip: textAlways }));
-
-const podStatusFields: Fields = {
-  observedGeneration: integer,
-  phase: text,
-  conditions: list(
-    struct({
-      type: textAlways,
-      observedGeneration: integer,
-      status: textAlways,
-      lastProbeTime: timeOrNull,
-      lastTransitionTime: timeOrNull,
-      reason: text,
-      message: text,
-    }),
-  ),
-  message: text,
-  reason: text,
-  nominatedNodeName: text,
-  hostIP: text,
-  hostIPs: addresses,
-  podIP: text,
-  podIPs: addresses,
-  startTime: timePointer,
-  initContainerStatuses: containerStatuses,
-  containerStatuses,
-  qosClass: text,
-  ephemeralContainerStatuses: containerStatuses,
-  resize: text,
-  resourceClaimStatuses: list(struct({ name: textAlways, resourceClaimName: textPointer })),
-  extendedResourceClaimStatus: struct({
-    requestMappings: list(struct({ containerName: textAlways, resourceName: textAlways, requestName: textAlways })),
-    resourceClaimName: textAlways,
-  }),
-  allocatedResources: quantities,
-  resources: requirements,
-  nodeAllocatableResourceClaimStatuses: list(
-    struct({ resourceClaimName: textAlways, containers: list(textAlways), resources: quantities }),
-  ),
-};
+const podStatus = shapeOf('#PodStatus', 'required');
 
 /** The names of the members of a PodStatus. */
-export const podStatusFieldNames: readonly string[] = Object.keys(podStatusFields);
+export const podStatusFieldNames: readonly string[] = parseFields(statusTypes.PodStatus).map(({ name }) => name);
 
 /** The status as the apiserver stores and answers it. Throws a `ShapeError` for a member of the wrong type. */
 export function shapePodStatus(status: JsonObject): JsonObject {
-  return members(podStatusFields, status, 'PodStatus.status');
+  return podStatus(status, 'PodStatus.status') as JsonObject;
 }
 
 // A kube-apiserver's rules for a write of the status subresource. It has none for phases: it accepts Failed -> Running.

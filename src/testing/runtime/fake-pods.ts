@@ -119,7 +119,7 @@ export class FakePods {
 
   sandboxes({ podUID, ready }: SandboxFilter = {}): FakeSandbox[] {
     const fits = ({ config, isReady }: FakeSandbox) =>
-      (podUID ?? podUIDOf(config)) === podUIDOf(config) && (ready ?? isReady) === isReady;
+      (podUID ?? labelledPodUID(config)) === labelledPodUID(config) && (ready ?? isReady) === isReady;
     return [...this.#sandboxes.values()].filter(fits);
   }
 
@@ -246,7 +246,7 @@ export class FakePods {
   }
 }
 
-function podUIDOf({ labels }: PodSandboxConfig): string | undefined {
+function labelledPodUID({ labels }: PodSandboxConfig): string | undefined {
   return labels[runtimeLabels.podUID];
 }
 

@@ -24,6 +24,7 @@ import type {
 } from '../../kubelet/runtime/runtime-containers.ts';
 import type { FilesystemUsage, RuntimeImage } from '../../kubelet/runtime/runtime-images.ts';
 import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../../kubelet/runtime/runtime-sandboxes.ts';
+import { FaultRules } from '../fault-rules.ts';
 import { EventStreams } from './event-streams.ts';
 import type { ContainerEnd } from './fake-container.ts';
 import { FakeImages, requireImage } from './fake-images.ts';
@@ -36,7 +37,7 @@ import {
   resolveRuntimeOptions,
 } from './fake-runtime-options.ts';
 import {
-  RuleList,
+  fitsCall,
   type RuntimeCallRecord,
   RuntimeCalls,
   type RuntimeFaultHandle,
@@ -64,7 +65,7 @@ export class FakeRuntime implements ContainerRuntime {
   readonly #images = new FakeImages();
   readonly #pods: FakePods;
   readonly #streams = new EventStreams();
-  readonly #eventRules = new RuleList<Omit<RuntimeFaultRule, 'fault'>>();
+  readonly #eventRules = new FaultRules<Omit<RuntimeFaultRule, 'fault'>>();
   readonly #history: RuntimeHappening[] = [];
   readonly #conditions = new Map<string, RuntimeCondition>();
   #cancelComeUp: CancelTimer = () => {};
@@ -318,7 +319,8 @@ export class FakeRuntime implements ContainerRuntime {
   #happened(happening: RuntimeHappening, sandbox: FakeSandbox): void {
     this.#history.push(happening);
     const { type, id: containerID, at, podUID } = happening;
-    if (this.#eventRules.take('', containerID) !== undefined) return;
+    const [lost] = this.#eventRules.take((rule) => fitsCall(rule, '', containerID));
+    if (lost !== undefined) return;
     const containers = [...sandbox.containers.values()].map((container) => container.details());
     this.#streams.send({ type, containerID, at, podUID, sandbox: sandbox.details(), containers });
   }

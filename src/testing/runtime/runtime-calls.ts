@@ -1,6 +1,7 @@
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { RuntimeError, type RuntimeErrorKind } from '../../kubelet/runtime/container-runtime.ts';
+import { FaultRules } from '../fault-rules.ts';
 
 /** A call that a {@link FakeRuntime} got. */
 export interface RuntimeCallRecord {
@@ -14,7 +15,7 @@ export interface RuntimeCallRecord {
 
 /** Lets calls through, delays them and fails them. */
 export class RuntimeCalls {
-  readonly rules = new RuleList<RuntimeFaultRule>();
+  readonly rules = new FaultRules<RuntimeFaultRule>();
   log: RuntimeCallRecord[] = [];
   readonly #clock: Clock;
   /** What fails each call under way. */
@@ -54,7 +55,8 @@ export class RuntimeCalls {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const fail = (): void => reject(this.unavailable(call));
     this.#underWay.add(fail);
-    this.#act(call, this.rules.take(call, about)?.fault, act).then(resolve, reject);
+    const [rule] = this.rules.take((each) => fitsCall(each, call, about));
+    this.#act(call, rule?.fault, act).then(resolve, reject);
     try {
       return await untilAborted(promise, signal);
     } finally {
@@ -182,46 +184,7 @@ export interface RuntimeFaultHandle {
   remove(): void;
 }
 
-interface ActiveRule {
-  readonly rule: Omit<RuntimeFaultRule, 'fault'>;
-  remaining: number;
-}
-
-/** Rules in the order in which they were added. Each hits what fits until it is used up. */
-export class RuleList<Rule extends Omit<RuntimeFaultRule, 'fault'>> {
-  #rules: (ActiveRule & { readonly rule: Rule })[] = [];
-
-  add(rule: Rule): RuntimeFaultHandle {
-    const times = rule.times ?? (rule.probability === undefined ? 1 : Number.POSITIVE_INFINITY);
-    const active = { rule, remaining: times };
-    this.#rules.push(active);
-    return {
-      get remaining() {
-        return active.remaining;
-      },
-      remove: () => {
-        active.remaining = 0;
-      },
-    };
-  }
-
-  clear(): void {
-    for (const active of this.#rules) active.remaining = 0;
-    this.#rules = [];
-  }
-
-  /** The first rule that hits; it counts as one hit. */
-  take(call: string, about: string): Rule | undefined {
-    const hit = this.#rules.find((active) => hits(active, call, about));
-    if (hit === undefined) return undefined;
-    hit.remaining -= 1;
-    this.#rules = this.#rules.filter(({ remaining }) => remaining > 0);
-    return hit.rule;
-  }
-}
-
-function hits({ rule, remaining }: ActiveRule, call: string, about: string): boolean {
-  const { probability, random = Math.random } = rule;
-  if (remaining <= 0 || (rule.call ?? call) !== call || (rule.about ?? about) !== about) return false;
-  return probability === undefined || random() < probability;
+/** True for a rule of the call and of what it is about. */
+export function fitsCall(rule: Omit<RuntimeFaultRule, 'fault'>, call: string, about: string): boolean {
+  return (rule.call ?? call) === call && (rule.about ?? about) === about;
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newerEvents } from '../../../src/client/resources/api-resource.ts';
 import { KubeTransport } from '../../../src/index.ts';
 import { ResourceClient, resources } from '../../../src/reflector.ts';
-import { schedulingEvents, type WireEvent } from '../../../src/scheduler/cluster/event-writer.ts';
+import type { WireEvent } from '../../../src/scheduler/cluster/event-writer.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 
 describe('events of events.k8s.io', () => {
@@ -14,7 +15,7 @@ describe('events of events.k8s.io', () => {
     server = await startTestServer();
     transport = new KubeTransport(server.kubeConfig());
     namespace = await server.admin.createNamespace();
-    newer = new ResourceClient(transport, schedulingEvents);
+    newer = new ResourceClient(transport, newerEvents);
   });
 
   afterAll(async () => {

@@ -2,7 +2,7 @@
 
 import { invalidOption } from '../../../base/errors.ts';
 import { isLabelKey, labelKeyRule } from '../../../base/names.ts';
-import { requireKnownOptions } from '../../../base/options.ts';
+import { membersOption } from '../../../base/options.ts';
 import type { ShapePoint, WeighedResource } from './strategies.ts';
 
 export type ScoringStrategy =
@@ -18,8 +18,6 @@ export interface FitArgs {
   readonly ignoredResourceGroups: ReadonlySet<string>;
   readonly scoringStrategy: ScoringStrategy;
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 const strategies = ['LeastAllocated', 'MostAllocated', 'RequestedToCapacityRatio'];
 const defaultResources: readonly WeighedResource[] = [
@@ -56,14 +54,8 @@ export function balancedAllocationArgs(args: unknown): readonly WeighedResource[
 }
 
 /** Absent arguments are an empty object. `kind` and `apiVersion` may stand in it, as in a configuration file. */
-function argMembers(name: string, args: unknown, known: readonly string[]): Members {
-  return membersOf(name, args ?? {}, ['apiVersion', 'kind', ...known]);
-}
-
-function membersOf(name: string, value: unknown, known: readonly string[]): Members {
-  if (Array.isArray(value)) throw invalidOption(name, 'an object', value);
-  requireKnownOptions(name, value, known);
-  return value as Members;
+function argMembers(name: string, args: unknown, known: readonly string[]) {
+  return membersOption(name, args ?? {}, ['apiVersion', 'kind', ...known]);
 }
 
 const groupRule = 'a name of at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends and no "/"';
@@ -81,7 +73,7 @@ function resourceNames(name: string, value: unknown, rule: string, holds: (text:
 
 function strategyOf(name: string, value: unknown): ScoringStrategy {
   if (value === undefined || value === null) return { type: 'LeastAllocated', resources: defaultResources };
-  const members = membersOf(name, value, ['type', 'resources', 'requestedToCapacityRatio']);
+  const members = membersOption(name, value, ['type', 'resources', 'requestedToCapacityRatio']);
   const { type, requestedToCapacityRatio } = members;
   if (typeof type !== 'string' || !strategies.includes(type)) {
     throw invalidOption(`${name}.type`, `one of ${strategies.map((each) => `"${each}"`).join(', ')}`, type);
@@ -89,7 +81,7 @@ function strategyOf(name: string, value: unknown): ScoringStrategy {
   const resources = resourcesOf(`${name}.resources`, members.resources, 100);
   if (type === 'RequestedToCapacityRatio') {
     const ratio = `${name}.requestedToCapacityRatio`;
-    const { shape } = membersOf(ratio, requestedToCapacityRatio, ['shape']);
+    const { shape } = membersOption(ratio, requestedToCapacityRatio, ['shape']);
     return { type, resources, shape: shapeOf(`${ratio}.shape`, shape) };
   }
   if (requestedToCapacityRatio !== undefined && requestedToCapacityRatio !== null) {
@@ -103,7 +95,7 @@ function strategyOf(name: string, value: unknown): ScoringStrategy {
 function resourcesOf(name: string, value: unknown, maxWeight: number): readonly WeighedResource[] {
   const resources = listOf(name, value).map((item, index) => {
     const at = `${name}[${index}]`;
-    const { name: resource, weight } = membersOf(at, item, ['name', 'weight']);
+    const { name: resource, weight } = membersOption(at, item, ['name', 'weight']);
     if (typeof resource !== 'string') throw invalidOption(`${at}.name`, 'the name of a resource', resource);
     return { name: resource, weight: weight === undefined || weight === 0 ? 1 : integer(`${at}.weight`, weight, 1, maxWeight) };
   });
@@ -114,7 +106,7 @@ function resourcesOf(name: string, value: unknown, maxWeight: number): readonly 
 function shapeOf(name: string, value: unknown): readonly ShapePoint[] {
   const points = listOf(name, value).map((item, index) => {
     const at = `${name}[${index}]`;
-    const { utilization = 0, score = 0 } = membersOf(at, item, ['utilization', 'score']);
+    const { utilization = 0, score = 0 } = membersOption(at, item, ['utilization', 'score']);
     return {
       utilization: integer(`${at}.utilization`, utilization, 0, 100),
       score: integer(`${at}.score`, score, 0, 10),

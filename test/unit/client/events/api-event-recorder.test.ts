@@ -236,6 +236,17 @@ describe('ApiEventRecorder', () => {
     expect([requests.length, lines]).toEqual([1, ['too many events wait to be written: one was dropped']]);
   });
 
+  it('writes an event that comes just when the one before it has been written', async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const { events, requests } = recorder();
+      events.event(pod, 'Normal', 'Reason', 'one');
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      events.event(pod, 'Normal', 'Reason', 'two');
+      await settle(20);
+      expect([turns, requests.length]).toEqual([turns, 2]);
+    }
+  });
+
   it('says that it drops events', async () => {
     const { events, requests, lines } = recorder(() => new Promise(() => {}));
     for (let i = 0; i < 502; i++) events.event(buildPod({ metadata: { uid: `u${i}` } }), 'Normal', 'Reason', 'message');

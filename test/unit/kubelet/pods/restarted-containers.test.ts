@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../../../src/api/json/types.ts';
-import { illegalTransition } from '../../../../src/status/rules/validate-status.ts';
+import { checkContainerStateTransition } from '../../../../src/status/rules/container-state-transition.ts';
 import type { LifeRequest } from '../../../../src/testing/runtime/fake-container.ts';
 import { NodeWorld } from '../agent/node-world.ts';
 import { container, podOf, SyncerWorld, testConfigs } from './syncer-world.ts';
@@ -10,7 +10,7 @@ const slowPull = (pullMs: number) => (image: string) => (image === 'app:2' ? { p
 
 /** What a status manager would refuse of the statuses that were told one after another. */
 function refusals(told: readonly WirePodStatus[], { spec }: Pod): (string | undefined)[] {
-  const pairs = told.slice(1).map((status, index) => illegalTransition(told[index] ?? {}, status, spec)?.detail);
+  const pairs = told.slice(1).map((status, index) => checkContainerStateTransition(told[index] ?? {}, status, spec)?.detail);
   return pairs.filter((detail) => detail !== undefined);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ApiError, type KubeRequest } from '../../../../src/index.ts';
-import { EventWriter } from '../../../../src/scheduler/cluster/event-writer.ts';
+import { eventWriter } from '../../../../src/scheduler/cluster/event-writer.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
 interface StoredEvent {
@@ -27,10 +27,10 @@ function world(before: (request: KubeRequest, asked: readonly string[]) => void 
     return events.get(name) as never;
   };
   const transport = { request, stream: () => Promise.reject(new Error('no streams')) };
-  const writer = new EventWriter({ transport, identity: 'one', clock: new FakeClock(), logger: silentLogger });
+  const writer = eventWriter({ transport, identity: 'one', clock: new FakeClock(), logger: silentLogger });
   const happen = async () => {
     const pod = { metadata: { name: 'web', namespace: 'd', uid: 'u1', resourceVersion: '1' } };
-    writer.event({ pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: 'no room' });
+    writer.send({ pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: 'no room' });
     await writer.flush();
   };
   const told = () => [...events.values()].map(({ note, series }) => [note, series?.count]);

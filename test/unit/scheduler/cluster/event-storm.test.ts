@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeRequest } from '../../../../src/index.ts';
-import { EventWriter } from '../../../../src/scheduler/cluster/event-writer.ts';
+import { eventWriter } from '../../../../src/scheduler/cluster/event-writer.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
 /** A server that takes its time: the test answers. */
@@ -37,9 +37,9 @@ describe('events of a storm of pods', () => {
   it('are all written where some thousand come at once, a few at a time', async () => {
     const server = slowServer();
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    const writer = new EventWriter({ transport: server.transport, identity: 'one', clock: new FakeClock(), logger });
+    const writer = eventWriter({ transport: server.transport, identity: 'one', clock: new FakeClock(), logger });
     for (let i = 0; i < 5000; i++) {
-      writer.event({ pod: podOf(i), type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'assigned' });
+      writer.send({ pod: podOf(i), type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'assigned' });
     }
     await server.answerAll(writer.flush());
     expect(server.counts()).toEqual({ most: 8, written: 5000 });
@@ -49,9 +49,9 @@ describe('events of a storm of pods', () => {
 
   it('are dropped, and counted, where the server takes none', async () => {
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    const writer = new EventWriter({ transport: slowServer().transport, identity: 'one', clock: new FakeClock(), logger });
+    const writer = eventWriter({ transport: slowServer().transport, identity: 'one', clock: new FakeClock(), logger });
     for (let i = 0; i < 10_018; i++) {
-      writer.event({ pod: podOf(i), type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'assigned' });
+      writer.send({ pod: podOf(i), type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'assigned' });
     }
     expect(writer.dropped).toBe(10);
   });

@@ -6,10 +6,10 @@ import { generateReadinessConditions } from '../../../../src/status/conditions/g
 import { generateConditions } from '../../../../src/status/conditions/generate-pod-conditions.ts';
 import { generateAllContainersRestartingCondition } from '../../../../src/status/conditions/generate-runtime-conditions.ts';
 import { carryOverContainerStatuses } from '../../../../src/status/rules/carry-over.ts';
+import { checkContainerStateTransition } from '../../../../src/status/rules/container-state-transition.ts';
 import { mergePodStatus } from '../../../../src/status/rules/merge-pod-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../../src/status/rules/pod-status-equality.ts';
 import { differsFromServer, withServerFillIns } from '../../../../src/status/rules/server-fill-ins.ts';
-import { checkContainerStateTransition } from '../../../../src/status/rules/validate-status.ts';
 import { PodStatuses, updateStatusInternal } from '../../../../src/status/status-cache.ts';
 import { Counter, numbered } from '../../../support/counted.ts';
 

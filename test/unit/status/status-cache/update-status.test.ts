@@ -74,6 +74,7 @@ describe('updateStatusInternal', () => {
     expect(update(podStatuses, running, { force: true, podIsFinished: true })).toEqual({
       kind: 'refused',
       reason: 'terminated container c attempted illegal transition to non-terminated state',
+      detail: 'container c from terminated (exit code 1) to running',
     });
     expect(podStatuses.get('u')).toBe(entry);
   });
