@@ -97,9 +97,9 @@ export type { PodResizeInProgress, PodResizes } from './status/resize/pod-resize
 export { carryOverContainerStatuses } from './status/rules/carry-over.ts';
 export { StatusManager } from './status/status-manager.ts';
 export type { StatusManagerOptions } from './status/status-manager-options.ts';
-export type { PodSourceTimes } from './status/sync/api-copies.ts';
 export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
+export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
 export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';

@@ -17,7 +17,7 @@ import { safeRandom } from '../base/random.ts';
 import type { PodClient } from '../client/resources/kube-pod-client.ts';
 import type { PodDeletionSafety } from './pods/pod-deletion-safety.ts';
 import type { PodManager } from './pods/pod-manager.ts';
-import type { PodSourceTimes } from './sync/api-copies.ts';
+import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
 /** What a {@link StatusManager} needs, and how it sends. */
 export interface StatusManagerOptions {

@@ -5,7 +5,8 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
 import type { PodManager, UIDTranslations } from '../pods/pod-manager.ts';
 import type { VersionedPodStatus } from '../status-cache.ts';
-import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
+import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { Moment } from './pod-source-view.ts';
 
 /** Which pod on the apiserver carries a pod's status. */
 export interface ApiTarget {

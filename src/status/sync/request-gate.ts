@@ -1,17 +1,15 @@
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
-import { backoffMs, longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import type { Emitter } from '../../base/concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
-import { type ApiFailure, classOf, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import {
   type RequestSubject,
   type RequestTimes,
   requestEvent,
   type StatusManagerEvents,
-  type Verb,
 } from '../events/status-manager-events.ts';
+import { RequestFailure } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
 export interface GateAdmission {
@@ -228,81 +226,4 @@ async function call<T>(request: (limits: RequestLimits) => Promise<T>, limits: R
 
 function noAnswer(timeoutMs: number): ApiError {
   return new ApiError({ reason: 'Timeout', message: `The pod client gave no answer within ${timeoutMs} ms` });
-}
-
-/** A request that failed, with what the failure means. */
-export class RequestFailure extends Error {
-  readonly verb: Verb;
-  readonly errorClass: ErrorClass;
-  /** What the pod client rejected with. */
-  override readonly cause: unknown;
-  /** What the cause tells of the answer. */
-  readonly failure: ApiFailure;
-  /** Resolves when the pod client's promise has settled; undefined when it had settled by the time of the failure. */
-  readonly settled: Promise<void> | undefined;
-
-  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>, failure = readApiFailure(cause)) {
-    super(failure.message);
-    this.verb = verb;
-    this.errorClass = errorClass;
-    this.cause = cause;
-    this.failure = failure;
-    this.settled = settled;
-  }
-
-  /**
-   * The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. `wasAborted`: the
-   * manager gives up its requests. A client that says so by itself (one that was closed, say) is unavailable.
-   */
-  static of(verb: Verb, cause: unknown, nowMs: number, wasAborted: boolean): RequestFailure {
-    const failure = readApiFailure(cause, nowMs);
-    const errorClass = classOf(failure);
-    return new RequestFailure(
-      verb,
-      errorClass === 'aborted' && !wasAborted ? 'unavailable' : errorClass,
-      cause,
-      undefined,
-      failure,
-    );
-  }
-}
-
-/** The bounds of every wait after a failure. */
-export const backoff = { baseMs: 1000, capMs: 60_000 } as const;
-
-/** How long the server asked to wait, five minutes at the longest; 0 when it asked for nothing. */
-export function askedMs({ failure }: RequestFailure): number {
-  return Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
-}
-
-export interface ThrottlingOptions {
-  readonly random: () => number;
-}
-
-/** The pauses of the whole client, after answers that concern every request: too many requests, or no valid credentials. */
-export class Throttling {
-  readonly #options: ThrottlingOptions;
-  #failuresInARow = 0;
-
-  constructor(options: ThrottlingOptions) {
-    this.#options = options;
-  }
-
-  /** A request has succeeded: the next pause is short again. */
-  succeed(): void {
-    this.#failuresInARow = 0;
-  }
-
-  /**
-   * How long the whole client pauses after this failure; undefined for one that concerns its pod alone. What the server asked
-   * for, and never less than our own backoff. Requests that were under way together and failed together count as one failure.
-   * `pauseLeftMs`: what is left of the pause that runs already, if there is one.
-   */
-  pauseMs(failure: RequestFailure, pauseLeftMs: number | undefined): number | undefined {
-    if (failure.errorClass !== 'throttled' && failure.errorClass !== 'unauthorized') return undefined;
-    const { random } = this.#options;
-    if (pauseLeftMs !== undefined) return Math.max(askedMs(failure), pauseLeftMs);
-    this.#failuresInARow++;
-    return Math.max(askedMs(failure), backoffMs(this.#failuresInARow, { ...backoff, random }));
-  }
 }

@@ -5,8 +5,10 @@ import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
-import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
-import type { GateAdmission, RequestFailure, RequestGate } from './request-gate.ts';
+import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { Moment } from './pod-source-view.ts';
+import type { RequestFailure } from './request-failure.ts';
+import type { GateAdmission, RequestGate } from './request-gate.ts';
 
 /** What every sync works with. */
 export interface SyncContext {

@@ -12,7 +12,8 @@ import { withServerFillIns } from '../rules/server-fill-ins.ts';
 import type { VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import { type ApiPod, apiPodOf, patchedApiPod } from './api-copies.ts';
-import { type GateAdmission, RequestFailure } from './request-gate.ts';
+import { RequestFailure } from './request-failure.ts';
+import type { GateAdmission } from './request-gate.ts';
 import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type SyncOutcome } from './sync-context.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { PodStatusReader } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
-import { askedMs, backoff, type RequestFailure, Throttling } from './request-gate.ts';
+import { askedMs, backoff, type RequestFailure, Throttling } from './request-failure.ts';
 import {
   type Acknowledged,
   isWaitOnCopy,

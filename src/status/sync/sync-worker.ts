@@ -5,7 +5,7 @@ import type { StatusCache } from '../status-cache.ts';
 import type { PodFinisher } from './finish-when-reclaimed.ts';
 import type { FlushWaiters } from './flush-waiters.ts';
 import { isUrgent, type LookContext, lookAt } from './look.ts';
-import { RequestFailure } from './request-gate.ts';
+import { RequestFailure } from './request-failure.ts';
 import { isWork, mayTry, type SyncContext, type SyncEffect, type SyncOutcome } from './sync-context.ts';
 import type { HeldPhase } from './sync-phase.ts';
 import { countedSync } from './sync-pod.ts';

@@ -4,13 +4,8 @@ import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-e
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { PluginRejection } from '../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import {
-  Budgets,
-  bestCandidates,
-  findCandidates,
-  potentialNodes,
-  whyNotEligible,
-} from '../../../src/scheduler/preemption/default-preemption.ts';
+import { Budgets, bestCandidates, findCandidates } from '../../../src/scheduler/preemption/candidates.ts';
+import { potentialNodes, whyNotEligible } from '../../../src/scheduler/preemption/default-preemption.ts';
 import type { PreemptCase, PreemptOutcome, RecordedFailure } from './preempt-case.ts';
 import { frameworkOf } from './preempt-world.ts';
 

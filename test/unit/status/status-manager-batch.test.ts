@@ -5,8 +5,9 @@ import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { differsFromServer } from '../../../src/status/rules/server-fill-ins.ts';
 import { PodStatuses } from '../../../src/status/status-cache.ts';
 import { AgentView } from '../../../src/status/sync/agent-view.ts';
-import { ApiCopies, PodSourceView } from '../../../src/status/sync/api-copies.ts';
+import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
 import { orphanedUIDs } from '../../../src/status/sync/look.ts';
+import { PodSourceView } from '../../../src/status/sync/pod-source-view.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './status-harness.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestCandidates } from '../../../../src/scheduler/preemption/default-preemption.ts';
+import { bestCandidates } from '../../../../src/scheduler/preemption/candidates.ts';
 import { type PodShape, podOf } from './preemption-world.ts';
 
 const now = Date.parse('2000-01-01T00:01:00Z');

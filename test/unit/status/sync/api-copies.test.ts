@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import { ApiCopies, type ApiPod, apiPodOf, PodSourceView, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
+import { ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
+import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { deleting, testPod } from '../status-harness.ts';
 

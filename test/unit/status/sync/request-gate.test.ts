@@ -3,7 +3,8 @@ import { Emitter } from '../../../../src/base/concurrency/emitter.ts';
 import { metricsOption, noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from '../../../../src/status/events/status-manager-events.ts';
-import { type GateAdmission, RequestFailure, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
+import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
+import { type GateAdmission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 function gate(rateLimiter?: { qps: number; burst: number }) {
