@@ -130,7 +130,10 @@ export class StatusCache implements PodStatusReader {
   }
 }
 
-/** An event that waits for its turn makes its copy of the pod now: until then its owner may change the pod. */
+/**
+ * While listeners are being called, the event is queued. It copies the pod now, because the pod's owner may change it before
+ * the event is delivered.
+ */
 function toldLater<Event extends { readonly pod: Pod }>(events: Emitter<StatusManagerEvents>, event: Event): Event {
   if (events.isTelling) void event.pod;
   return event;

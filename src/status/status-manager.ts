@@ -123,7 +123,8 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   /**
    * Takes the agent's newest view of a pod; a copy is made. True when the cache changed. A status the transition rules
    * forbid is refused: the cache stays, `illegalTransition` is emitted and false returned. While the pod has a
-   * deletionTimestamp every call counts as a change. Throws ERR_INVALID_ARGUMENT, before anything changes.
+   * deletionTimestamp every call counts as a change. Throws ERR_INVALID_ARGUMENT, before anything changes, and ERR_STOPPED
+   * after `stop`.
    */
   setPodStatus(pod: Pod, status: PodStatus): boolean {
     this.#runState.assertNotStopped('setPodStatus');
@@ -142,7 +143,8 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   /**
    * A readiness probe's result. Recomputes Ready and ContainersReady. True when the cache changed; false too for a pod
-   * or container that is not known. Throws ERR_INVALID_ARGUMENT, also for a result that is no boolean, such as a promise.
+   * or container that is not known. Throws ERR_INVALID_ARGUMENT, also for a result that is no boolean, such as a promise, and
+   * ERR_STOPPED after `stop`.
    */
   setContainerReadiness(podUID: string, containerID: string, ready: boolean): boolean {
     this.#requireProbe('setContainerReadiness', podUID, containerID, 'ready', ready);
@@ -151,7 +153,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     );
   }
 
-  /** A startup probe's result. True when the cache changed. Throws ERR_INVALID_ARGUMENT as `setContainerReadiness` does. */
+  /** A startup probe's result. True when the cache changed. Throws ERR_INVALID_ARGUMENT and ERR_STOPPED as `setContainerReadiness` does. */
   setContainerStartup(podUID: string, containerID: string, started: boolean): boolean {
     this.#requireProbe('setContainerStartup', podUID, containerID, 'started', started);
     return this.#probed('setContainerStartup', podUID, containerID, (_, status) =>
@@ -162,7 +164,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   /**
    * Nothing of the pod runs any more: containers without a known end become unknown (exit code 137), the phase becomes
    * terminal, and the pod may be deleted. From now on `terminateWhenReclaimed` finishes no pod. True when the cache changed.
-   * Throws ERR_INVALID_ARGUMENT.
+   * Throws ERR_INVALID_ARGUMENT, and ERR_STOPPED after `stop`.
    */
   terminatePod(pod: Pod): boolean {
     this.#runState.assertNotStopped('terminatePod');
@@ -176,7 +178,10 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return this.#update({ pod, podUID, status: ownCopy(status), force: true, podIsFinished: true });
   }
 
-  /** Drops the status and the resize conditions of every pod whose uid is not in the set. Throws ERR_INVALID_ARGUMENT for anything but a set. */
+  /**
+   * Drops the status and the resize conditions of every pod whose uid is not in the set. Throws ERR_INVALID_ARGUMENT for
+   * anything but a set, and ERR_STOPPED after `stop`.
+   */
   removeOrphanedStatuses(knownPodUIDs: ReadonlySet<string>): void {
     this.#runState.assertNotStopped('removeOrphanedStatuses');
     if (typeof knownPodUIDs?.has !== 'function') throw invalidArgument('knownPodUIDs', 'a Set of pod uids', knownPodUIDs);
@@ -194,7 +199,10 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return this.#cache.get(this.#translate(podUID))?.view;
   }
 
-  /** Sends this pod as soon as a slot is free, whatever it waits for. A pod that no pod source watches is read first. */
+  /**
+   * Sends this pod as soon as a slot is free, whatever it waits for. A pod that no pod source watches is read first. Throws
+   * ERR_STOPPED after `stop`.
+   */
   reconcile(podUID: string): void {
     this.#runState.assertNotStopped('reconcile');
     this.#sync?.reconcile(this.#translate(podUID));
@@ -221,7 +229,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
    * Resolves when what was set before this call, for one pod or for all, is on the apiserver or its pod is gone; pods
    * that only time or the agent can move on, and pods that are gone, are listed in `held`. Rejects with ERR_FLUSH_TIMEOUT
    * after `timeoutMs` (default 30 000): the error's `pods` name each pod with its phase and its last error. Rejects at once
-   * with ERR_NO_CLIENT, ERR_NOT_STARTED or ERR_STOPPED.
+   * with ERR_NO_CLIENT, ERR_NOT_STARTED or ERR_STOPPED, and with ERR_INVALID_OPTION for an option that is wrong.
    */
   async flush(options: { timeoutMs?: number; podUID?: string } = {}): Promise<FlushResult> {
     requireKnownOptions('options', options, ['timeoutMs', 'podUID']);
@@ -240,6 +248,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
    * left, at the latest a second after the drain, to what could not be written and to the requests that the pod client has
    * not ended. On a clock that stands still, as a test's does that nobody moves, the drain ends after about a second of the
    * machine's time. Every call after the first returns the first one's promise. The pod client stays open: it is its owner's.
+   * Rejects with ERR_INVALID_OPTION, and stops nothing, for an option that is wrong.
    */
   stop(options: { drainTimeoutMs?: number } = {}): Promise<StopResult> {
     try {

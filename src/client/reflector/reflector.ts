@@ -65,7 +65,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   #loop: Promise<void> = Promise.resolve();
   #hasSynced = false;
   #lastObservedAt: number | undefined;
-  /** The same in time that has passed. */
+  /** The same moment by `Clock.elapsed`. */
   #heardAt: number | undefined;
   #lastListedAt: number | undefined;
   #lastFailure: LastFailure | undefined;

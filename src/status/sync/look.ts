@@ -104,7 +104,7 @@ function reasonToSync(
   return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
 }
 
-/** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
+/** True when the copy differs only in what the merge would leave as it is: a PATCH would be empty. */
 function isWritten(context: ReasonContext, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
   // the two formats differ in whether another order of the conditions is a change
   const options = { uid: copy.uid, format: context.patchFormat };

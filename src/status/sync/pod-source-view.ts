@@ -1,7 +1,7 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 
-/** A moment that is told from those before the pod source's next full list. */
+/** A point in time by our clock, and when the pod source's last full list began: a later list is recognised by it. */
 export interface Moment {
   /** By `Clock.elapsed`. */
   readonly at: number;

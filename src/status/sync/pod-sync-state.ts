@@ -6,7 +6,7 @@ export type Afterwards = 'nothing' | 'look' | 'sync';
 
 interface InFlight {
   readonly kind: 'in-flight';
-  /** The pod's entry was dropped meanwhile: what the sync brings speaks of another life of the pod. */
+  /** The pod's entry was dropped meanwhile: what the sync brings is about the dropped entry, and is ignored. */
   readonly entryDropped: boolean;
   readonly afterwards: Afterwards;
   /** The version that the sync has dealt with. */

@@ -8,17 +8,17 @@ export class RequestFailure extends Error {
   readonly errorClass: ErrorClass;
   /** What the pod client rejected with. */
   override readonly cause: unknown;
-  /** What the cause tells of the answer. */
-  readonly failure: ApiFailure;
+  /** What the cause says of the apiserver's answer. */
+  readonly answer: ApiFailure;
   /** Resolves when the pod client's promise has settled; undefined when it had settled by the time of the failure. */
   readonly settled: Promise<void> | undefined;
 
-  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>, failure = readApiFailure(cause)) {
-    super(failure.message);
+  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>, answer = readApiFailure(cause)) {
+    super(answer.message);
     this.verb = verb;
     this.errorClass = errorClass;
     this.cause = cause;
-    this.failure = failure;
+    this.answer = answer;
     this.settled = settled;
   }
 
@@ -27,15 +27,10 @@ export class RequestFailure extends Error {
    * manager gives up its requests. A client that says so by itself (one that was closed, say) is unavailable.
    */
   static of(verb: Verb, cause: unknown, nowMs: number, wasAborted: boolean): RequestFailure {
-    const failure = readApiFailure(cause, nowMs);
-    const errorClass = classOf(failure);
-    return new RequestFailure(
-      verb,
-      errorClass === 'aborted' && !wasAborted ? 'unavailable' : errorClass,
-      cause,
-      undefined,
-      failure,
-    );
+    const answer = readApiFailure(cause, nowMs);
+    const errorClass = classOf(answer);
+    const told = errorClass === 'aborted' && !wasAborted ? 'unavailable' : errorClass;
+    return new RequestFailure(verb, told, cause, undefined, answer);
   }
 }
 
@@ -43,8 +38,8 @@ export class RequestFailure extends Error {
 export const backoff = { baseMs: 1000, capMs: 60_000 } as const;
 
 /** How long the server asked to wait, five minutes at the longest; 0 when it asked for nothing. */
-export function askedMs({ failure }: RequestFailure): number {
-  return Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
+export function askedMs({ answer }: RequestFailure): number {
+  return Math.min(answer.retryAfterMs ?? 0, longestRetryAfterMs);
 }
 
 export interface ThrottlingOptions {

@@ -46,7 +46,7 @@ export class RequestGate {
   readonly #options: RequestGateOptions;
   readonly #limiter: RateLimiter | undefined;
   readonly #underWay = new Set<UnderWay>();
-  /** By the wall clock, to be told. */
+  /** Wall-clock time, only to be shown. */
   #pausedUntil = 0;
   #pauseEndsAt = 0;
   #cancelPause: CancelTimer | undefined;
@@ -195,7 +195,7 @@ export class RequestGate {
 
   #tell(subject: RequestSubject, failure: RequestFailure | undefined, times: RequestTimes): void {
     const { errorClass: result = 'ok', message } = failure ?? {};
-    this.#options.events?.emit('request', requestEvent(subject, { result, status: failure?.failure.status, message, ...times }));
+    this.#options.events?.emit('request', requestEvent(subject, { result, status: failure?.answer.status, message, ...times }));
   }
 
   #endPause(): void {

@@ -266,9 +266,9 @@ function isOtherPod(agent: AgentView, podUID: string, copy: ApiPod): boolean {
  * True when the failure says that the apiserver has no such pod. The Node authorizer answers Forbidden, and not NotFound, for
  * a deleted pod of its node: a Forbidden for a vanished pod means the same.
  */
-function isPodGone(agent: AgentView, podUID: string, { errorClass, failure }: RequestFailure): boolean {
+function isPodGone(agent: AgentView, podUID: string, { errorClass, answer }: RequestFailure): boolean {
   if (errorClass === 'gone') return true;
-  return errorClass === 'forbidden' && failure.reason === 'Forbidden' && agent.hasVanished(podUID);
+  return errorClass === 'forbidden' && answer.reason === 'Forbidden' && agent.hasVanished(podUID);
 }
 
 /**

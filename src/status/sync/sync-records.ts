@@ -97,7 +97,10 @@ export class SyncRecords {
     return { fetch, inDoubt, waitsOn };
   }
 
-  /** The version is on the apiserver; no news where it was before: a DELETE is tried again. Ignored when its entry was dropped while the request was in flight. */
+  /**
+   * The version is on the apiserver. Nothing is reported if it was there before, as when a DELETE is repeated. Ignored when
+   * the pod's entry was dropped while the request was in flight.
+   */
   acknowledge(podUID: string, acknowledged: Acknowledged): SyncEffect[] {
     const state = this.#states.get(podUID);
     if (state?.underWay === undefined || state.underWay.entryDropped) return [];
@@ -271,7 +274,7 @@ export class SyncRecords {
     const afterMs = Math.max(askedMs(failure), backoffMs(state.failures + 1, { ...backoff, random }));
     effects.push({ kind: 'retry', podUID, afterMs }, this.#noteFailure(podUID, state, failure, afterMs));
     if (serverFailures.has(errorClass) && !state.releasedBySuccess) this.#waitingForServer.add(podUID);
-    return { kind: 'backoff', version, retryAt: clock.now() + afterMs, overloaded: failure.failure.status === 503 };
+    return { kind: 'backoff', version, retryAt: clock.now() + afterMs, overloaded: failure.answer.status === 503 };
   }
 
   /** The server answers again: the pods that waited for that need not wait longer, once. */
