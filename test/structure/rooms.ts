@@ -104,14 +104,15 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
-    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/quantity api/json api/pod ' +
-    'client/resources client/reflector node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
+    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/resources ' +
+    'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
+  'kubelet/cluster': 'base/guard base/clock base/logging base/metrics api/json client/resources client/reflector',
   'kubelet/pleg':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/pod node/workers ' + 'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
-    'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize node/pod-status ' +
-    'node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
+    'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
+    'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
     'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/events ' +
     'node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
@@ -129,11 +130,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/conditions status/pods node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups ' +
     'kubelet/images kubelet/pleg kubelet/actions kubelet/volumes',
   'kubelet/agent':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/quantity api/json api/pod client/transport client/resources client/events status/pods ' +
-    'status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
-    'node/object-managers node/pod-status node/probes node/sources node/config node/workers kubelet/admission ' +
-    'kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg ' +
+    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics base/random ' +
+    'api/quantity api/json api/pod client/transport client/resources client/events status/pods status/sync ' +
+    'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
+    'node/pod-status node/probes node/sources node/config node/workers kubelet/admission kubelet/files ' +
+    'kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/cluster kubelet/pleg ' +
     'kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',

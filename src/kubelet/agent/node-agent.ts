@@ -13,7 +13,7 @@ import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import { noPodCgroups } from '../machine/machine.ts';
-import { AgentParts } from './agent-parts.ts';
+import { AgentParts } from './new-main-kubelet.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
 import {
   agentSnapshot,

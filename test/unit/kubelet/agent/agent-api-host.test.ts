@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest';
 import type { KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../../../src/index.ts';
 import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
-import { AgentParts } from '../../../../src/kubelet/agent/agent-parts.ts';
+import { AgentParts } from '../../../../src/kubelet/agent/new-main-kubelet.ts';
 import { NodeAgent, type StatsSummary } from '../../../../src/kubelet.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';

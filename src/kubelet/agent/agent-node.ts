@@ -20,7 +20,7 @@ import { NodeReporter } from '../machine/node-reporter.ts';
 import { type NodeResources, nodeResources, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
-import type { ClusterParts } from './cluster-parts.ts';
+import type { ClusterParts } from './agent-clients.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 export interface NodePartsOptions {

@@ -18,16 +18,16 @@ import { podsMemory } from '../eviction/read-usage.ts';
 import { LogRotation } from '../logs/log-rotation.ts';
 import { MachineCgroups, noPodCgroups, pageSizesOf } from '../machine/machine.ts';
 import { ClassUpdates } from '../pods/class-updates.ts';
+import { ResizeParts, type ResizePartsOptions } from '../resize/allocation-manager.ts';
 import { KubeletApi } from '../server/kubelet-api.ts';
 import { CpuSampler, readProcessorTime } from '../server/node-stats.ts';
 import { AgentApiHost } from './agent-api-host.ts';
 import { AgentCleanup } from './agent-cleanup.ts';
-import { ClusterParts, LateSource } from './cluster-parts.ts';
-import { ContainerParts } from './container-parts.ts';
-import { DiskParts } from './disk-parts.ts';
+import { ClusterParts, LateSource } from './agent-clients.ts';
+import { NodeParts } from './agent-node.ts';
+import { DiskParts } from './garbage-collection.ts';
+import { ContainerParts } from './new-pod-syncer.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
-import { NodeParts } from './node-parts.ts';
-import { ResizeParts, type ResizePartsOptions } from './resize-parts.ts';
 
 /**
  * The parts of a node agent, put together in the order of the constructor. Nothing of them runs before its start. A part that asks

@@ -14,10 +14,10 @@ import {
   type NodeLimits,
   podCgroupResources,
 } from '../cgroups/cgroup-resources.ts';
-import { PodAllocations } from '../resize/pod-allocations.ts';
-import { PodResizer } from '../resize/pod-resizer.ts';
-import { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { PodAllocations } from './pod-allocations.ts';
+import { PodResizer } from './pod-resizer.ts';
+import { SyncPodResizer } from './sync-pod-resizer.ts';
 
 export interface ResizePartsOptions {
   readonly rootDirectory: string;

@@ -22,7 +22,7 @@ import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import { podFolder } from '../volumes/pod-folder.ts';
 import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
-import type { ClusterParts } from './cluster-parts.ts';
+import type { ClusterParts } from './agent-clients.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 type ImageVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]['image'];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ClusterParts } from '../../../../src/kubelet/agent/cluster-parts.ts';
+import { ClusterParts } from '../../../../src/kubelet/agent/agent-clients.ts';
 import { resolveAgentOptions } from '../../../../src/kubelet/agent/node-agent-options.ts';
 import { buildPod } from '../../../../src/testing.ts';
-import { NodeWorld } from './node-world.ts';
+import { NodeWorld } from '../agent/node-world.ts';
 
 /** The parts over a server that has these secrets, and a list of events. */
 async function setUp(...secrets: readonly string[]) {

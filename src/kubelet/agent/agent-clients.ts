@@ -9,7 +9,7 @@ import { ConfigMapManager } from '../../node/object-managers/config-map-manager.
 import { SecretManager } from '../../node/object-managers/secret-manager.ts';
 import type { ApiServerSource } from '../../node/sources/api-server-source.ts';
 import type { PodSource, SendPods } from '../../node/sources/pod-source.ts';
-import { ClusterServices } from '../machine/cluster-services.ts';
+import { ClusterServices } from '../cluster/cluster-services.ts';
 import { RuntimeClasses } from '../machine/node-reporter.ts';
 import { TokenManager } from '../volumes/token-manager.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
