@@ -104,9 +104,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
-    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/resources ' +
-    'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
-  'kubelet/cluster': 'base/guard base/clock base/logging base/metrics api/json client/resources client/reflector',
+    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod node/node-object ' +
+    'node/pod-status kubelet/runtime kubelet/cgroups',
+  'kubelet/cluster':
+    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json client/resources ' +
+    'client/events client/reflector node/object-managers',
   'kubelet/pleg':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/pod node/workers ' + 'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
@@ -127,10 +129,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +
-    'status/conditions status/pods node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups ' +
-    'kubelet/images kubelet/pleg kubelet/actions kubelet/volumes',
+    'status/conditions status/pods status/status-manager node/pod-status node/probes node/workers kubelet/runtime ' +
+    'kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes ' +
+    'kubelet/containers',
   'kubelet/agent':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics base/random ' +
+    'base/clock base/errors base/names base/options base/logging base/concurrency base/metrics base/random ' +
     'api/quantity api/json api/pod client/transport client/resources client/events status/pods status/sync ' +
     'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
     'node/pod-status node/probes node/sources node/config node/workers kubelet/admission kubelet/files ' +

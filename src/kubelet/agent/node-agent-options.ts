@@ -149,10 +149,8 @@ export interface ResolvedAgentOptions {
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
-  /** For a part that takes no random numbers and measures nothing. */
-  readonly timed: { readonly clock: SteadyClock; readonly logger: Logger };
-  /** The same with the metrics, where there are any. */
-  readonly measured: ResolvedAgentOptions['timed'] & { readonly metrics?: MetricsSink };
+  /** For a part that takes no random numbers. The metrics are absent where there are none. */
+  readonly measured: { readonly clock: SteadyClock; readonly logger: Logger; readonly metrics?: MetricsSink };
   /** All that parts share. */
   readonly shared: ResolvedAgentOptions['measured'] & { readonly random: () => number };
 }
@@ -203,13 +201,12 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes']);
   requireServer(options.server);
   const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
-  const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };
+  const measured = options.metrics === undefined ? timed : { ...timed, metrics: options.metrics };
   const safe = safeRandom(random);
   return {
     given: options,
     nodeName,
     podManager,
-    timed,
     measured,
     random: safe,
     objectBudget: objectBudget(options.objectBudget),

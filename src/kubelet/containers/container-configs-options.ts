@@ -19,6 +19,8 @@ export interface ContainerConfigsOptions {
   readonly objects: EnvironmentObjects;
   /** The cluster's services; undefined until they have been read once. Default: none. */
   readonly services?: () => Iterable<Service> | undefined;
+  /** Resolves once the services have been read, or after a short wait for that. Default: nobody waits. */
+  readonly awaitServices?: (signal: AbortSignal) => Promise<void>;
   /** Gives the cgroup that the pod's containers are put under. */
   readonly cgroups: { podParent(pod: Pod): string };
   /** What of the node decides over the limits of its pods. */
@@ -54,13 +56,13 @@ export interface ContainerConfigsOptions {
 }
 
 /** The options with their defaults. */
-export interface ConfigParts extends Required<Omit<ContainerConfigsOptions, 'limits'>> {
+export interface ResolvedContainerConfigs extends Required<Omit<ContainerConfigsOptions, 'limits'>> {
   readonly limits: CheckedNodeLimits;
   readonly procPaths: ProcPaths;
 }
 
 /** The options with their defaults. */
-export function configParts(options: ContainerConfigsOptions): ConfigParts {
+export function resolveContainerConfigs(options: ContainerConfigsOptions): ResolvedContainerConfigs {
   const { rootDirectory, podLogsDirectory = '/var/log/pods', objects, cgroups, eventRecorder } = options;
   return {
     rootDirectory,
@@ -69,6 +71,7 @@ export function configParts(options: ContainerConfigsOptions): ConfigParts {
     cgroups,
     eventRecorder: safeEventRecorder(eventRecorder),
     services: options.services ?? (() => []),
+    awaitServices: options.awaitServices ?? (async () => {}),
     limits: checkedNodeLimits(options.limits ?? {}, totalmem()),
     nodeAllocatable: options.nodeAllocatable ?? (() => ({})),
     nodeIPs: options.nodeIPs ?? (() => []),

@@ -8,7 +8,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Mount } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { ContainerConfigError } from './config-error.ts';
-import type { ConfigParts } from './container-configs-options.ts';
+import type { ResolvedContainerConfigs } from './container-configs-options.ts';
 import { type Environment, pathLimit, textOf } from './environment.ts';
 import { readAtMost } from './environment-file.ts';
 import { makeTerminationLog, volumeMounts, writeHostsFile } from './mounts.ts';
@@ -30,7 +30,7 @@ const mostHostsBytes = 1024 * 1024;
 /** All that a container sees of the node: volumes, the pod's hosts file, and the file for why the container ends. */
 export async function containerMounts(
   request: MountsRequest,
-  parts: ConfigParts,
+  options: ResolvedContainerConfigs,
   signal: AbortSignal,
 ): Promise<readonly Mount[]> {
   const { pod, container, volumes, runtimeHandler } = request;
@@ -38,13 +38,13 @@ export async function containerMounts(
     ...(await volumeMounts(container, {
       volumes,
       expandPath: (expression) => expandedPath(request, expression),
-      prepareSubPath: (part) => parts.prepareSubPath(pod, part, signal),
-      recursiveReadOnly: parts.recursiveReadOnly(runtimeHandler),
+      prepareSubPath: (part) => options.prepareSubPath(pod, part, signal),
+      recursiveReadOnly: options.recursiveReadOnly(runtimeHandler),
     })),
-    ...(await hostsMount(request, parts)),
-    ...(await terminationMount(request, parts)),
+    ...(await hostsMount(request, options)),
+    ...(await terminationMount(request, options)),
   ];
-  return parts.selinux ? mounts : mounts.map((mount) => ({ ...mount, selinuxRelabel: false }));
+  return options.selinux ? mounts : mounts.map((mount) => ({ ...mount, selinuxRelabel: false }));
 }
 
 /** Names without a value are an error: the path would be another one. */
@@ -60,20 +60,23 @@ function expandedPath({ container, environment }: MountsRequest, expression: str
   return path;
 }
 
-async function hostsMount({ pod, container, podIPs }: MountsRequest, parts: ConfigParts): Promise<readonly Mount[]> {
+async function hostsMount(
+  { pod, container, podIPs }: MountsRequest,
+  options: ResolvedContainerConfigs,
+): Promise<readonly Mount[]> {
   const isOnNode = pod.spec?.hostNetwork === true;
   if (podIPs.length === 0 && !isOnNode) return [];
   if (container.volumeMounts?.some(({ mountPath }) => mountPath === etcHosts)) return [];
   const content = isOnNode
-    ? nodeHosts(pod, await readAtMost(parts.hostsFile, mostHostsBytes))
-    : managedHosts(pod, podIPs, podHostname(pod, parts.clusterDomain));
-  const hostPath = await writeHostsFile(parts.rootDirectory, podUIDOf(pod), content);
+    ? nodeHosts(pod, await readAtMost(options.hostsFile, mostHostsBytes))
+    : managedHosts(pod, podIPs, podHostname(pod, options.clusterDomain));
+  const hostPath = await writeHostsFile(options.rootDirectory, podUIDOf(pod), content);
   return [fileMount(etcHosts, hostPath)];
 }
 
 async function terminationMount(
   { pod, container }: MountsRequest,
-  { rootDirectory, random }: ConfigParts,
+  { rootDirectory, random }: ResolvedContainerConfigs,
 ): Promise<readonly Mount[]> {
   const path = container.terminationMessagePath;
   if (!path) return [];

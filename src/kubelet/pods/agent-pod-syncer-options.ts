@@ -2,39 +2,60 @@ import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import type { ProbeManager } from '../../node/probes/probe-manager.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
+import type { StatusManager } from '../../status/status-manager.ts';
+import type { ContainerConfigs } from '../containers/container-configs.ts';
+import type { ImagePuller } from '../images/image-puller.ts';
 import type { PullSecret } from '../images/keyring.ts';
+import { lastLogNumber } from '../logs/pod-logs.ts';
+import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { lastLogNumber } from './pod-preparation.ts';
-import type {
-  SyncCgroups,
-  SyncConfigs,
-  SyncImages,
-  SyncLifecycle,
-  SyncProbes,
-  SyncResizer,
-  SyncStatusManager,
-  SyncVolumes,
-} from './sync-parts.ts';
+import type { VolumeManager } from '../volumes/volume-manager.ts';
+import type { ClassUpdates } from './class-updates.ts';
+
+/** What keeps the statuses of pods. */
+export type SyncStatusManager = Pick<StatusManager, 'setPodStatus' | 'terminatePod'> & {
+  /** The newest status that was set; undefined before the first one. */
+  getPodStatus(podUID: string): PodStatus | undefined;
+};
+/** What probes the containers of pods. */
+export type SyncProbeManager = Pick<
+  ProbeManager,
+  'addPod' | 'stopLivenessAndStartup' | 'removePod' | 'result' | 'containerState'
+>;
+/** What makes the volumes of pods. */
+export type SyncVolumeManager = Pick<VolumeManager, 'mountVolumes'> & {
+  /** Takes away what is there of the pod's volumes. */
+  unmountVolumes(podUID: string): Promise<unknown>;
+};
+/** What makes the cgroups of pods, and keeps those of their classes in step. */
+export interface SyncCgroups {
+  /** Gives the groups of all pods of a class what their pods ask for now. */
+  updateClasses(): ReturnType<ClassUpdates['update']>;
+  ensurePod(pod: Pod): Promise<unknown>;
+  removePod(pod: Pod): Promise<unknown>;
+}
 
 /** What an agent's pods are made with. All up to `restartBackoff` are needed. */
 export interface AgentPodSyncerOptions {
   /** Runs the containers. */
   readonly runtime: ContainerRuntime;
-  /** Knows what the runtime has: a `PodLifecycle`. */
-  readonly lifecycle: SyncLifecycle;
-  /** Gets the statuses: a `StatusManager`. */
+  /** Knows what the runtime has. */
+  readonly lifecycle: Pick<PodLifecycle, 'refresh'>;
+  /** Gets the statuses. */
   readonly statusManager: SyncStatusManager;
-  /** Probes the containers: a `ProbeManager`. */
-  readonly probes: SyncProbes;
-  /** Pulls images: an `ImagePuller`. */
-  readonly images: SyncImages;
-  /** Makes volumes: a `VolumeManager`. */
-  readonly volumes: SyncVolumes;
+  /** Probes the containers. */
+  readonly probes: SyncProbeManager;
+  /** Pulls images. */
+  readonly images: Pick<ImagePuller, 'ensureImage'>;
+  /** Makes volumes. */
+  readonly volumes: SyncVolumeManager;
   /** Makes the cgroups of pods. */
   readonly cgroups: SyncCgroups;
   /** Makes the configurations of sandboxes and containers. */
-  readonly configs: SyncConfigs;
+  readonly configs: Pick<ContainerConfigs, 'sandboxConfig' | 'containerConfig' | 'containerHash'>;
   /** How long containers wait that are restarted again and again. */
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   /** The secrets for pulling the pod's images; those that are not there are left out. Default: none. */
@@ -54,8 +75,8 @@ export interface AgentPodSyncerOptions {
    * there is none. Default: the folder is read.
    */
   readonly lastLogNumber?: (folder: string) => Promise<number>;
-  /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
-  readonly resizer?: SyncResizer | undefined;
+  /** Changes the resources of running containers. Default: nobody does. */
+  readonly resizer?: Pick<SyncPodResizer, 'needsRestart' | 'resize' | 'containerMade' | 'report'> | undefined;
   /** Called when a pod is to be synced again, as when its active deadline has passed: a sync loop's `podChanged`. Default: nobody. */
   readonly requestSync?: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
@@ -73,7 +94,7 @@ export interface AgentPodSyncerOptions {
 export type ResolvedAgentPodSyncerOptions = Required<Omit<AgentPodSyncerOptions, 'clock' | 'logger' | 'resizer'>> & {
   readonly clock: SteadyClock;
   readonly logger: Logger;
-  readonly resizer: SyncResizer | undefined;
+  readonly resizer: Pick<SyncPodResizer, 'needsRestart' | 'resize' | 'containerMade' | 'report'> | undefined;
 };
 
 /** The options with their defaults. */

@@ -2,11 +2,11 @@
 
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { removePodLogs } from '../logs/pod-logs.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
 import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { shortestGraceSeconds } from './container-killer.ts';
-import { removePodLogs } from './pod-preparation.ts';
 
 type CollectRuntime = Pick<
   ContainerRuntime,

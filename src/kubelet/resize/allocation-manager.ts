@@ -1,3 +1,5 @@
+// Behaviour of pkg/kubelet/allocation/allocation_manager.go, v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -19,7 +21,7 @@ import { PodAllocations } from './pod-allocations.ts';
 import { PodResizer } from './pod-resizer.ts';
 import { SyncPodResizer } from './sync-pod-resizer.ts';
 
-export interface ResizePartsOptions {
+export interface AllocationManagerOptions {
   readonly rootDirectory: string;
   readonly runtime: Pick<ContainerRuntime, 'updateContainerResources' | 'listContainerStats'>;
   readonly cgroups: PodCgroups;
@@ -35,13 +37,13 @@ export interface ResizePartsOptions {
   readonly logger: Logger;
 }
 
-/** In-place resizes, put together: what pods have been given, and who tells the runtime. */
-export class ResizeParts {
+/** What pods have been given, who may have more, and who tells the runtime. */
+export class AllocationManager {
   readonly resizer: SyncPodResizer;
-  readonly #options: ResizePartsOptions;
+  readonly #options: AllocationManagerOptions;
   readonly #allocations: PodAllocations;
 
-  constructor(options: ResizePartsOptions) {
+  constructor(options: AllocationManagerOptions) {
     this.#options = options;
     const { rootDirectory, statusManager, podManager, podChanged, runtime, cgroups, eventRecorder, logger } = options;
     const { resizes } = statusManager;

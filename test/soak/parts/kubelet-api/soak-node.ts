@@ -86,15 +86,20 @@ export class SoakNode {
     this.#folder = folder;
     this.#runtime = new StreamingRuntime(world, url);
     this.#lifecycle = new PodLifecycle({ runtime: this.#runtime, clock, logger: null });
-    const parts = { runtime: this.#runtime, lifecycle: this.#lifecycle, podManager: this.#podManager, clock };
+    const given = { runtime: this.#runtime, metricsText: () => 'up 1\n' };
     const settings = { rootDirectory: folder, syncFrequencyMs: 60_000 };
-    this.host = new AgentApiHost({
-      ...parts,
-      ...{ nodeName, settings, statusManager: { getPodStatus: () => undefined } },
-      ...{ cpu: { nanoCores: undefined }, memoryLimitsOf: () => () => undefined, filesOf: () => undefined },
-      metricsText: () => 'up 1\n',
-      lastIterationAt: () => clock.now(),
-    } as unknown as ConstructorParameters<typeof AgentApiHost>[0]);
+    const [agent, options] = [
+      { nodeName, given, settings, podManager: this.#podManager, clock },
+      {
+        pleg: this.#lifecycle,
+        statusManager: { getPodStatus: () => undefined },
+        cpu: { nanoCores: undefined },
+        allocationManager: { memoryLimitsOf: () => () => undefined },
+        garbageCollection: { filesOf: () => undefined },
+        loop: { lastIterationAt: () => clock.now() },
+      },
+    ] as unknown as ConstructorParameters<typeof AgentApiHost>;
+    this.host = new AgentApiHost(agent, options);
   }
 
   async start(): Promise<void> {

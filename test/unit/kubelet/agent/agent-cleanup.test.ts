@@ -4,11 +4,10 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AgentCleanup, type AgentCleanupOptions } from '../../../../src/kubelet/agent/agent-cleanup.ts';
 import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
-import type { HousekeepingReport } from '../../../../src/node/workers/sync-loop-options.ts';
 import type { LogLine } from '../pleg/lifecycle-setup.ts';
 import { container, podOf, SyncerWorld } from '../pods/syncer-world.ts';
 
-const nothingKnown: HousekeepingReport = { pods: [], possiblyRunning: new Set() };
+const nothingKnown: ReadonlySet<string> = new Set();
 let logs: string;
 
 beforeEach(async () => {
@@ -41,8 +40,8 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
     ...options,
   });
   /** One whole look. */
-  const look = async (report = nothingKnown): Promise<void> => {
-    cleanup.look(report);
+  const look = async (desired = nothingKnown): Promise<void> => {
+    cleanup.look(desired);
     await cleanup.settled();
   };
   return { cleanup, look, left, removed, lines };
@@ -90,7 +89,7 @@ describe('a look at what pods have left', () => {
     const pod = await endedPod(world);
     const { look, left } = setUp(world);
     if (who === 'the agent') left.known.add('web');
-    await look({ pods: who === 'the report' ? [pod] : [], possiblyRunning: new Set() });
+    await look(new Set(who === 'the report' ? [pod.metadata?.uid ?? ''] : []));
     expect(await leftInRuntime(world)).toBe(2);
     expect(await readdir(logs)).toEqual(['default_web_web']);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LateSource } from '../../../../src/kubelet/agent/agent-clients.ts';
+import { LateSource } from '../../../../src/node/sources/api-server-source.ts';
 import { NodeWorld } from '../../kubelet/agent/node-world.ts';
 
 /** A source that notes what is asked of it. */
