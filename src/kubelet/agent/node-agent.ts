@@ -101,10 +101,7 @@ export class NodeAgent {
   snapshot(options: NodeAgentSnapshotOptions = {}): NodeAgentSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    const { nodeName, clock } = this.#kubelet.options;
-    const { podManager, podWorkers, statusManager, nodeObject, state } = this;
-    const parts = { nodeName, clock, podManager, podWorkers, statusManager, nodeObject, state };
-    return agentSnapshot({ ...parts, config: this.#kubelet.podConfig, watch: this.#kubelet.node.runtimeWatch }, pods);
+    return agentSnapshot(this.#kubelet, this.state, pods);
   }
 
   /**
@@ -131,27 +128,27 @@ export class NodeAgent {
   }
 
   async #start(): Promise<void> {
+    const { cgroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
+    const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');
-    await this.#kubelet.cgroups.createBase(this.#kubelet.node.forPods);
-    if (this.#kubelet.cgroups !== noPodCgroups) {
-      this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
-    }
-    const listening = await this.#kubelet.api?.listen();
+    await cgroups.createBase(node.forPods);
+    if (cgroups !== noPodCgroups) this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
+    const listening = await api?.listen();
     if (this.state === 'running') {
-      if (listening !== undefined) this.#kubelet.cpu.start();
-      this.#kubelet.pleg.start();
-      this.#kubelet.services.start();
-      this.#kubelet.logRotation.start();
+      if (listening !== undefined) cpu.start();
+      pleg.start();
+      services.start();
+      logRotation.start();
       this.statusManager.start();
-      await this.#kubelet.node.start(listening?.port);
+      await node.start(listening?.port);
     }
     if (this.state === 'running') {
-      this.#kubelet.mirrorPods.start();
-      this.#kubelet.loop.start();
-      this.#kubelet.podConfig.start();
-      this.#kubelet.garbageCollection.start();
+      mirrorPods.start();
+      loop.start();
+      podConfig.start();
+      garbageCollection.start();
     }
-    await Promise.all([this.nodeObject.registered(), this.#kubelet.source.firstList()]);
+    await Promise.all([this.nodeObject.registered(), source.firstList()]);
   }
 
   #tellNode(reason: string, message: string): void {
@@ -160,29 +157,28 @@ export class NodeAgent {
   }
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
-    const timeLeft = new TimeLeft(this.#kubelet.options.clock, limits.timeoutMs);
+    const { options, source, api, cpu, podConfig, loop, cleanup, logRotation, garbageCollection, podSyncer } = this.#kubelet;
+    const { probeManager, pleg, node, mirrorPods, services, referencedObjects, tokenManager, clients } = this.#kubelet;
+    const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
-    const beforeNode = new TimeLeft(this.#kubelet.options.clock, limits.timeoutMs * 0.75);
-    this.#kubelet.source.giveUp(
-      new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'),
-    );
-    await Promise.all([this.#kubelet.api?.close(), this.#kubelet.cpu.stop()]);
-    await this.#kubelet.podConfig.stop();
+    const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
+    source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
+    await Promise.all([api?.close(), cpu.stop()]);
+    await podConfig.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
-    await this.#kubelet.loop.stop();
-    await Promise.all([this.#kubelet.cleanup.stop(), this.#kubelet.logRotation.stop(), this.#kubelet.garbageCollection.stop()]);
+    await loop.stop();
+    await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
-    this.#kubelet.podSyncer.stop();
-    await this.#kubelet.probeManager.stop();
-    await this.#kubelet.pleg.stop();
-    await this.#kubelet.node.stopLooking();
+    podSyncer.stop();
+    await probeManager.stop();
+    await pleg.stop();
+    await node.stopLooking();
     const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
-    await this.#kubelet.mirrorPods.stop();
-    const { services, referencedObjects, tokenManager, clients } = this.#kubelet;
+    await mirrorPods.stop();
     await Promise.all([services.stop(), referencedObjects.stop(), tokenManager.stop()]);
-    const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
+    const object = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     await clients.close();
-    return { statuses, workers, node };
+    return { statuses, workers, node: object };
   }
 
   /** Ends every pod, each within its grace period. Never rejects. */

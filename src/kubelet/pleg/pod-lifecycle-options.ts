@@ -56,7 +56,7 @@ export function resolveLifecycleOptions(options: PodLifecycleOptions): ResolvedL
 const containerStates = ['created', 'running', 'exited', 'unknown'] as const;
 
 /** What a pod lifecycle measures, under the kubelet's names. */
-export class LifecycleMeasures {
+export class LifecycleMetrics {
   readonly #metrics: Metrics;
   readonly #clock: SteadyClock;
   #lastListAt: number | undefined;

@@ -12,7 +12,7 @@ import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
 import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
 import {
-  LifecycleMeasures,
+  LifecycleMetrics,
   type PodLifecycleOptions,
   type ResolvedLifecycleOptions,
   resolveLifecycleOptions,
@@ -39,7 +39,7 @@ export class PodLifecycle {
   readonly #list: SharedRead<void>;
   readonly #events: EventReader;
   readonly #wait: WakeableWait;
-  readonly #measures: LifecycleMeasures;
+  readonly #metrics: LifecycleMetrics;
   readonly #stopped = new AbortController();
   readonly #failing = new Set<string>();
   #listsToHurry = listsAfterLostEvents;
@@ -56,12 +56,12 @@ export class PodLifecycle {
     this.#reader = new PodReader(resolved);
     this.#list = new SharedRead(this.#times, (began) => this.#relist(began));
     this.#wait = new WakeableWait({ clock, logger });
-    this.#measures = new LifecycleMeasures(metrics, clock);
+    this.#metrics = new LifecycleMetrics(metrics, clock);
     this.#events = new EventReader({
       runtime,
       clock,
       logger,
-      measures: this.#measures,
+      metrics: this.#metrics,
       signal: this.#stopped.signal,
       hear: (event) => this.#hear(event),
       turned: () => this.#hurry(),
@@ -173,7 +173,7 @@ export class PodLifecycle {
   /** Lists the runtime, and reads the pods that have changed. A pod that cannot be read is read again at the next list. */
   async #relist(began: ReadTime): Promise<void> {
     const { runtime } = this.#options;
-    const endMeasuring = this.#measures.relist();
+    const endMeasuring = this.#metrics.relist();
     try {
       const pods = await this.#bounded('ListPodSandbox', (signal) => listPods(runtime, undefined, { signal }));
       const { changed, gone } = this.#known.compare(pods, began);
@@ -184,7 +184,7 @@ export class PodLifecycle {
       await this.#readAll(changed, began);
       this.#known.finishList(began);
       this.#forget(pods);
-      this.#measures.listed(began, pods);
+      this.#metrics.listed(began, pods);
     } finally {
       endMeasuring();
     }
@@ -210,7 +210,7 @@ export class PodLifecycle {
   }
 
   async #read(podUID: string, began: ReadTime, listed?: ListedPod): Promise<AgentPodStatus> {
-    const endMeasuring = listed === undefined ? this.#measures.podRelist() : undefined;
+    const endMeasuring = listed === undefined ? this.#metrics.podRelist() : undefined;
     try {
       const former = this.#known.reading(podUID);
       const reading = await this.#bounded('PodSandboxStatus', (signal) => {

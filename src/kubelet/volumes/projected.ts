@@ -53,8 +53,8 @@ async function filesOf(request: FilesRequest, source: Source, defaultMode: numbe
 }
 
 async function tokenFile(request: FilesRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
-  const { pod, parts, fsGroup, fsUser, signal } = request;
-  const { tokens } = parts;
+  const { pod, options, fsGroup, fsUser, signal } = request;
+  const { tokens } = options;
   if (tokens === undefined) throw new Error('this agent has no service account tokens');
   const { audience, expirationSeconds, path } = source;
   const asked = {

@@ -124,7 +124,7 @@ export class VolumeManager {
     const common = {
       pod,
       volumesFolder,
-      parts: this.#options,
+      options: this.#options,
       memory,
       signal,
       fields: new ShownFields(pod, this.#options.nodeAllocatable),

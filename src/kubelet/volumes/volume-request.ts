@@ -14,7 +14,7 @@ export interface VolumeRequest {
   readonly volume: SpecVolume;
   /** The folder of the pod's volumes. */
   readonly volumesFolder: string;
-  readonly parts: ResolvedVolumeOptions;
+  readonly options: ResolvedVolumeOptions;
   /** Counts what the files of the pod's volumes take in memory. */
   readonly memory: PodFileBytes;
   /** What all volumes of the pod show of it. */
@@ -54,9 +54,9 @@ export class MountObjects {
   readonly #configMaps = new Map<string, Promise<SourceValues>>();
   readonly #secrets = new Map<string, Promise<SourceValues>>();
 
-  constructor({ metadata }: Pod, parts: Pick<ResolvedVolumeOptions, 'secrets' | 'configMaps'>, signal: AbortSignal) {
+  constructor({ metadata }: Pod, options: Pick<ResolvedVolumeOptions, 'secrets' | 'configMaps'>, signal: AbortSignal) {
     this.#namespace = metadata?.namespace ?? '';
-    this.#options = parts;
+    this.#options = options;
     this.#signal = signal;
   }
 
