@@ -196,7 +196,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'testing/apiserver': 'base/clock base/errors api/json client/resources testing/objects testing/kinds testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
-    'kubelet/files testing/objects testing/pods-api',
+    'kubelet/files kubelet/runtime kubelet/cgroups testing/objects testing/pods-api',
   'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime',
 };
 
