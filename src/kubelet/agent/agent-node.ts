@@ -6,7 +6,7 @@ import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
 import type { ApiServerSource } from '../../node/sources/api-server-source.ts';
-import type { Admission } from '../../node/workers/sync-loop-options.ts';
+import type { Admission } from '../../node/workers/pod-admissions.ts';
 import {
   type AdmissionCheck,
   admitPod,

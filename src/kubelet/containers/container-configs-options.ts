@@ -5,9 +5,10 @@ import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/cgroup-resources.ts';
-import type { EnvironmentObjects, Service } from './environment.ts';
-import type { SubPathMount } from './mounts.ts';
+import type { SubPathMount } from './container-mounts.ts';
+import type { EnvironmentObjects } from './environment.ts';
 import { defaultProcPaths, type ProcPaths } from './security-context.ts';
+import type { Service } from './service-environment.ts';
 
 /** What of the node goes into its sandboxes and containers. */
 export interface ContainerConfigsOptions {

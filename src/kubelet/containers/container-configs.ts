@@ -20,17 +20,7 @@ import {
 } from './container-configs-options.ts';
 import { containerMounts } from './container-mounts.ts';
 import { podDNS, readResolvConf } from './dns-config.ts';
-import {
-  containerEnvironment,
-  type Environment,
-  LargeStart,
-  StartSize,
-  serviceEnvironment,
-  textLimit,
-  textOf,
-  variableBytes,
-  variableText,
-} from './environment.ts';
+import { containerEnvironment, type Environment, textOf } from './environment.ts';
 import { readVolumeFile } from './environment-file.ts';
 import { kernelHostname, podHostname } from './pod-hosts.ts';
 import {
@@ -43,6 +33,8 @@ import {
   sandboxLabels,
 } from './runtime-names.ts';
 import { containerSecurityContext, numericUser, sandboxSecurityContext, verifyRunAsNonRoot } from './security-context.ts';
+import { serviceEnvironment } from './service-environment.ts';
+import { LargeStart, StartSize, textLimit, variableBytes, variableText } from './start-limits.ts';
 
 /** What is to become of one sandbox. */
 export interface SandboxConfigSource {

@@ -11,7 +11,7 @@ import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { wireResources } from '../../node/pod-status/pod-resources.ts';
-import { type Admission, isAdmission } from '../../node/workers/sync-loop-options.ts';
+import { type Admission, isAdmission } from '../../node/workers/pod-admissions.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import { AllocationFiles } from './allocation-files.ts';
 import { allocationOf, type GivenResources, type PodAllocation, withAllocation } from './pod-allocation.ts';

@@ -7,7 +7,7 @@ import type { Container } from '../../../../src/api/pod/pod-containers.ts';
 import { StatusManagerError } from '../../../../src/base/errors.ts';
 import { type ContainerConfigSource, ContainerConfigs } from '../../../../src/kubelet/containers/container-configs.ts';
 import type { ContainerConfigsOptions } from '../../../../src/kubelet/containers/container-configs-options.ts';
-import type { Service } from '../../../../src/kubelet/containers/environment.ts';
+import type { Service } from '../../../../src/kubelet/containers/service-environment.ts';
 import type { MountedVolume } from '../../../../src/kubelet/volumes/pod-folder.ts';
 import { FakeCgroups } from '../../../../src/testing/fakes/fake-cgroups.ts';
 
