@@ -2,7 +2,7 @@
 
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { removePodLogs } from '../logs/pod-logs.ts';
+import { removeContainerLogs, removePodLogs } from '../logs/pod-logs.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
 import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
@@ -10,7 +10,13 @@ import { shortestGraceSeconds } from './container-killer.ts';
 
 type CollectRuntime = Pick<
   ContainerRuntime,
-  'listContainers' | 'listPodSandboxes' | 'stopContainer' | 'removeContainer' | 'stopPodSandbox' | 'removePodSandbox'
+  | 'listContainers'
+  | 'containerStatus'
+  | 'listPodSandboxes'
+  | 'stopContainer'
+  | 'removeContainer'
+  | 'stopPodSandbox'
+  | 'removePodSandbox'
 >;
 
 /** What is kept of containers that have ended. Only `runtime` is needed. */
@@ -38,7 +44,7 @@ export interface CollectRequest {
 }
 
 /**
- * Removes containers and sandboxes that have ended, and the log files of pods that are gone. What runs is never touched, nor what
+ * Removes containers and sandboxes that have ended, with their log files, and the log files of pods that are gone. What runs is never touched, nor what
  * has no pod's label. A container that cannot be removed is tried again the next time.
  */
 export class ContainerCollector {
@@ -121,6 +127,9 @@ export class ContainerCollector {
   async #removeContainer({ id, state }: ContainerRecord, signal: AbortSignal): Promise<void> {
     try {
       if (state === 'unknown') await this.#runtime.stopContainer(id, shortestGraceSeconds, { signal });
+      // its logs go first: nobody would know of them once it is gone
+      const { logPath } = await this.#runtime.containerStatus(id, { signal });
+      if (logPath !== '') await removeContainerLogs(logPath);
       await this.#runtime.removeContainer(id, { signal });
     } catch (err) {
       signal.throwIfAborted();
