@@ -84,7 +84,7 @@ export class MainKubelet {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: NodeAgentOptions) {
     this.options = resolveAgentOptions(options);
-    const { given, nodeName, random, clock, logger, measured, shared } = this.options;
+    const { given, nodeName, random, clock, logger, shared } = this.options;
     const { mounter = new LinuxMounter() } = given;
     this.clients = new AgentClients(this.options);
     const { kubeClient, objectClient, eventRecorder } = this.clients;
@@ -98,7 +98,7 @@ export class MainKubelet {
     this.cgroups = given.cgroups ?? this.#newCgroups();
     this.statusManager = this.#newStatusManager();
     this.#classUpdates = new ClassUpdates({ cgroups: this.cgroups, activePods: () => this.#activePods(), logger });
-    this.pleg = new PodLifecycle({ runtime: given.runtime, podChanged: this.#podChanged, terminationMessageOf, ...measured });
+    this.pleg = this.#newPleg();
     this.node = this.#newNode();
     this.#allocationManager = this.#newAllocationManager();
     this.#imageManager = newImageManager(this.options, eventRecorder);
@@ -146,6 +146,12 @@ export class MainKubelet {
       },
       ...shared,
     });
+  }
+
+  #newPleg(): PodLifecycle {
+    const { given, clock, logger, metrics } = this.options;
+    const { runtime } = given;
+    return new PodLifecycle({ runtime, podChanged: this.#podChanged, terminationMessageOf, clock, logger, metrics });
   }
 
   #newNode(): AgentNode {

@@ -10,6 +10,7 @@ import type { ReferencedObjects } from '../cluster/referenced-objects.ts';
 import { ContainerConfigs } from '../containers/container-configs.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
+import { lastLogNumber } from '../logs/pod-logs.ts';
 import { pageSizesOf } from '../machine/machine.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
@@ -175,6 +176,7 @@ export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds)
       return { ready: message === undefined, message };
     },
     hostIPs: () => node.hostIPs(),
+    lastLogNumber,
     requestSync: needs.podChanged,
     onPodStarting: (pod) => referencedObjects.registerPod(pod),
     onPodEnded: (pod: Pod) => {

@@ -3,7 +3,7 @@ import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
@@ -149,6 +149,7 @@ export interface ResolvedAgentOptions {
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** For a part that takes no random numbers. The metrics are absent where there are none. */
   readonly measured: { readonly clock: SteadyClock; readonly logger: Logger; readonly metrics?: MetricsSink };
   /** All that parts share. */
@@ -194,7 +195,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');
-  metricsOption(options.metrics);
+  const metrics = metricsOption(options.metrics);
   if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
@@ -215,6 +216,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
     sources: sourcesOf(options.sources ?? {}),
     clock: timed.clock,
     logger: timed.logger,
+    metrics,
     shared: { ...measured, random: safe },
   };
 }

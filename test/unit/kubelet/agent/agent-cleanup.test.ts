@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { AgentCleanup, type AgentCleanupOptions } from '../../../../src/kubelet/agent/agent-cleanup.ts';
 import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
 import type { LogLine } from '../pleg/lifecycle-setup.ts';
@@ -25,7 +26,7 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
   const cleanup = new AgentCleanup({
     lifecycle: world.lifecycle,
     containers: new ContainerCollector({
-      ...{ runtime: world.runtime, clock: world.clock, podLogsDirectory: logs, logger: null },
+      ...{ runtime: world.runtime, clock: world.clock, podLogsDirectory: logs, logger: silentLogger },
     }),
     volumes: {
       orphans: async (known) => left.volumes.filter((podUID) => !known.has(podUID)),
@@ -137,7 +138,12 @@ describe('a look at what pods have left', () => {
   it('leaves the containers of a pod that comes while they are being removed', async () => {
     await using world = new SyncerWorld();
     await endedPod(world);
-    const collector = new ContainerCollector({ runtime: world.runtime, clock: world.clock, logger: null });
+    const collector = new ContainerCollector({
+      runtime: world.runtime,
+      podLogsDirectory: undefined,
+      clock: world.clock,
+      logger: silentLogger,
+    });
     const { look, left } = setUp(world, {
       containers: {
         removePod: (podUID, isGone, signal) => {

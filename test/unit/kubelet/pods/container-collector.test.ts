@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
 import { container, podOf, SyncerWorld, testConfigs } from './syncer-world.ts';
 
@@ -18,7 +19,13 @@ async function restartedPod(world: SyncerWorld) {
 }
 
 function collectorOf(world: SyncerWorld, options = {}) {
-  return new ContainerCollector({ runtime: world.runtime, clock: world.clock, logger: null, ...options });
+  return new ContainerCollector({
+    runtime: world.runtime,
+    podLogsDirectory: undefined,
+    clock: world.clock,
+    logger: silentLogger,
+    ...options,
+  });
 }
 
 describe('containers that have ended', () => {
