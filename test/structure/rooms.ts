@@ -125,7 +125,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/random ' +
     'api/quantity api/json api/pod client/resources node/object-managers kubelet/files',
   'kubelet/containers':
-    'base/errors base/names base/options base/concurrency base/random api/quantity api/json api/pod client/events ' +
+    'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -5,9 +6,11 @@ import type { ProbeManager } from '../../node/probes/probe-manager.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import { checkedNodeLimits } from '../cgroups/cgroup-resources.ts';
 import type { ClusterServices, RuntimeClasses } from '../cluster/cluster-lookups.ts';
 import type { ReferencedObjects } from '../cluster/referenced-objects.ts';
 import { ContainerConfigs } from '../containers/container-configs.ts';
+import { defaultProcPaths } from '../containers/security-context.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
 import { lastLogNumber } from '../logs/pod-logs.ts';
@@ -100,12 +103,14 @@ export function newContainerConfigs(agent: ResolvedAgentOptions, needs: Containe
     },
     services: () => services.known(),
     awaitServices: (signal) => services.awaitFirstList(signal),
-    limits: {
-      cpuCFSQuota,
-      memoryCapacityBytes: machine.memoryBytes,
-      cgroupVersion: cgroups.version,
-      hugePageSizes: pageSizesOf(machine),
-    },
+    limits: checkedNodeLimits(
+      { cpuCFSQuota, cgroupVersion: cgroups.version, hugePageSizes: pageSizesOf(machine) },
+      machine.memoryBytes,
+    ),
+    hostsFile: '/etc/hosts',
+    seccompProfileRoot: `${rootDirectory}/seccomp`,
+    selinux: existsSync('/sys/fs/selinux/enforce'),
+    procPaths: defaultProcPaths(),
     recursiveReadOnly: (handler) =>
       node.runtimeWatch.health?.handlers.find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false,
     prepareSubPath: (pod, { volume, containerName, index, subPath }, signal) =>

@@ -110,32 +110,31 @@ const serverNames = [
 ];
 const knownOptions = [
   ...settingNames,
-  ...([
-    'kubeConfig',
-    'transport',
-    'nodeName',
-    'runtime',
-    'server',
-    'sources',
-    'mounter',
-    'cgroups',
-    'prober',
-    'machine',
-    'network',
-  ] as const),
-  ...([
-    'podManager',
-    'podClient',
-    'statusManager',
-    'podBudget',
-    'objectBudget',
-    'volumeBudget',
-    'eventRecorder',
-    'removeOnStop',
-    'metricsText',
-  ] as const),
-  ...(['random', 'clock', 'logger', 'metrics'] as const),
-] satisfies readonly (keyof NodeAgentOptions)[];
+  'kubeConfig',
+  'transport',
+  'nodeName',
+  'runtime',
+  'server',
+  'sources',
+  'mounter',
+  'cgroups',
+  'prober',
+  'machine',
+  'network',
+  'podManager',
+  'podClient',
+  'statusManager',
+  'podBudget',
+  'objectBudget',
+  'volumeBudget',
+  'eventRecorder',
+  'removeOnStop',
+  'metricsText',
+  'random',
+  'clock',
+  'logger',
+  'metrics',
+] as const satisfies readonly (keyof NodeAgentOptions)[];
 
 /** The options, checked and complete. */
 export interface ResolvedAgentOptions {
@@ -176,7 +175,6 @@ const runtimeMethods = [
 ] as const satisfies readonly (keyof ContainerRuntime)[];
 const reservedSources = [apiserverSource, 'file', 'http', ''];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOptions {
   requireKnownOptions('options', options, knownOptions);
   const {

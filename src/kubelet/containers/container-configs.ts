@@ -13,11 +13,7 @@ import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { asConfigError, ContainerConfigError, requireSupportedContainer, requireSupportedPod } from './config-error.ts';
-import {
-  type ContainerConfigsOptions,
-  type ResolvedContainerConfigs,
-  resolveContainerConfigs,
-} from './container-configs-options.ts';
+import type { ContainerConfigsOptions } from './container-configs-options.ts';
 import { containerMounts } from './container-mounts.ts';
 import { podDNS, readResolvConf } from './dns-config.ts';
 import { containerEnvironment, type Environment, textOf } from './environment.ts';
@@ -74,12 +70,11 @@ interface ContainerStart {
 
 /** Makes what the runtime gets of pods and containers. It keeps nothing of them but files under `rootDirectory`. */
 export class ContainerConfigs {
-  readonly #options: ResolvedContainerConfigs;
+  readonly #options: ContainerConfigsOptions;
   readonly #large = new Semaphore(mostLargeAtOnce);
 
-  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerConfigsOptions) {
-    this.#options = resolveContainerConfigs(options);
+    this.#options = options;
   }
 
   /** What a sandbox is made from. Makes the folder of the pod's logs. Rejects with {@link ContainerConfigError}. */

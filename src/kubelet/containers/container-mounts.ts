@@ -26,13 +26,19 @@ export interface MountsRequest {
 
 /** What of the node goes into the mounts of its containers. */
 export interface MountSettings {
+  /** The absolute folder of the agent's files. Hosts files and termination logs are in its folder `pods`. */
   readonly rootDirectory: string;
-  /** The node's own hosts file. */
+  /** The node's own hosts file, for pods in its network. */
   readonly hostsFile: string;
+  /** The domain of the cluster's names, such as `cluster.local`; empty: none. */
   readonly clusterDomain: string;
+  /** True: files get SELinux labels. */
   readonly selinux: boolean;
+  /** True where the handler of the runtime can keep mounts below a mount from being written. */
   readonly recursiveReadOnly: (runtimeHandler: string) => boolean;
+  /** Gives the path of a part of a volume that leads nowhere else. */
   readonly prepareSubPath: (pod: Pod, request: SubPathMount, signal: AbortSignal) => Promise<string>;
+  /** Gives numbers from 0 to 1, for names of files. */
   readonly random: () => number;
 }
 

@@ -57,7 +57,6 @@ const knownOptions = [
 ];
 const mebibyte = 1024 * 1024;
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveVolumeOptions(options: VolumeManagerOptions): ResolvedVolumeOptions {
   requireKnownOptions('options', options, knownOptions);
   const { maxVolumesPerPod = 500, maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;

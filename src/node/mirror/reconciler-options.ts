@@ -104,7 +104,6 @@ const knownOptions = [
   'metrics',
 ] as const satisfies readonly (keyof MirrorPodReconcilerOptions)[];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): ResolvedReconcilerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { podManager, mirrorPodClient, nodeName, podSource, handlers = {} } = options;

@@ -135,7 +135,6 @@ const podManagerMethods = [
   'removePod',
 ] as const satisfies readonly (keyof LoopPodManager)[];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOptions {
   requireKnownOptions('options', options, knownOptions);
   const { config, podManager, podWorkers, workQueue, statusManager, runtime, admitPod } = options;
