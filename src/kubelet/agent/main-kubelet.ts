@@ -393,7 +393,6 @@ export class MainKubelet {
   }
 }
 
-/** What the cgroups of pods are limited by, on this machine. */
 function limitsOf({ settings, machine }: ResolvedAgentOptions): AllocationManagerOptions['limits'] {
   const { cpuCFSQuota, podPidsLimit } = settings;
   return { cpuCFSQuota, podPidsLimit, hugePageSizes: pageSizesOf(machine), memoryCapacityBytes: machine.memoryBytes };

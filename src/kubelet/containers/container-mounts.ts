@@ -110,11 +110,9 @@ type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** Part of a volume that a container is to see. */
 export interface SubPathMount {
-  /** The container's name. */
   readonly containerName: string;
   /** The place of the mount in the container's `volumeMounts`. */
   readonly index: number;
-  /** The volume. */
   readonly volume: MountedVolume;
   /** Inside the volume; relative, and without `..`. */
   readonly subPath: string;

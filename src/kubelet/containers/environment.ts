@@ -99,7 +99,6 @@ class ReferredValues {
     this.#files = new EnvironmentFiles(sources.readVolumeFile, keys);
   }
 
-  /** Undefined for an optional value that is not there. */
   async value(valueFrom: ValueFrom | undefined): Promise<Value | undefined> {
     if (!valueFrom) return '';
     const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;

@@ -10,7 +10,6 @@ import type { NodeUsage, PodUsage, Supply } from './usage.ts';
 export interface EvictionManagerOptions {
   /** The setting `evictionHard`: quantities or percentages by signal. */
   readonly evictionHard: Readonly<Record<string, string>>;
-  /** What the node has. */
   readonly readNode: (signal: AbortSignal) => Promise<NodeUsage>;
   /**
    * What these pods take, by uid. It is asked for few pods while nothing runs short. `resource`: what runs short; undefined: only

@@ -48,7 +48,6 @@ export class NodeReporter {
     return nodeStatus({ ...this.#options, addresses: this.#addresses(), port: port(), version, health, images });
   }
 
-  /** Looks for the addresses of the node once. */
   async lookOnce(): Promise<void> {
     await this.#options.addresses.look(this.#stopping.signal);
   }

@@ -40,7 +40,6 @@ export class RuntimeWatch {
     return this.#health;
   }
 
-  /** Which runtime it is. */
   get version(): RuntimeVersion | undefined {
     return this.#version;
   }

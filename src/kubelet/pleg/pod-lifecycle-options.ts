@@ -47,7 +47,6 @@ export class LifecycleMetrics {
     return () => this.#metrics.observe('kubelet_pleg_pod_relist_duration_seconds', secondsFrom(startedAt, this.#clock.elapsed()));
   }
 
-  /** A list has succeeded. */
   listed({ at, elapsed }: ReadTime, pods: ReadonlyMap<string, ListedPod>): void {
     this.#lastListAt = elapsed;
     if (!this.#metrics.isUsed) return;
@@ -62,7 +61,6 @@ export class LifecycleMetrics {
     }
   }
 
-  /** The events have ended. */
   disconnected(): void {
     this.#metrics.increment('pod_status_manager_runtime_event_stream_ends_total');
   }

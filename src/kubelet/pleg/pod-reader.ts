@@ -13,7 +13,6 @@ export interface PodReaderOptions {
   readonly logger: Logger;
 }
 
-/** What a read of one pod has brought. */
 export interface PodReading {
   readonly status: AgentPodStatus;
   /** The list that the status was made from; undefined when the runtime has nothing of the pod. */
@@ -132,7 +131,6 @@ export class ReadTimes {
     this.#clock = clock;
   }
 
-  /** The time of a read that begins now. */
   begin(): ReadTime {
     const at = this.#now();
     this.#order += 1;

@@ -77,7 +77,6 @@ export class AgentPodStatuses {
     else this.#waiting.set(podUID, { pod, status });
   }
 
-  /** Tells what waits of the pod. */
   tellNow(podUID: string): void {
     const waiting = this.#waiting.get(podUID);
     if (waiting !== undefined) this.tell(waiting.pod, waiting.status);

@@ -14,17 +14,14 @@ import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
 import type { ClassUpdates } from './class-updates.ts';
 
-/** What keeps the statuses of pods. */
 export type SyncStatusManager = Pick<StatusManager, 'setPodStatus' | 'terminatePod'> & {
   /** The newest status that was set; undefined before the first one. */
   getPodStatus(podUID: string): PodStatus | undefined;
 };
-/** What probes the containers of pods. */
 export type SyncProbeManager = Pick<
   ProbeManager,
   'addPod' | 'stopLivenessAndStartup' | 'removePod' | 'result' | 'containerState'
 >;
-/** What makes the volumes of pods. */
 export type SyncVolumeManager = Pick<VolumeManager, 'mountVolumes'> & {
   /** Takes away what is there of the pod's volumes. */
   unmountVolumes(podUID: string): Promise<unknown>;

@@ -35,11 +35,6 @@ export class PodResizer {
     return resizeActionsOf(pod, details, this.#actuated(pod));
   }
 
-  /** The message with which a container ends that is to be started anew. */
-  restartMessage(containerName: string): string {
-    return `Container ${containerName} resize requires restart`;
-  }
-
   /** Changes what can be changed in place. Rejects, with the condition and an event told, where that fails. */
   async actuate(pod: Pod, actions: ResizeActions, signal: AbortSignal): Promise<void> {
     try {

@@ -14,13 +14,10 @@ export interface SubPathRequest {
   readonly mounter: Mounter;
   /** The pod's own folder, `pods/UID`. */
   readonly podFolder: string;
-  /** The volume's name. */
   readonly volumeName: string;
-  /** The container's name. */
   readonly containerName: string;
   /** Which of the container's mounts it is, from 0. */
   readonly index: number;
-  /** The absolute path of the volume. */
   readonly volumePath: string;
   /** The path inside the volume, with all variables expanded. */
   readonly subPath: string;

@@ -24,7 +24,6 @@ export interface VolumeRequest {
   readonly signal: AbortSignal;
   /** Makes the call once there is room: so many volumes are written at once, and namespaces and pods take turns. */
   inTurn(write: () => Promise<void>): Promise<void>;
-  /** The one writer of a folder. */
   writerOf(folder: string): AtomicWriter;
 }
 

@@ -9,7 +9,6 @@ import type { MirrorRecord } from './mirror-record.ts';
 import type { MirrorStep } from './mirror-step.ts';
 import type { MirrorPodFailure, MirrorPodHandlers, ResolvedReconcilerOptions } from './reconciler-options.ts';
 
-/** A step that is a request. */
 export type MirrorRequest = Exclude<MirrorStep, { kind: 'nothing' | 'wait' }>;
 
 /** How a request has ended. `answered`: the server works, and what it said has to be looked into. */

@@ -294,7 +294,6 @@ export class NodeObject {
   }
 }
 
-/** The members of a status that are given. */
 function statusOf<T extends Partial<AdvertisedStatus>>(given: T): Pick<T, (typeof statusMembers)[number]> {
   const members = statusMembers.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]);
   return Object.fromEntries(members);

@@ -154,7 +154,6 @@ export class NodeRegistration {
     this.#takesOver = takesOver;
   }
 
-  /** Undefined: there is no such node. */
   async #read(): Promise<WireNode | undefined> {
     const options = this.#options;
     const { nodes, requests, known } = this.#node;

@@ -44,7 +44,6 @@ export class ProviderMetrics {
     }
   }
 
-  /** The first sync of a pod begins. */
   syncBegins(pod: Pod): void {
     this.#sinceSeen('kubelet_pod_worker_start_duration_seconds', pod);
   }
