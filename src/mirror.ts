@@ -14,8 +14,8 @@ export {
 } from './node/mirror/mirror-pod-client.ts';
 export { MirrorPodReconciler } from './node/mirror/mirror-pod-reconciler.ts';
 export type { GetNode, MirrorNode, MirrorPodManager } from './node/mirror/mirror-pods.ts';
+export type { MirrorDeletionReason } from './node/mirror/mirror-step.ts';
 export type {
-  MirrorDeletionReason,
   MirrorPodFailure,
   MirrorPodHandlers,
   MirrorPodReconcilerOptions,

@@ -92,6 +92,7 @@ export { HttpSource } from './node/sources/http-source.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
 export { BackoffError } from './node/workers/backoff-error.ts';
+export type { Admission } from './node/workers/pod-admissions.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
 export type { PodWorkerState, WorkerFailure } from './node/workers/pod-record.ts';
 export type { KnownPod } from './node/workers/pod-records.ts';
@@ -111,7 +112,6 @@ export type { ContainerToStart } from './node/workers/restart-backoff.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './node/workers/restart-backoff.ts';
 export { SyncLoop } from './node/workers/sync-loop.ts';
 export type {
-  Admission,
   HousekeepingReport,
   LoopConfig,
   LoopPodManager,

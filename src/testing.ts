@@ -7,7 +7,6 @@ import './base/node-version.ts';
 
 // The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
 
-export { FakeCgroups, type FakeCgroupsOptions } from './kubelet/cgroups/fake-cgroups.ts';
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
 export type { InMemoryApiServerOptions, ResourceChoice } from './testing/apiserver/in-memory-apiserver.ts';
 export { InMemoryApiServer } from './testing/apiserver/in-memory-apiserver.ts';
@@ -28,6 +27,7 @@ export {
   buildTerminatedStatus,
   buildWaitingState,
 } from './testing/fakes/builders.ts';
+export { FakeCgroups, type FakeCgroupsOptions } from './testing/fakes/fake-cgroups.ts';
 export type { FakeClockOptions } from './testing/fakes/fake-clock.ts';
 export { FakeClock, settle } from './testing/fakes/fake-clock.ts';
 export { type FakeMount, FakeMounter } from './testing/fakes/fake-mounter.ts';

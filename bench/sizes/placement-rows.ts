@@ -1,5 +1,5 @@
 import { canonicalQuantity } from '../../src/api/quantity/quantity.ts';
-import { addQuantities } from '../../src/api/quantity/quantity-arithmetic.ts';
+import { QuantityTotal } from '../../src/api/quantity/quantity-arithmetic.ts';
 import { parseLabelSelector } from '../../src/api/selectors/label-selector.ts';
 import type { WirePod } from '../../src/index.ts';
 import { schedulerPredicates } from '../../src/kubelet/admission/pod-admission.ts';
@@ -97,7 +97,7 @@ function quantity(formOf: (digits: string) => string): SizedInput['make'] {
     const text = formOf('9'.repeat(digits));
     const run = (): void => {
       canonicalQuantity(text);
-      addQuantities(text, '1');
+      new QuantityTotal(text).add('1');
     };
     return { bytes: text.length, run };
   };

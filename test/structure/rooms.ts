@@ -92,6 +92,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/rules status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/pod-status node/sources node/config node/workers',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
+  'kubelet/cluster':
+    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json client/resources ' +
+    'client/events client/reflector node/object-managers',
   'kubelet/cri/proto': '',
   'kubelet/files': 'base/clock base/errors api/json',
   'kubelet/runtime': 'base/errors',
@@ -104,14 +107,14 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
-    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/quantity api/json api/pod ' +
-    'client/resources client/reflector node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
+    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod node/node-object ' +
+    'node/pod-status kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/pod node/workers ' + 'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
-    'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize node/pod-status ' +
-    'node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
+    'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
+    'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
     'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/events ' +
     'node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
@@ -122,17 +125,18 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/random ' +
     'api/quantity api/json api/pod client/resources node/object-managers kubelet/files',
   'kubelet/containers':
-    'base/errors base/names base/options base/concurrency base/random api/quantity api/json api/pod client/events ' +
+    'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +
-    'status/conditions status/pods node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups ' +
-    'kubelet/images kubelet/pleg kubelet/actions kubelet/volumes',
+    'status/conditions status/pods status/status-manager node/pod-status node/probes node/workers kubelet/runtime ' +
+    'kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes ' +
+    'kubelet/containers',
   'kubelet/agent':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/quantity api/json api/pod client/transport client/resources client/events status/pods ' +
-    'status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
-    'node/object-managers node/pod-status node/probes node/sources node/config node/workers kubelet/admission ' +
+    'base/clock base/errors base/names base/options base/logging base/concurrency base/metrics base/random ' +
+    'api/quantity api/json api/pod client/transport client/resources client/events status/pods status/sync ' +
+    'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
+    'node/pod-status node/probes node/sources node/config node/workers kubelet/admission kubelet/cluster ' +
     'kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg ' +
     'kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
@@ -194,7 +198,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors api/json client/resources testing/fault-rules testing/objects testing/kinds ' + 'testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
-    'kubelet/files testing/objects testing/pods-api',
+    'kubelet/files kubelet/runtime kubelet/cgroups testing/objects testing/pods-api',
   'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime testing/fault-rules',
 };
 

@@ -10,11 +10,6 @@ interface Amount {
   readonly format: QuantityFormat;
 }
 
-/** The sum, in the form of the first quantity, or of the second where the first is zero. Throws ERR_INVALID_ARGUMENT. */
-export function addQuantities(first: string, second: string): string {
-  return textOf(sumOf(amountOf(first), amountOf(second)));
-}
-
 /** Less than, equal to or more than zero, as the first quantity is to the second. Throws ERR_INVALID_ARGUMENT. */
 export function compareQuantities(first: string, second: string): number {
   return first === second ? 0 : compareAmounts(amountOf(first), amountOf(second));
@@ -26,8 +21,8 @@ export function isQuantity(text: string): boolean {
 }
 
 /**
- * The sum of many quantities, as {@link addQuantities} makes it of two. It is written once, at the end: a text for each step
- * would be work that grows with the number of quantities times their length. One quantity alone stays as it was written.
+ * The sum of quantities, in the form of the first one that is not zero. It is written once, at the end: a text for each step would
+ * be work that grows with the number of quantities times their length. One quantity alone stays as it was written.
  */
 export class QuantityTotal {
   #text: string | undefined;

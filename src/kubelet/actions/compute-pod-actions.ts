@@ -150,11 +150,9 @@ function hasSucceeded(entry: ContainerEntry | undefined): boolean {
 
 /** What one init container adds to the actions. */
 interface Step {
-  /** The container itself is to be started. */
   readonly startsItself?: boolean;
   /** The container is done, or runs as a sidecar: the next one may start. */
   readonly isInitialized?: boolean;
-  /** The pod has failed. */
   readonly failsPod?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { matchesNodeAffinity } from '../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../api/selectors/taints.ts';
 import { isExtendedResource } from '../../base/names.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
-import type { Admission } from '../../node/workers/sync-loop-options.ts';
+import type { Admission } from '../../node/workers/pod-admissions.ts';
 
 /** Why a pod may not run here: a word for its status, and the same for people. */
 interface Refusal {

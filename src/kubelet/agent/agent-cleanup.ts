@@ -1,9 +1,7 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 
-import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { HousekeepingReport } from '../../node/workers/sync-loop-options.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { ContainerCollector } from '../pods/container-collector.ts';
@@ -29,11 +27,11 @@ export class AgentCleanup {
     this.#options = options;
   }
 
-  /** Begins a look, unless one is under way. Pods of the report are known, and so is what the runtime still has. */
-  look(report: HousekeepingReport): void {
+  /** Begins a look, unless one is under way. `desired` are the uids of known pods; what the runtime still has is known, too. */
+  look(desired: ReadonlySet<string>): void {
     if (this.#stopping.signal.aborted || this.#run !== undefined) return;
     // what never settles does not keep the agent from stopping
-    this.#run = untilAborted(this.#look(report), this.#stopping.signal)
+    this.#run = untilAborted(this.#look(desired), this.#stopping.signal)
       .catch((err: unknown) => {
         if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
       })
@@ -53,10 +51,10 @@ export class AgentCleanup {
     await this.#run;
   }
 
-  async #look({ pods, possiblyRunning }: HousekeepingReport): Promise<void> {
+  async #look(desired: ReadonlySet<string>): Promise<void> {
     const { volumes, cgroups, lifecycle, isKnown } = this.#options;
     const { signal } = this.#stopping;
-    const known = new Set([...possiblyRunning, ...pods.map(podUIDOf)]);
+    const known = new Set(desired);
     const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
     const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
     const leftGroups = (await cgroups.listPods()).filter(isLeft);

@@ -3,7 +3,7 @@ import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
@@ -110,32 +110,31 @@ const serverNames = [
 ];
 const knownOptions = [
   ...settingNames,
-  ...([
-    'kubeConfig',
-    'transport',
-    'nodeName',
-    'runtime',
-    'server',
-    'sources',
-    'mounter',
-    'cgroups',
-    'prober',
-    'machine',
-    'network',
-  ] as const),
-  ...([
-    'podManager',
-    'podClient',
-    'statusManager',
-    'podBudget',
-    'objectBudget',
-    'volumeBudget',
-    'eventRecorder',
-    'removeOnStop',
-    'metricsText',
-  ] as const),
-  ...(['random', 'clock', 'logger', 'metrics'] as const),
-] satisfies readonly (keyof NodeAgentOptions)[];
+  'kubeConfig',
+  'transport',
+  'nodeName',
+  'runtime',
+  'server',
+  'sources',
+  'mounter',
+  'cgroups',
+  'prober',
+  'machine',
+  'network',
+  'podManager',
+  'podClient',
+  'statusManager',
+  'podBudget',
+  'objectBudget',
+  'volumeBudget',
+  'eventRecorder',
+  'removeOnStop',
+  'metricsText',
+  'random',
+  'clock',
+  'logger',
+  'metrics',
+] as const satisfies readonly (keyof NodeAgentOptions)[];
 
 /** The options, checked and complete. */
 export interface ResolvedAgentOptions {
@@ -149,10 +148,9 @@ export interface ResolvedAgentOptions {
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
-  /** For a part that takes no random numbers and measures nothing. */
-  readonly timed: { readonly clock: SteadyClock; readonly logger: Logger };
-  /** The same with the metrics, where there are any. */
-  readonly measured: ResolvedAgentOptions['timed'] & { readonly metrics?: MetricsSink };
+  readonly metrics: Metrics;
+  /** For a part that takes no random numbers. The metrics are absent where there are none. */
+  readonly measured: { readonly clock: SteadyClock; readonly logger: Logger; readonly metrics?: MetricsSink };
   /** All that parts share. */
   readonly shared: ResolvedAgentOptions['measured'] & { readonly random: () => number };
 }
@@ -177,7 +175,6 @@ const runtimeMethods = [
 ] as const satisfies readonly (keyof ContainerRuntime)[];
 const reservedSources = [apiserverSource, 'file', 'http', ''];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOptions {
   requireKnownOptions('options', options, knownOptions);
   const {
@@ -196,20 +193,19 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');
-  metricsOption(options.metrics);
+  const metrics = metricsOption(options.metrics);
   if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
   requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes']);
   requireServer(options.server);
   const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
-  const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };
+  const measured = options.metrics === undefined ? timed : { ...timed, metrics: options.metrics };
   const safe = safeRandom(random);
   return {
     given: options,
     nodeName,
     podManager,
-    timed,
     measured,
     random: safe,
     objectBudget: objectBudget(options.objectBudget),
@@ -218,6 +214,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
     sources: sourcesOf(options.sources ?? {}),
     clock: timed.clock,
     logger: timed.logger,
+    metrics,
     shared: { ...measured, random: safe },
   };
 }

@@ -1,15 +1,12 @@
 import { apiserverSource, podSourceOf } from '../../api/pod/pod-identity.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
-import type { PodConfig, PodSourceReport } from '../../node/config/pod-config.ts';
-import type { NodeObject, NodeObjectReport } from '../../node/node-object/node-object.ts';
+import type { PodSourceReport } from '../../node/config/pod-config.ts';
+import type { NodeObjectReport } from '../../node/node-object/node-object.ts';
 import type { NodeObjectStopped } from '../../node/node-object/node-removal.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../../node/workers/pod-worker-report.ts';
-import type { PodWorkers, StoppedWorkers } from '../../node/workers/pod-workers.ts';
-import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
-import type { StatusManager } from '../../status/status-manager.ts';
+import type { StoppedWorkers } from '../../node/workers/pod-workers.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
-import type { RuntimeWatch } from '../machine/runtime-watch.ts';
+import type { MainKubelet } from './main-kubelet.ts';
 
 /** What becomes of the pods, and how long a stop and the parts of it may take. */
 export interface StopNodeAgentOptions {
@@ -81,23 +78,11 @@ export interface NodeAgentSnapshot {
   readonly pods: readonly AgentPodReport[] | undefined;
 }
 
-/** What a snapshot is made from. */
-export interface AgentToShow {
-  readonly nodeName: string;
-  readonly state: RunStateName;
-  readonly clock: Clock;
-  readonly podManager: BasicPodManager;
-  readonly podWorkers: PodWorkers;
-  readonly statusManager: StatusManager;
-  readonly nodeObject: NodeObject;
-  readonly config: PodConfig;
-  readonly watch: RuntimeWatch;
-}
-
-export function agentSnapshot(agent: AgentToShow, withPods: boolean): NodeAgentSnapshot {
-  const { nodeName, state, clock, podWorkers, nodeObject, config, watch } = agent;
-  const { nodeFailure, leaseFailure, ...node } = nodeObject.explain();
-  const sources = config.explain();
+export function agentSnapshot(kubelet: MainKubelet, state: RunStateName, withPods: boolean): NodeAgentSnapshot {
+  const { options, podWorkers, podConfig, node: agentNode } = kubelet;
+  const { runtimeWatch } = agentNode;
+  const { nodeFailure, leaseFailure, ...node } = agentNode.object.explain();
+  const sources = podConfig.explain();
   const workers = podWorkers.snapshot();
   const notes = [
     ...(node.registered ? [] : [`the node object is not registered${because(nodeFailure?.error)}`]),
@@ -106,25 +91,26 @@ export function agentSnapshot(agent: AgentToShow, withPods: boolean): NodeAgentS
     ...sources.flatMap(({ name, hasSent, lastError }) =>
       hasSent ? [] : [`the source "${name}" has not sent its pods${because(lastError)}`],
     ),
-    ...[watch.runtimeError(), watch.networkError()].flatMap((error) => error ?? []),
+    ...[runtimeWatch.runtimeError(), runtimeWatch.networkError()].flatMap((error) => error ?? []),
   ];
+  const { version } = runtimeWatch;
   return {
-    at: clock.now(),
+    at: options.clock.now(),
     state,
-    nodeName,
+    nodeName: options.nodeName,
     registered: node.registered,
     node,
     sources,
     workers,
     ready: node.registered && node.readiness?.ready === true,
     notes: state === 'running' ? notes : [`the node agent is ${state}`],
-    runtime: watch.version && { name: watch.version.runtimeName, version: watch.version.runtimeVersion },
-    pods: withPods ? podReports(agent) : undefined,
+    runtime: version && { name: version.runtimeName, version: version.runtimeVersion },
+    pods: withPods ? podReports(kubelet) : undefined,
   };
 }
 
-function podReports({ podManager, podWorkers, statusManager }: AgentToShow): AgentPodReport[] {
-  return podManager.getPods().map((pod) => {
+function podReports({ options, podWorkers, statusManager }: MainKubelet): AgentPodReport[] {
+  return options.podManager.getPods().map((pod) => {
     const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
     const phase = statusManager.getPodStatus(uid)?.phase;
     return { podUID: uid, namespace, name, source: podSourceOf(pod) ?? apiserverSource, phase, worker: podWorkers.explain(uid) };

@@ -13,7 +13,7 @@ import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import { noPodCgroups } from '../machine/machine.ts';
-import { AgentParts } from './agent-parts.ts';
+import { MainKubelet } from './main-kubelet.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
 import {
   agentSnapshot,
@@ -63,16 +63,16 @@ export class NodeAgent {
   readonly podWorkers: PodWorkers;
   /** The Node and its Lease on the apiserver. The agent starts and stops it. */
   readonly nodeObject: NodeObject;
-  readonly #parts: AgentParts;
+  readonly #kubelet: MainKubelet;
   readonly #runState = new RunState<StoppedNodeAgent>('node agent');
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeAgentOptions) {
-    this.#parts = new AgentParts(options);
-    this.podManager = this.#parts.podManager;
-    this.statusManager = this.#parts.statusManager;
-    this.podWorkers = this.#parts.podWorkers;
-    this.nodeObject = this.#parts.node.object;
+    this.#kubelet = new MainKubelet(options);
+    this.podManager = this.#kubelet.options.podManager;
+    this.statusManager = this.#kubelet.statusManager;
+    this.podWorkers = this.#kubelet.podWorkers;
+    this.nodeObject = this.#kubelet.node.object;
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -90,7 +90,7 @@ export class NodeAgent {
   async start(options: StartOptions = {}): Promise<void> {
     requireStartOptions(options);
     this.#runState.start();
-    const { clock } = this.#parts.options;
+    const { clock } = this.#kubelet.options;
     const waitsFor = () => ({
       text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled',
     });
@@ -101,10 +101,7 @@ export class NodeAgent {
   snapshot(options: NodeAgentSnapshotOptions = {}): NodeAgentSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    const { nodeName, clock } = this.#parts.options;
-    const { podManager, podWorkers, statusManager, nodeObject, state } = this;
-    const parts = { nodeName, clock, podManager, podWorkers, statusManager, nodeObject, state };
-    return agentSnapshot({ ...parts, config: this.#parts.config, watch: this.#parts.node.watch }, pods);
+    return agentSnapshot(this.#kubelet, this.state, pods);
   }
 
   /**
@@ -131,53 +128,57 @@ export class NodeAgent {
   }
 
   async #start(): Promise<void> {
+    const { cgroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
+    const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');
-    await this.#parts.cgroups.createBase(this.#parts.node.forPods);
-    if (this.#parts.cgroups !== noPodCgroups) {
-      this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
-    }
-    const listening = await this.#parts.api?.listen();
+    await cgroups.createBase(node.forPods);
+    if (cgroups !== noPodCgroups) this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
+    const listening = await api?.listen();
     if (this.state === 'running') {
-      if (listening !== undefined) this.#parts.cpu.start();
-      this.#parts.containers.lifecycle.start();
-      this.#parts.cluster.start();
-      this.#parts.rotation.start();
+      if (listening !== undefined) cpu.start();
+      pleg.start();
+      services.start();
+      logRotation.start();
       this.statusManager.start();
-      await this.#parts.node.start(listening?.port);
+      await node.start(listening?.port);
     }
     if (this.state === 'running') {
-      this.#parts.mirrorPods.start();
-      this.#parts.loop.start();
-      this.#parts.config.start();
-      this.#parts.disk.start();
+      mirrorPods.start();
+      loop.start();
+      podConfig.start();
+      garbageCollection.start();
     }
-    await Promise.all([this.nodeObject.registered(), this.#parts.source.firstList()]);
+    await Promise.all([this.nodeObject.registered(), source.firstList()]);
   }
 
   #tellNode(reason: string, message: string): void {
-    const { cluster, options } = this.#parts;
-    cluster.eventRecorder.nodeEvent(options.nodeName, 'Normal', reason, message);
+    const { clients, options } = this.#kubelet;
+    clients.eventRecorder.nodeEvent(options.nodeName, 'Normal', reason, message);
   }
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
-    const timeLeft = new TimeLeft(this.#parts.options.clock, limits.timeoutMs);
+    const { options, source, api, cpu, podConfig, loop, cleanup, logRotation, garbageCollection, podSyncer } = this.#kubelet;
+    const { probeManager, pleg, node, mirrorPods, services, referencedObjects, tokenManager, clients } = this.#kubelet;
+    const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
-    const beforeNode = new TimeLeft(this.#parts.options.clock, limits.timeoutMs * 0.75);
-    this.#parts.source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
-    await Promise.all([this.#parts.api?.close(), this.#parts.cpu.stop()]);
-    await this.#parts.config.stop();
+    const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
+    source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
+    await Promise.all([api?.close(), cpu.stop()]);
+    await podConfig.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
-    await this.#parts.loop.stop();
-    await Promise.all([this.#parts.cleanup.stop(), this.#parts.rotation.stop(), this.#parts.disk.stop()]);
+    await loop.stop();
+    await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
-    await this.#parts.containers.stop();
-    await this.#parts.node.stopLooking();
+    podSyncer.stop();
+    await probeManager.stop();
+    await pleg.stop();
+    await node.stopLooking();
     const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
-    await this.#parts.mirrorPods.stop();
-    await this.#parts.cluster.stop();
-    const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
-    await this.#parts.cluster.close();
-    return { statuses, workers, node };
+    await mirrorPods.stop();
+    await Promise.all([services.stop(), referencedObjects.stop(), tokenManager.stop()]);
+    const object = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
+    await clients.close();
+    return { statuses, workers, node: object };
   }
 
   /** Ends every pod, each within its grace period. Never rejects. */

@@ -58,7 +58,6 @@ export interface GroupResources extends LinuxContainerResources {
 
 /** What differs between the two versions of cgroups. Groups are named by their absolute path, the same in each hierarchy. */
 export interface CgroupTree {
-  /** The version. */
   readonly version: 1 | 2;
   /** The folders of a group, one in each hierarchy. */
   foldersOf(group: string): readonly string[];

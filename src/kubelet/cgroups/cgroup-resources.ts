@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/cm/helpers_linux.go ResourceConfigForPod, v1.36.3.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { containerRequests, podLimits, podRequests } from '../../api/pod/pod-requests.ts';
@@ -123,15 +123,6 @@ export function hugepageLimits(pageSizes: readonly string[], ...lists: readonly 
     }
   }
   return pageSizes.map((pageSize) => ({ pageSize, limit: asked.get(pageSize) ?? 0 }));
-}
-
-/** The sizes of huge pages that the kernel has, as it names them; none where it does not say. */
-export async function nodePageSizes(folder = '/sys/kernel/mm/hugepages'): Promise<readonly string[]> {
-  const names = await readdir(folder).catch((): string[] => []);
-  return names.flatMap((name) => {
-    const kilobytes = /^hugepages-([1-9]\d*)kB$/.exec(name)?.[1];
-    return pageSizeName(Number(kilobytes ?? 0) * 1024) ?? [];
-  });
 }
 
 // Behaviour of pkg/kubelet/qos/policy.go, v1.36.3.

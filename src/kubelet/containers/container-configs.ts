@@ -13,20 +13,10 @@ import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { asConfigError, ContainerConfigError, requireSupportedContainer, requireSupportedPod } from './config-error.ts';
-import { type ConfigParts, type ContainerConfigsOptions, configParts } from './container-configs-options.ts';
+import type { ContainerConfigsOptions } from './container-configs-options.ts';
 import { containerMounts } from './container-mounts.ts';
 import { podDNS, readResolvConf } from './dns-config.ts';
-import {
-  containerEnvironment,
-  type Environment,
-  LargeStart,
-  StartSize,
-  serviceEnvironment,
-  textLimit,
-  textOf,
-  variableBytes,
-  variableText,
-} from './environment.ts';
+import { containerEnvironment, type Environment, textOf } from './environment.ts';
 import { readVolumeFile } from './environment-file.ts';
 import { kernelHostname, podHostname } from './pod-hosts.ts';
 import {
@@ -39,6 +29,8 @@ import {
   sandboxLabels,
 } from './runtime-names.ts';
 import { containerSecurityContext, numericUser, sandboxSecurityContext, verifyRunAsNonRoot } from './security-context.ts';
+import { serviceEnvironment } from './service-environment.ts';
+import { LargeStart, StartSize, textLimit, variableBytes, variableText } from './start-limits.ts';
 
 /** What is to become of one sandbox. */
 export interface SandboxConfigSource {
@@ -78,18 +70,17 @@ interface ContainerStart {
 
 /** Makes what the runtime gets of pods and containers. It keeps nothing of them but files under `rootDirectory`. */
 export class ContainerConfigs {
-  readonly #parts: ConfigParts;
+  readonly #options: ContainerConfigsOptions;
   readonly #large = new Semaphore(mostLargeAtOnce);
 
-  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerConfigsOptions) {
-    this.#parts = configParts(options);
+    this.#options = options;
   }
 
   /** What a sandbox is made from. Makes the folder of the pod's logs. Rejects with {@link ContainerConfigError}. */
   async sandboxConfig({ pod, attempt }: SandboxConfigSource, signal: AbortSignal): Promise<PodSandboxConfig> {
     signal.throwIfAborted();
-    const { limits, cgroups, podLogsDirectory, clusterDomain } = this.#parts;
+    const { limits, cgroups, podLogsDirectory, clusterDomain } = this.#options;
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
     try {
       requireSupportedPod(pod);
@@ -127,6 +118,8 @@ export class ContainerConfigs {
    * waits until it is one of two at most that are made, and held, at once.
    */
   async containerConfig(request: ContainerConfigSource, signal: AbortSignal): Promise<ContainerConfig> {
+    const { services, awaitServices } = this.#options;
+    if (services() === undefined) await awaitServices(signal);
     signal.throwIfAborted();
     const { pod, container, attempt, image, imageRef, targetContainerID } = request;
     try {
@@ -135,7 +128,7 @@ export class ContainerConfigs {
       const { environment, texts } = await this.#start(request, signal);
       const mounts = await this.#mounts(request, environment, signal);
       verifyRunAsNonRoot(pod, container, image);
-      await mkdir(join(podLogDirectory(this.#parts.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
+      await mkdir(join(podLogDirectory(this.#options.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
       signal.throwIfAborted();
       const { stopSignal } = container.lifecycle ?? {};
       return {
@@ -152,8 +145,8 @@ export class ContainerConfigs {
         stdinOnce: container.stdinOnce === true,
         tty: container.tty === true,
         ...(stopSignal && { stopSignal }),
-        resources: containerCgroupResources(pod, container, this.#parts.limits),
-        securityContext: containerSecurityContext(pod, container, imageUser(image), this.#parts, targetContainerID),
+        resources: containerCgroupResources(pod, container, this.#options.limits),
+        securityContext: containerSecurityContext(pod, container, imageUser(image), this.#options, targetContainerID),
       };
     } catch (error) {
       signal.throwIfAborted();
@@ -167,7 +160,7 @@ export class ContainerConfigs {
   }
 
   async #dns(pod: Pod): Promise<NonNullable<PodSandboxConfig['dnsConfig']>> {
-    const { clusterDNS, clusterDomain, resolvConf, nodeIPs, eventRecorder } = this.#parts;
+    const { clusterDNS, clusterDomain, resolvConf, nodeIPs, eventRecorder } = this.#options;
     const host = await readResolvConf(resolvConf);
     const { config, warnings } = podDNS(pod, { clusterDNS, clusterDomain, host, nodeIPs: nodeIPs() });
     for (const { reason, message } of warnings) eventRecorder.event(pod, 'Warning', reason, message);
@@ -203,7 +196,7 @@ export class ContainerConfigs {
   }
 
   async #environment({ pod, container, podIPs, volumes }: ContainerConfigSource, isTurn: boolean): Promise<Environment> {
-    const { objects, services, nodeIPs, hostIPs, nodeAllocatable } = this.#parts;
+    const { objects, services, nodeIPs, hostIPs, nodeAllocatable } = this.#options;
     const known = services();
     if (known === undefined && !isStaticPod(pod)) {
       throw new ContainerConfigError('services have not yet been read at least once, cannot construct envvars');
@@ -219,7 +212,7 @@ export class ContainerConfigs {
   }
 
   #mounts(request: ContainerConfigSource, environment: Environment, signal: AbortSignal): Promise<readonly Mount[]> {
-    return containerMounts({ ...request, environment }, this.#parts, signal);
+    return containerMounts({ ...request, environment }, this.#options, signal);
   }
 }
 

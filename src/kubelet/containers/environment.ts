@@ -1,16 +1,15 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeEnvironmentVariables, v1.36.3.
 
-import type { V1Service } from '@kubernetes/client-node';
-import type { Loose, Pod } from '../../api/json/types.ts';
-import { type ExpansionLimit, expanded } from '../../api/pod/expansion.ts';
+import type { Pod } from '../../api/json/types.ts';
+import { expanded } from '../../api/pod/expansion.ts';
 import { type Container, type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
 import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
 import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
-import { ContainerConfigError } from './config-error.ts';
 import { EnvironmentFiles } from './environment-file.ts';
 import { containerResourceValue, type FieldAddresses, podFieldValue } from './pod-field.ts';
+import { StartSize, textLimit, variableText } from './start-limits.ts';
 
 /** What an environment is made from. */
 export interface EnvironmentSources {
@@ -100,7 +99,6 @@ class ReferredValues {
     this.#files = new EnvironmentFiles(sources.readVolumeFile, keys);
   }
 
-  /** Undefined for an optional value that is not there. */
   async value(valueFrom: ValueFrom | undefined): Promise<Value | undefined> {
     if (!valueFrom) return '';
     const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
@@ -130,8 +128,6 @@ class ReferredValues {
     return value;
   }
 }
-
-// Behaviour of pkg/kubelet/kubelet_pods.go makeEnvironmentVariables, v1.36.3.
 
 /** Where the values of an environment come from. */
 export interface EnvironmentObjects {
@@ -209,144 +205,4 @@ class ObjectValues {
     const { data } = await this.#objects.getSecret(this.#namespace, name);
     return new Values(data, (text) => Buffer.from(text, 'base64'));
   }
-}
-
-/** Linux takes no longer argument or variable, its name and the end mark included (MAX_ARG_STRLEN, 32 pages of 4 KiB). */
-const longestText = 131_072;
-/** Linux takes no more arguments and variables together, with any size of the stack (three quarters of _STK_LIM, 8 MiB). */
-const mostTogether = 6_291_456;
-/** Each variable costs the agent some memory of its own, however short it is. */
-const mostVariables = 100_000;
-/** Linux takes no longer path (PATH_MAX). */
-const longestPath = 4096;
-
-/** The limit of one argument or of one variable's value; `what` names it in the error. */
-export function textLimit(what: () => string, containerName: string, nameBytes = 0): ExpansionLimit {
-  return {
-    mostBytes: longestText - nameBytes - 1,
-    tooLong: () =>
-      new ContainerConfigError(
-        `${what()} of container "${containerName}" is longer than the ${longestText} bytes that Linux takes for one`,
-      ),
-  };
-}
-
-/** The limit of one path that is made from variables. */
-export function pathLimit(containerName: string): ExpansionLimit {
-  return {
-    mostBytes: longestPath - 1,
-    tooLong: () =>
-      new ContainerConfigError(
-        `a subPathExpr of container "${containerName}" is longer than the ${longestPath} bytes that Linux takes for a path`,
-      ),
-  };
-}
-
-/** A variable as an error names it. */
-export function variableText(name: string): string {
-  return `the environment variable ${JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name)}`;
-}
-
-/**
- * What starts with no more, the memory that variables cost included, is made at once: also the variables of some 250 services.
- * What is larger waits for its turn.
- */
-const smallStart = 262_144;
-/** About what the agent needs for a variable beside its text. */
-const variableCost = 100;
-
-/** A container starts with so much that it must wait for its turn. */
-export class LargeStart extends Error {}
-
-/** Counts what a container starts with, and throws where Linux could not start it. */
-export class StartSize {
-  readonly #containerName: string;
-  readonly #isTurn: boolean;
-  #bytes = 0;
-  #variables = 0;
-
-  /** `isTurn`: what is large may be made now; else {@link LargeStart} is thrown for it. */
-  constructor(containerName: string, isTurn: boolean) {
-    this.#containerName = containerName;
-    this.#isTurn = isTurn;
-  }
-
-  /** Throws {@link ContainerConfigError} once all texts together are more than Linux takes. */
-  add(bytes: number): void {
-    // each text has an end mark and a pointer to it
-    this.#bytes += bytes + 9;
-    if (!this.#isTurn && this.#bytes + this.#variables * variableCost > smallStart) throw new LargeStart();
-    if (this.#bytes <= mostTogether) return;
-    throw new ContainerConfigError(
-      `the command, the arguments and the environment of container "${this.#containerName}" take more than the ${mostTogether} bytes that Linux allows`,
-    );
-  }
-
-  /** The same for a variable. Throws also for too many of them. */
-  addVariable(name: string, value: string | Uint8Array): void {
-    this.#variables += 1;
-    if (this.#variables > mostVariables) {
-      throw new ContainerConfigError(`container "${this.#containerName}" has more than ${mostVariables} environment variables`);
-    }
-    this.add(variableBytes(name, value));
-  }
-}
-
-/** What a variable takes, without its end mark. */
-export function variableBytes(name: string, value: string | Uint8Array): number {
-  return Buffer.byteLength(name) + 1 + (typeof value === 'string' ? Buffer.byteLength(value) : value.byteLength);
-}
-
-// Behaviour of pkg/kubelet/envvars and kubelet_pods.go getServiceEnvVarMap, v1.36.3.
-
-/** A service as the apiserver gives it. */
-export type Service = Loose<V1Service>;
-
-/** The variables that tell a pod of its services, by name, in the order in which the services' names sort. */
-export function serviceEnvironment(
-  services: Iterable<Service>,
-  namespace: string,
-  enableServiceLinks: boolean,
-): ReadonlyMap<string, string> {
-  const visible = new Map<string, Service>();
-  for (const service of services) {
-    const name = service.metadata?.name ?? '';
-    if (!hasAddress(service)) continue;
-    if (service.metadata?.namespace === 'default' && name === 'kubernetes') {
-      // the apiserver itself; a service of that name in the pod's own namespace counts before it
-      if (!visible.has(name)) visible.set(name, service);
-    } else if (enableServiceLinks && service.metadata?.namespace === namespace) visible.set(name, service);
-  }
-  const variables = new Map<string, string>();
-  for (const name of [...visible.keys()].sort()) addService(variables, name, visible.get(name));
-  return variables;
-}
-
-function hasAddress({ spec }: Service): boolean {
-  return Boolean(spec?.clusterIP) && spec?.clusterIP !== 'None' && (spec?.ports?.length ?? 0) > 0;
-}
-
-function addService(variables: Map<string, string>, name: string, service: Service | undefined): void {
-  const { clusterIP = '', ports = [] } = service?.spec ?? {};
-  const prefix = variableName(name);
-  const [first] = ports ?? [];
-  variables.set(`${prefix}_SERVICE_HOST`, clusterIP);
-  variables.set(`${prefix}_SERVICE_PORT`, String(first?.port));
-  for (const port of ports ?? []) {
-    if (port.name) variables.set(`${prefix}_SERVICE_PORT_${variableName(port.name)}`, String(port.port));
-  }
-  const host = clusterIP.includes(':') ? `[${clusterIP}]` : clusterIP;
-  for (const [index, { protocol = 'TCP', port }] of (ports ?? []).entries()) {
-    const url = `${protocol.toLowerCase()}://${host}:${port}`;
-    const portPrefix = `${prefix}_PORT_${port}_${protocol.toUpperCase()}`;
-    if (index === 0) variables.set(`${prefix}_PORT`, url);
-    variables.set(portPrefix, url);
-    variables.set(`${portPrefix}_PROTO`, protocol.toLowerCase());
-    variables.set(`${portPrefix}_PORT`, String(port));
-    variables.set(`${portPrefix}_ADDR`, clusterIP);
-  }
-}
-
-function variableName(text: string): string {
-  return text.replaceAll('-', '_').toUpperCase();
 }

@@ -76,7 +76,6 @@ export function containerHash({ name, image }: Pick<Container, 'name' | 'image'>
   return fnv32a(`([]uint8)[${Buffer.from(json).join(' ')}]`).toString(16);
 }
 
-/** The hash FNV-1a of 32 bits. */
 function fnv32a(text: string): number {
   let hash = offset;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, prime);

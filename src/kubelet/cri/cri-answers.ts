@@ -173,7 +173,6 @@ function modeOf(mode: NamespaceMode): ModeName {
   return mode === NamespaceMode.TARGET ? 'target' : 'pod';
 }
 
-/** An image that the runtime has. */
 export function imageOf(answer: Image): RuntimeImage {
   const { id, repoTags, repoDigests, size, username, pinned } = answer;
   const uid = numberIn(answer.uid);

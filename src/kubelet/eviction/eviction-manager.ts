@@ -3,7 +3,7 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
-import { type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
@@ -44,7 +44,7 @@ export class EvictionManager {
 
   constructor(options: EvictionManagerOptions) {
     this.#options = options;
-    this.#clock = safeClock(options.clock);
+    this.#clock = options.clock;
     this.#thresholds = thresholdsOf(options.evictionHard);
     this.#pressure = new Pressure(options.transitionPeriodMs ?? 300_000);
   }

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
@@ -10,7 +10,6 @@ import type { NodeUsage, PodUsage, Supply } from './usage.ts';
 export interface EvictionManagerOptions {
   /** The setting `evictionHard`: quantities or percentages by signal. */
   readonly evictionHard: Readonly<Record<string, string>>;
-  /** What the node has. */
   readonly readNode: (signal: AbortSignal) => Promise<NodeUsage>;
   /**
    * What these pods take, by uid. It is asked for few pods while nothing runs short. `resource`: what runs short; undefined: only
@@ -40,7 +39,7 @@ export interface EvictionManagerOptions {
   readonly eventRecorder?: EventRecorder;
   /** Gets the warning EvictionThresholdMet about the node: reason and message. Default: nobody. */
   readonly nodeEvent?: (reason: string, message: string) => void;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   /** How often the node is looked at, in milliseconds. Default 10 000. */
   readonly periodMs?: number;

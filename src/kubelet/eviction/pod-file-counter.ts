@@ -4,7 +4,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
-import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -17,7 +17,7 @@ export interface PodFileCounterOptions {
   readonly treesOf: (pod: Pod) => readonly PodTree[];
   /** Yields what it has counted so far again and again, and returns the sum. */
   readonly count: (tree: PodTree, signal: AbortSignal) => AsyncGenerator<TreeSize, TreeSize, void>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -75,7 +75,7 @@ export class PodFileCounter {
 
   constructor(options: PodFileCounterOptions) {
     this.#options = options;
-    this.#clock = safeClock(options.clock);
+    this.#clock = options.clock;
     this.#rest = new WakeableWait({ clock: this.#clock, logger: options.logger, keepAlive: true });
   }
 

@@ -78,7 +78,7 @@ function known(supply: Supply): Supply {
 }
 
 /** What is known beside what the runtime measures. */
-export interface PodUsageParts {
+export interface KnownUsage {
   /** What was counted of the pod's files; undefined where nothing was yet. Default: nothing is known of files. */
   readonly filesOf?: (podUID: string) => PodFiles | undefined;
   /** True: the runtime is asked for the number of processes, too. Default false. */
@@ -89,7 +89,7 @@ export interface PodUsageParts {
 export async function readPodUsages(
   pods: readonly Pod[],
   runtime: Pick<ContainerRuntime, 'listContainerStats' | 'listPodSandboxStats'>,
-  { filesOf = () => undefined, withProcesses = false }: PodUsageParts,
+  { filesOf = () => undefined, withProcesses = false }: KnownUsage,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, PodUsage>> {
   const [containers, sandboxes] = await Promise.all([

@@ -54,7 +54,6 @@ export interface PodUsage extends Omit<PodFiles, 'logs'> {
   readonly containers: Readonly<Record<string, ContainerUsage>>;
 }
 
-/** All that the pod has on disks of the node. */
 export function ephemeralStorageOf(usage: PodUsage): TreeSize {
   return added(ownLayersOf(usage), nodeFilesOf(usage));
 }

@@ -91,7 +91,6 @@ export async function openInside(base: string, path: string): Promise<FileHandle
   }
 }
 
-/** The next handle, with the one before closed. */
 async function inPlaceOf(before: FileHandle, next: Promise<FileHandle> | FileHandle): Promise<FileHandle> {
   const opened = await next;
   await before.close();

@@ -1,7 +1,6 @@
 // Behaviour of github.com/distribution/reference (ParseNormalizedNamed) and of pkg/util/parsers, v1.36.3.
 import { longestImage, shownImage } from '../../api/pod/pod-containers.ts';
 
-/** An image name in its parts. */
 export interface ImageName {
   /** With the registry, such as `docker.io/library/busybox`. */
   readonly repository: string;

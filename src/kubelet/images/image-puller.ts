@@ -14,12 +14,7 @@ import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import { imageText, parseImageName, withDefaultTag } from './image-name.ts';
-import {
-  ImageError,
-  type ImagePullerOptions,
-  type ResolvedImagePullerOptions,
-  resolveImagePullerOptions,
-} from './image-puller-options.ts';
+import { ImageError, type ImagePullerOptions } from './image-puller-options.ts';
 import { credentialsFor, type PullCredentialSource, type PullCredentials, type PullSecret } from './keyring.ts';
 import { PullBackoff } from './pull-backoff.ts';
 import { PullRecords } from './pull-records.ts';
@@ -48,6 +43,9 @@ export interface EnsuredImage {
   readonly image: RuntimeImage;
 }
 
+/** The wait after the first pull of an image for a pod that failed, doubled by each further one, and the longest. */
+const pullBackoff = { baseMs: 10_000, maxMs: 300_000 };
+
 interface PullCall {
   readonly sandbox?: PodSandboxConfig | undefined;
   readonly runtimeHandler?: string | undefined;
@@ -70,19 +68,17 @@ const longestFailure = 4096;
  * when its wait is over. Equal pulls that overlap are one. No credential is in an error, an event or a log.
  */
 export class ImagePuller {
-  readonly #options: ResolvedImagePullerOptions;
+  readonly #options: ImagePullerOptions;
   readonly #limit: Semaphore;
   readonly #backoff: PullBackoff;
   readonly #records: PullRecords;
   readonly #pulls = new SharedCalls<Pulled>();
 
-  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ImagePullerOptions) {
-    const resolved = resolveImagePullerOptions(options);
-    const { maxParallelImagePulls, backoffBaseMs, backoffMaxMs, clock, recordsDirectory } = resolved;
-    this.#options = resolved;
+    const { maxParallelImagePulls, clock, recordsDirectory } = options;
+    this.#options = options;
     this.#limit = new Semaphore(maxParallelImagePulls);
-    this.#backoff = new PullBackoff({ baseMs: backoffBaseMs, maxMs: backoffMaxMs, clock });
+    this.#backoff = new PullBackoff({ ...pullBackoff, clock });
     this.#records = new PullRecords(recordsDirectory);
   }
 

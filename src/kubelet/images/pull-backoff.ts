@@ -60,7 +60,6 @@ export class PullBackoff {
     if (ofPod?.has(image)) ofPod.set(image, undefined);
   }
 
-  /** Forgets the pod. */
   forget(podUID: string): void {
     for (const image of this.#failures.get(podUID)?.keys() ?? []) this.#counter.reset(keyOf(podUID, image));
     this.#failures.delete(podUID);

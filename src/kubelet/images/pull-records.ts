@@ -63,7 +63,6 @@ export class PullRecords {
     this.#pulling.set(image, (this.#pulling.get(image) ?? 0) + 1);
   }
 
-  /** The pull has failed. */
   async fail(image: string): Promise<void> {
     const left = (this.#pulling.get(image) ?? 1) - 1;
     if (left > 0) {

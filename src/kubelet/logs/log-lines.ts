@@ -74,7 +74,6 @@ function isOlder(time: string, since: LogTime): boolean {
 /** Which of its two outputs a container wrote to. */
 export type LogStream = 'stdout' | 'stderr';
 
-/** One line of a log file. */
 interface LogLine {
   /** RFC 3339, as the runtime wrote it. */
   readonly time: string;

@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { lstat, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
@@ -10,6 +10,7 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import { openLogFile } from './log-file.ts';
+import { logFilesBeside } from './pod-logs.ts';
 
 /** Which logs are rotated, and when. `runtime` is needed. */
 export interface LogRotationOptions {
@@ -213,7 +214,7 @@ function rotatedName(path: string, nowMs: number): string {
 
 /** Removes what an interrupted rotation left behind, and the oldest logs beyond `most`. */
 async function keepRotatedLogs(path: string, most: number): Promise<RotatedLogs> {
-  const names = new Set(await besides(path));
+  const names = new Set(await logFilesBeside(path));
   const isUnused = (name: string): boolean => name.endsWith(temporary) || names.has(`${name}${packed}`);
   const used = [...names].filter((name) => !isUnused(name)).sort();
   const excess = used.slice(0, Math.max(0, used.length - most));
@@ -238,21 +239,4 @@ async function packLog(path: string, signal: AbortSignal): Promise<void> {
     await handle.close();
   }
   await rm(path, { force: true });
-}
-
-/** Removes the log of a container and all that was rotated from it. What is not there is no error. */
-export async function removeContainerLogs(path: string): Promise<void> {
-  for (const name of await besides(path)) await rm(join(dirname(path), name), { force: true });
-  await rm(path, { force: true });
-}
-
-/** The names of the files beside a log that begin with its name and a dot. */
-async function besides(path: string): Promise<readonly string[]> {
-  const start = `${basename(path)}.`;
-  try {
-    return (await readdir(dirname(path))).filter((name) => name.startsWith(start));
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

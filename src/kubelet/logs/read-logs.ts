@@ -5,7 +5,6 @@ import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { chunkBytes, LogChanges, openLogFile, readAt, tailStart } from './log-file.ts';
 import { LinePieces, LogPrinter, type LogView } from './log-lines.ts';
 
-/** What is read of a log. */
 export interface ReadLogsOptions extends LogView {
   /** The last so many lines of the file, whichever output they are of. Default: all. */
   readonly tailLines?: number | undefined;
@@ -13,7 +12,6 @@ export interface ReadLogsOptions extends LogView {
   readonly follow?: boolean | undefined;
 }
 
-/** What reading a log needs. */
 export interface LogReading {
   readonly clock: Clock;
   /** Ends the reading. */

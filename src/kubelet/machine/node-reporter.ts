@@ -1,12 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { V1RuntimeClass } from '@kubernetes/client-node';
-import type { Pod, Wire, WireContainerImage, WireNodeAddress } from '../../api/json/types.ts';
+import type { WireContainerImage, WireNodeAddress } from '../../api/json/types.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { resources } from '../../client/resources/api-resource.ts';
-import { classifyApiError } from '../../client/resources/error-class.ts';
-import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { AdvertisedStatus } from '../../node/node-object/advertised-status.ts';
 import type { ContainerRuntime, RuntimeHealth, RuntimeVersion } from '../runtime/container-runtime.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
@@ -52,7 +48,6 @@ export class NodeReporter {
     return nodeStatus({ ...this.#options, addresses: this.#addresses(), port: port(), version, health, images });
   }
 
-  /** Looks for the addresses of the node once. */
   async lookOnce(): Promise<void> {
     await this.#options.addresses.look(this.#stopping.signal);
   }
@@ -173,30 +168,4 @@ export function nodeImages(images: readonly RuntimeImage[], most: number): WireC
     names: [...repoDigests, ...repoTags].slice(0, mostNames),
     sizeBytes,
   }));
-}
-
-// Behaviour of pkg/kubelet/runtimeclass, v1.36.3.
-
-/** Finds the runtime handlers that pods ask for by the name of a RuntimeClass. */
-export class RuntimeClasses {
-  readonly #classes: ResourceClient<Wire<V1RuntimeClass>>;
-
-  constructor(transport: ResourceTransport) {
-    this.#classes = new ResourceClient(transport, resources.runtimeClasses);
-  }
-
-  /** The handler's name; empty: the default one. Rejects where there is no such class. */
-  async handlerOf(pod: Pod, signal: AbortSignal): Promise<string> {
-    const name = pod.spec?.runtimeClassName;
-    if (!name) return '';
-    try {
-      return (await this.#classes.get({ name }, { signal })).handler;
-    } catch (cause) {
-      const isGone = classifyApiError(cause) === 'gone';
-      const why = isGone
-        ? `runtimeclass.node.k8s.io "${name}" not found`
-        : String(cause instanceof Error ? cause.message : cause);
-      throw new Error(`failed to get RuntimeClass: failed to find RuntimeClass ${name}: ${why}`, { cause });
-    }
-  }
 }

@@ -1,27 +1,26 @@
 // Behaviour of updateRuntimeUp in pkg/kubelet/kubelet.go and of pkg/kubelet/runtime.go, v1.36.3.
 
-import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ContainerRuntime, RuntimeHealth, RuntimeVersion } from '../runtime/container-runtime.ts';
 
 export interface RuntimeWatchOptions {
   readonly runtime: Pick<ContainerRuntime, 'health' | 'version'>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   /** Told when the runtime or its network has become ready, or is not any more. */
   readonly changed: () => void;
-  /** How often the runtime is asked, in milliseconds. */
-  readonly periodMs?: number;
-  /** How long the runtime may give no good answer before the node is not ready, in milliseconds. */
-  readonly patienceMs?: number;
 }
+
+/** How often the runtime is asked. */
+const periodMs = 5000;
+/** So long the runtime may give no good answer before the node is not ready. */
+const patienceMs = 30_000;
 
 /** Asks the runtime again and again whether it and its network are ready. */
 export class RuntimeWatch {
   readonly #options: RuntimeWatchOptions;
-  readonly #clock: SteadyClock;
-  readonly #periodMs: number;
-  readonly #patienceMs: number;
   readonly #stopping = new AbortController();
   #health: RuntimeHealth | undefined;
   #version: RuntimeVersion | undefined;
@@ -34,9 +33,6 @@ export class RuntimeWatch {
 
   constructor(options: RuntimeWatchOptions) {
     this.#options = options;
-    this.#clock = safeClock(options.clock);
-    this.#periodMs = options.periodMs ?? 5000;
-    this.#patienceMs = options.patienceMs ?? 30_000;
   }
 
   /** What the runtime last said of itself. */
@@ -44,7 +40,6 @@ export class RuntimeWatch {
     return this.#health;
   }
 
-  /** Which runtime it is. */
   get version(): RuntimeVersion | undefined {
     return this.#version;
   }
@@ -52,7 +47,7 @@ export class RuntimeWatch {
   /** Why no container can be run, in words; undefined where all is well. */
   runtimeError(): string | undefined {
     if (this.#readyAt === undefined) return this.#failure ?? 'container runtime status check may not have completed yet';
-    if (this.#clock.elapsed() - this.#readyAt <= this.#patienceMs) return undefined;
+    if (this.#options.clock.elapsed() - this.#readyAt <= patienceMs) return undefined;
     return `container runtime is down${this.#failure === undefined ? '' : `: ${this.#failure}`}`;
   }
 
@@ -76,7 +71,7 @@ export class RuntimeWatch {
   async #askOnAndOn(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await sleep(this.#clock, this.#periodMs, signal);
+      await sleep(this.#options.clock, periodMs, signal);
       if (!signal.aborted) await this.#ask();
     }
   }
@@ -89,12 +84,12 @@ export class RuntimeWatch {
       this.#health = await runtime.health({ signal });
       this.#failure = problemOf(this.#health, 'RuntimeReady', 'container runtime not ready');
       this.#networkError = problemOf(this.#health, 'NetworkReady', 'container runtime network not ready');
-      if (this.#failure === undefined) this.#readyAt = this.#clock.elapsed();
+      if (this.#failure === undefined) this.#readyAt = this.#options.clock.elapsed();
     } catch (err) {
       if (signal.aborted) return;
       // another runtime may answer the next time
       this.#version = undefined;
-      this.#failure = err instanceof Error ? err.message : String(err);
+      this.#failure = errorText(err);
       logger.warn({ err }, 'the container runtime did not say how it is; it is asked again');
     }
     const state = JSON.stringify([this.runtimeError() === undefined, this.#networkError]);

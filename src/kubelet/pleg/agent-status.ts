@@ -16,7 +16,7 @@ export interface ReadContainer {
   readonly terminationMessage: string;
 }
 
-export interface AgentStatusParts {
+export interface AgentStatusSources {
   readonly pod: ListedPod;
   readonly sandboxes: readonly PodSandboxDetails[];
   readonly containers: readonly ReadContainer[];
@@ -27,7 +27,7 @@ export interface AgentStatusParts {
 }
 
 /** The status of a pod from what its sandboxes and containers say, as the kubelet puts it together. */
-export function agentPodStatus({ pod, sandboxes, containers, runtimeName, formerIPs }: AgentStatusParts): AgentPodStatus {
+export function agentPodStatus({ pod, sandboxes, containers, runtimeName, formerIPs }: AgentStatusSources): AgentPodStatus {
   const sandboxDetails = sandboxes.toSorted(newestFirst);
   const sorted = containers.toSorted((one, other) => newestFirst(one.details, other.details));
   const [newest] = sandboxDetails;

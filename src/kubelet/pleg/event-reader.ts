@@ -3,13 +3,13 @@ import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ContainerRuntime, isRuntimeError, type RuntimeEvent } from '../runtime/container-runtime.ts';
-import type { LifecycleMeasures } from './pod-lifecycle-options.ts';
+import type { LifecycleMetrics } from './pod-lifecycle-options.ts';
 
-export interface EventReaderParts {
+export interface EventReaderOptions {
   readonly runtime: Pick<ContainerRuntime, 'events'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly measures: LifecycleMeasures;
+  readonly metrics: LifecycleMetrics;
   /** Ends the reading. */
   readonly signal: AbortSignal;
   readonly hear: (event: RuntimeEvent) => void;
@@ -21,12 +21,12 @@ const reconnectMs = 1000;
 
 /** Reads the events of the runtime, and connects again when they end. */
 export class EventReader {
-  readonly #parts: EventReaderParts;
+  readonly #options: EventReaderOptions;
   #isConnected = false;
   #isFailing = false;
 
-  constructor(parts: EventReaderParts) {
-    this.#parts = parts;
+  constructor(options: EventReaderOptions) {
+    this.#options = options;
   }
 
   /** False while no events come: the runtime is away, or sends none at all. */
@@ -36,7 +36,7 @@ export class EventReader {
 
   /** Resolves once the signal has aborted, or the runtime has no events. Never rejects. */
   async run(): Promise<void> {
-    const { clock, logger, measures, signal, turned } = this.#parts;
+    const { clock, logger, metrics, signal, turned } = this.#options;
     while (!signal.aborted) {
       const error = await this.#read().catch((reason: unknown) => reason);
       this.#isConnected = false;
@@ -46,7 +46,7 @@ export class EventReader {
         logger.info({ err: error }, 'the container runtime has no events; it is listed more often');
         return;
       }
-      measures.disconnected();
+      metrics.disconnected();
       if (!this.#isFailing)
         logger.warn({ err: error }, 'the events of the container runtime have ended, and are asked for again');
       this.#isFailing = true;
@@ -55,7 +55,7 @@ export class EventReader {
   }
 
   async #read(): Promise<void> {
-    const { runtime, signal, turned, hear, logger } = this.#parts;
+    const { runtime, signal, turned, hear, logger } = this.#options;
     const warn = (err: unknown): void => logger.warn({ err }, 'an event of the container runtime could not be read');
     const events = runtime.events(signal)[Symbol.asyncIterator]();
     this.#isConnected = true;

@@ -1,62 +1,29 @@
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import type { ListedPod } from './listed-pods.ts';
 import type { ReadTime } from './pod-reader.ts';
 
-/** What the constructor of {@link PodLifecycle} takes. `runtime` is needed. */
+/** What the constructor of {@link PodLifecycle} takes. */
 export interface PodLifecycleOptions {
-  /** What is asked. */
   readonly runtime: ContainerRuntime;
   /** Called with a pod's uid each time a container or a sandbox of the pod has come, gone or changed its state. What it throws is logged. */
-  readonly podChanged?: (podUID: string) => unknown;
-  /** The last words of a container that has ended. Default: none. What it rejects with is logged, and counts as none. */
-  readonly terminationMessageOf?: (details: ContainerDetails) => Promise<string>;
-  /** How often the runtime is listed while it sends no events, in milliseconds. Default 1000, as the kubelet. */
-  readonly relistPeriodMs?: number;
-  /** How often the runtime is listed while it sends events, in milliseconds. Default 10 000. */
-  readonly eventedRelistPeriodMs?: number;
+  readonly podChanged: (podUID: string) => unknown;
+  /** The last words of a container that has ended. What it rejects with is logged, and counts as none. */
+  readonly terminationMessageOf: (details: ContainerDetails) => Promise<string>;
   /** How long one read of a pod, or one list of all pods, may take, in milliseconds. Default 120 000. */
   readonly readTimeoutMs?: number;
-  /** How old the last list may be while {@link PodLifecycle.healthy} says yes, in milliseconds. Default 180 000, as the kubelet. */
-  readonly relistThresholdMs?: number;
-  /** Where the time comes from. Default: the machine's clock. */
-  readonly clock?: Clock;
-  /** Default: warnings and errors go to the console; null: silent. */
-  readonly logger?: Logger | null;
-  /** Gets what `metricDefinitions` lists for the part PodLifecycle. Default: nothing is measured. */
-  readonly metrics?: MetricsSink;
-}
-
-export type ResolvedLifecycleOptions = Required<Omit<PodLifecycleOptions, 'metrics' | 'logger' | 'clock'>> & {
   readonly clock: SteadyClock;
-  readonly metrics: Metrics;
   readonly logger: Logger;
-};
-
-/** The options with their defaults. */
-export function resolveLifecycleOptions(options: PodLifecycleOptions): ResolvedLifecycleOptions {
-  const { runtime, podChanged = () => {}, terminationMessageOf = async () => '', clock = systemClock } = options;
-  return {
-    runtime,
-    podChanged,
-    terminationMessageOf,
-    relistPeriodMs: options.relistPeriodMs ?? 1000,
-    eventedRelistPeriodMs: options.eventedRelistPeriodMs ?? 10_000,
-    readTimeoutMs: options.readTimeoutMs ?? 120_000,
-    relistThresholdMs: options.relistThresholdMs ?? 180_000,
-    clock: safeClock(clock),
-    logger: loggerOption(options.logger),
-    metrics: metricsOption(options.metrics),
-  };
+  readonly metrics: Metrics;
 }
 
 const containerStates = ['created', 'running', 'exited', 'unknown'] as const;
 
 /** What a pod lifecycle measures, under the kubelet's names. */
-export class LifecycleMeasures {
+export class LifecycleMetrics {
   readonly #metrics: Metrics;
   readonly #clock: SteadyClock;
   #lastListAt: number | undefined;
@@ -80,7 +47,6 @@ export class LifecycleMeasures {
     return () => this.#metrics.observe('kubelet_pleg_pod_relist_duration_seconds', secondsFrom(startedAt, this.#clock.elapsed()));
   }
 
-  /** A list has succeeded. */
   listed({ at, elapsed }: ReadTime, pods: ReadonlyMap<string, ListedPod>): void {
     this.#lastListAt = elapsed;
     if (!this.#metrics.isUsed) return;
@@ -95,7 +61,6 @@ export class LifecycleMeasures {
     }
   }
 
-  /** The events have ended. */
   disconnected(): void {
     this.#metrics.increment('pod_status_manager_runtime_event_stream_ends_total');
   }

@@ -11,13 +11,14 @@ import type { AgentPodStatus } from './agent-status.ts';
 import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
 import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
-import {
-  LifecycleMeasures,
-  type PodLifecycleOptions,
-  type ResolvedLifecycleOptions,
-  resolveLifecycleOptions,
-} from './pod-lifecycle-options.ts';
+import { LifecycleMetrics, type PodLifecycleOptions } from './pod-lifecycle-options.ts';
 import { boundedRead, PodReader, type ReadTime, ReadTimes, SharedRead } from './pod-reader.ts';
+
+/** How often the runtime is listed while it sends no events, and while it does. */
+const relistPeriodMs = 1000;
+const eventedRelistPeriodMs = 10_000;
+/** The runtime is healthy while its last list is not older, as the kubelet's. */
+const relistThresholdMs = 180_000;
 
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
@@ -30,7 +31,7 @@ const retryMs = 1000;
  * of one that began later. Give it to `PodWorkers` as `runtimeStatusCache` and to `SyncLoop` as `runtime`.
  */
 export class PodLifecycle {
-  readonly #options: ResolvedLifecycleOptions;
+  readonly #options: PodLifecycleOptions;
   readonly #state = new RunState('pod lifecycle');
   readonly #times: ReadTimes;
   readonly #known: KnownPods;
@@ -39,29 +40,27 @@ export class PodLifecycle {
   readonly #list: SharedRead<void>;
   readonly #events: EventReader;
   readonly #wait: WakeableWait;
-  readonly #measures: LifecycleMeasures;
+  readonly #metrics: LifecycleMetrics;
   readonly #stopped = new AbortController();
   readonly #failing = new Set<string>();
   #listsToHurry = listsAfterLostEvents;
   #isListFailing = false;
   #runs: Promise<unknown> = Promise.resolve();
 
-  /** Throws ERR_INVALID_OPTION. */
   constructor(options: PodLifecycleOptions) {
-    const resolved = resolveLifecycleOptions(options);
-    const { clock, logger, runtime, metrics } = resolved;
-    this.#options = resolved;
+    const { clock, logger, runtime, metrics } = options;
+    this.#options = options;
     this.#times = new ReadTimes(clock);
     this.#known = new KnownPods(this.#times);
-    this.#reader = new PodReader(resolved);
+    this.#reader = new PodReader(options);
     this.#list = new SharedRead(this.#times, (began) => this.#relist(began));
     this.#wait = new WakeableWait({ clock, logger });
-    this.#measures = new LifecycleMeasures(metrics, clock);
+    this.#metrics = new LifecycleMetrics(metrics, clock);
     this.#events = new EventReader({
       runtime,
       clock,
       logger,
-      measures: this.#measures,
+      metrics: this.#metrics,
       signal: this.#stopped.signal,
       hear: (event) => this.#hear(event),
       turned: () => this.#hurry(),
@@ -122,7 +121,7 @@ export class PodLifecycle {
    */
   async getPods(signal: AbortSignal): Promise<readonly RunningPod[]> {
     const { listed } = this.#known;
-    if (listed === undefined || this.#times.age(listed) > this.#options.eventedRelistPeriodMs) {
+    if (listed === undefined || this.#times.age(listed) > eventedRelistPeriodMs) {
       await untilAborted(this.#list.ask(), signal);
     }
     return this.#known.existing().filter(isRunning).map(runningPod);
@@ -136,7 +135,7 @@ export class PodLifecycle {
   /** Whether the last list is recent enough; in the words of the kubelet. */
   healthy(): LifecycleHealth {
     const { listed } = this.#known;
-    return lifecycleHealth(listed && this.#times.age(listed), this.#options.relistThresholdMs);
+    return lifecycleHealth(listed && this.#times.age(listed), relistThresholdMs);
   }
 
   async #listAgainAndAgain(): Promise<void> {
@@ -153,7 +152,6 @@ export class PodLifecycle {
   }
 
   #periodMs(): number {
-    const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     const isQuiet = this.#events.isConnected && !this.#isListFailing && this.#listsToHurry === 0;
     return isQuiet ? eventedRelistPeriodMs : relistPeriodMs;
   }
@@ -173,7 +171,7 @@ export class PodLifecycle {
   /** Lists the runtime, and reads the pods that have changed. A pod that cannot be read is read again at the next list. */
   async #relist(began: ReadTime): Promise<void> {
     const { runtime } = this.#options;
-    const endMeasuring = this.#measures.relist();
+    const endMeasuring = this.#metrics.relist();
     try {
       const pods = await this.#bounded('ListPodSandbox', (signal) => listPods(runtime, undefined, { signal }));
       const { changed, gone } = this.#known.compare(pods, began);
@@ -184,7 +182,7 @@ export class PodLifecycle {
       await this.#readAll(changed, began);
       this.#known.finishList(began);
       this.#forget(pods);
-      this.#measures.listed(began, pods);
+      this.#metrics.listed(began, pods);
     } finally {
       endMeasuring();
     }
@@ -210,7 +208,7 @@ export class PodLifecycle {
   }
 
   async #read(podUID: string, began: ReadTime, listed?: ListedPod): Promise<AgentPodStatus> {
-    const endMeasuring = listed === undefined ? this.#measures.podRelist() : undefined;
+    const endMeasuring = listed === undefined ? this.#metrics.podRelist() : undefined;
     try {
       const former = this.#known.reading(podUID);
       const reading = await this.#bounded('PodSandboxStatus', (signal) => {
@@ -269,7 +267,7 @@ export class PodLifecycle {
   }
 
   #bounded<T>(what: string, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, readTimeoutMs: timeoutMs } = this.#options;
+    const { clock, readTimeoutMs: timeoutMs = 120_000 } = this.#options;
     return boundedRead(what, read, { clock, timeoutMs, signal: this.#stopped.signal });
   }
 

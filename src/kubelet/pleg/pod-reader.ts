@@ -7,13 +7,12 @@ import type { PodSandboxDetails, PodSandboxRecord } from '../runtime/runtime-san
 import { type AgentPodStatus, agentPodStatus, emptyStatus, type ReadContainer } from './agent-status.ts';
 import { type ListedPod, listPods } from './listed-pods.ts';
 
-export interface PodReaderParts {
+export interface PodReaderOptions {
   readonly runtime: ContainerRuntime;
   readonly terminationMessageOf: (details: ContainerDetails) => Promise<string>;
   readonly logger: Logger;
 }
 
-/** What a read of one pod has brought. */
 export interface PodReading {
   readonly status: AgentPodStatus;
   /** The list that the status was made from; undefined when the runtime has nothing of the pod. */
@@ -24,11 +23,11 @@ export interface PodReading {
 
 /** Asks the runtime all that it knows of a pod. */
 export class PodReader {
-  readonly #parts: PodReaderParts;
+  readonly #options: PodReaderOptions;
   #runtimeName: string | undefined;
 
-  constructor(parts: PodReaderParts) {
-    this.#parts = parts;
+  constructor(options: PodReaderOptions) {
+    this.#options = options;
   }
 
   /**
@@ -41,7 +40,7 @@ export class PodReader {
     former: PodReading | undefined,
     call: RuntimeCall,
   ): Promise<PodReading> {
-    const pod = listed ?? (await listPods(this.#parts.runtime, podUID, call)).get(podUID);
+    const pod = listed ?? (await listPods(this.#options.runtime, podUID, call)).get(podUID);
     if (pod === undefined) return nothingOf(podUID);
     const [runtimeName, sandboxes, containers] = await Promise.all([
       this.#name(call),
@@ -63,12 +62,12 @@ export class PodReader {
   }
 
   async #name(call: RuntimeCall): Promise<string> {
-    this.#runtimeName ??= (await this.#parts.runtime.version(call)).runtimeName;
+    this.#runtimeName ??= (await this.#options.runtime.version(call)).runtimeName;
     return this.#runtimeName;
   }
 
   #sandbox({ id }: PodSandboxRecord, call: RuntimeCall): Promise<PodSandboxDetails | undefined> {
-    return unlessGone(this.#parts.runtime.podSandboxStatus(id, call));
+    return unlessGone(this.#options.runtime.podSandboxStatus(id, call));
   }
 
   async #container(
@@ -78,14 +77,14 @@ export class PodReader {
   ): Promise<ReadContainer | undefined> {
     const known = former?.ended.get(id);
     if (known !== undefined) return known;
-    const details = await unlessGone(this.#parts.runtime.containerStatus(id, call));
+    const details = await unlessGone(this.#options.runtime.containerStatus(id, call));
     if (details === undefined) return undefined;
     return { details, terminationMessage: details.state === 'exited' ? await this.#lastWords(details) : '' };
   }
 
   /** A message that cannot be read hides no exit code. */
   async #lastWords(details: ContainerDetails): Promise<string> {
-    const { terminationMessageOf, logger } = this.#parts;
+    const { terminationMessageOf, logger } = this.#options;
     try {
       const message: unknown = await terminationMessageOf(details);
       return typeof message === 'string' ? message : '';
@@ -132,7 +131,6 @@ export class ReadTimes {
     this.#clock = clock;
   }
 
-  /** The time of a read that begins now. */
   begin(): ReadTime {
     const at = this.#now();
     this.#order += 1;

@@ -7,7 +7,7 @@ import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Eviction } from '../../node/pod-status/generate-pod-status.ts';
-import type { SyncStatusManager } from './sync-parts.ts';
+import type { SyncStatusManager } from './agent-pod-syncer-options.ts';
 
 export interface ActiveDeadlinesOptions {
   readonly statusManager: Pick<SyncStatusManager, 'getPodStatus'>;

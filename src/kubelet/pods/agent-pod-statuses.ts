@@ -6,19 +6,20 @@ import { generatePodStatus } from '../../node/pod-status/generate-pod-status.ts'
 import type { PodStatusFn } from '../../node/workers/pod-syncer.ts';
 import type { PodManager } from '../../status/pods/pod-manager.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
+import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
+import type { SyncProbeManager, SyncStatusManager } from './agent-pod-syncer-options.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { ProgressView } from './start-progress.ts';
-import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
 
 export interface PodStatusesOptions {
   readonly statusManager: SyncStatusManager;
-  readonly probes: SyncProbes;
+  readonly probes: SyncProbeManager;
   readonly failures: StartFailures;
   readonly deadlines: Pick<ActiveDeadlines, 'eviction'>;
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
-  readonly resizer: Pick<SyncResizer, 'report'> | undefined;
+  readonly resizer: Pick<SyncPodResizer, 'report'> | undefined;
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
 }
 
@@ -76,7 +77,6 @@ export class AgentPodStatuses {
     else this.#waiting.set(podUID, { pod, status });
   }
 
-  /** Tells what waits of the pod. */
   tellNow(podUID: string): void {
     const waiting = this.#waiting.get(podUID);
     if (waiting !== undefined) this.tell(waiting.pod, waiting.status);

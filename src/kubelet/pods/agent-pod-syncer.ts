@@ -16,11 +16,7 @@ import type {
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
 import { AgentPodStatuses } from './agent-pod-statuses.ts';
-import {
-  type AgentPodSyncerOptions,
-  type ResolvedAgentPodSyncerOptions,
-  resolveAgentPodSyncerOptions,
-} from './agent-pod-syncer-options.ts';
+import type { AgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
 import { awaitClasses } from './class-updates.ts';
 import { ContainerKiller, PodKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
@@ -52,7 +48,7 @@ interface SyncRun {
  * of. What an earlier process has left is adopted: containers that run go on, and what was made but never started is made again.
  */
 export class AgentPodSyncer implements PodSyncer {
-  readonly #options: ResolvedAgentPodSyncerOptions;
+  readonly #options: AgentPodSyncerOptions;
   readonly #failures = new StartFailures();
   readonly #deadlines: ActiveDeadlines;
   readonly #statuses: AgentPodStatuses;
@@ -61,24 +57,22 @@ export class AgentPodSyncer implements PodSyncer {
   readonly #preparation: PodPreparation;
   readonly #starter: PodStarter;
 
-  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: AgentPodSyncerOptions) {
-    const resolved = resolveAgentPodSyncerOptions(options);
-    this.#options = resolved;
-    const hooks = new LifecycleHooks(resolved);
+    this.#options = options;
+    const hooks = new LifecycleHooks(options);
     const requestSync = (podUID: string): void => {
       callGuarded(
-        () => resolved.requestSync(podUID),
-        (err) => resolved.logger.error({ err, podUID }, 'the function that has a pod synced again failed'),
+        () => options.requestSync(podUID),
+        (err) => options.logger.error({ err, podUID }, 'the function that has a pod synced again failed'),
       );
     };
-    this.#deadlines = new ActiveDeadlines({ ...resolved, requestSync });
-    this.#statuses = new AgentPodStatuses({ ...resolved, failures: this.#failures, deadlines: this.#deadlines });
-    this.#containerKiller = new ContainerKiller({ ...resolved, hooks });
-    this.#killer = new PodKiller({ runtime: resolved.runtime, containers: this.#containerKiller });
-    this.#preparation = new PodPreparation(resolved);
+    this.#deadlines = new ActiveDeadlines({ ...options, requestSync });
+    this.#statuses = new AgentPodStatuses({ ...options, failures: this.#failures, deadlines: this.#deadlines });
+    this.#containerKiller = new ContainerKiller({ ...options, hooks });
+    this.#killer = new PodKiller({ runtime: options.runtime, containers: this.#containerKiller });
+    this.#preparation = new PodPreparation(options);
     const parts = { hooks, killer: this.#containerKiller, podKiller: this.#killer, failures: this.#failures };
-    this.#starter = new PodStarter({ ...resolved, ...parts });
+    this.#starter = new PodStarter({ ...options, ...parts });
   }
 
   /** Gives up hooks that are under way. Calls are ended by their signals. */

@@ -5,7 +5,6 @@ import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
-import type { SyncCgroups } from './sync-parts.ts';
 
 export interface ClassUpdatesOptions {
   readonly cgroups: Pick<PodCgroups, 'updateClasses'>;
@@ -58,7 +57,7 @@ export class ClassUpdates {
 
 /** Has the groups of classes brought up to date, and waits for that for a while. Never rejects. */
 export async function awaitClasses(
-  cgroups: Pick<SyncCgroups, 'updateClasses'>,
+  cgroups: { updateClasses(): Promise<unknown> },
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {

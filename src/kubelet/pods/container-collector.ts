@@ -1,33 +1,37 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_gc.go, v1.36.3.
 
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import { removeContainerLogs, removePodLogs } from '../logs/pod-logs.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
 import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { shortestGraceSeconds } from './container-killer.ts';
-import { removePodLogs } from './pod-preparation.ts';
 
 type CollectRuntime = Pick<
   ContainerRuntime,
-  'listContainers' | 'listPodSandboxes' | 'stopContainer' | 'removeContainer' | 'stopPodSandbox' | 'removePodSandbox'
+  | 'listContainers'
+  | 'containerStatus'
+  | 'listPodSandboxes'
+  | 'stopContainer'
+  | 'removeContainer'
+  | 'stopPodSandbox'
+  | 'removePodSandbox'
 >;
 
-/** What is kept of containers that have ended. Only `runtime` is needed. */
+/** What is kept of containers that have ended. */
 export interface ContainerCollectorOptions {
-  /** Has the containers and sandboxes. */
   readonly runtime: CollectRuntime;
-  /** The folder with the folders of the pods' log files, such as `/var/log/pods`. Default: no folder is removed. */
-  readonly podLogsDirectory?: string | undefined;
-  /** So many ended containers of one name are kept of each pod, for their logs. Default 1. */
-  readonly maxPerPodContainer?: number;
+  /** The folder with the folders of the pods' log files. Undefined: no folder is removed. */
+  readonly podLogsDirectory: string | undefined;
   /** A container stays at least this long after it was made, in milliseconds. Default 0. */
   readonly minAgeMs?: number;
-  /** Where the time comes from. Default: the machine's clock. */
-  readonly clock?: Clock;
-  /** Default: warnings and errors go to the console; null: silent. */
-  readonly logger?: Logger | null;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
 }
+
+/** So many ended containers of one name are kept of each pod, for their logs. */
+const maxPerPodContainer = 1;
 
 /** What may be removed. */
 export interface CollectRequest {
@@ -38,13 +42,12 @@ export interface CollectRequest {
 }
 
 /**
- * Removes containers and sandboxes that have ended, and the log files of pods that are gone. What runs is never touched, nor what
+ * Removes containers and sandboxes that have ended, with their log files, and the log files of pods that are gone. What runs is never touched, nor what
  * has no pod's label. A container that cannot be removed is tried again the next time.
  */
 export class ContainerCollector {
   readonly #runtime: CollectRuntime;
   readonly #podLogsDirectory: string | undefined;
-  readonly #maxPerPodContainer: number;
   readonly #minAgeMs: number;
   readonly #clock: SteadyClock;
   readonly #logger: Logger;
@@ -52,13 +55,12 @@ export class ContainerCollector {
   #seenAt: ReadonlyMap<string, number> = new Map();
 
   constructor(options: ContainerCollectorOptions) {
-    const { runtime, podLogsDirectory, maxPerPodContainer = 1, minAgeMs = 0, clock = systemClock, logger } = options;
+    const { runtime, podLogsDirectory, minAgeMs = 0, clock, logger } = options;
     this.#runtime = runtime;
     this.#podLogsDirectory = podLogsDirectory;
-    this.#maxPerPodContainer = maxPerPodContainer;
     this.#minAgeMs = minAgeMs;
-    this.#clock = safeClock(clock);
-    this.#logger = loggerOption(logger);
+    this.#clock = clock;
+    this.#logger = logger;
   }
 
   /** Resolves once all that may go is gone, or could not be removed. Rejects when the runtime gives no list, and when `signal` aborts. */
@@ -103,7 +105,7 @@ export class ContainerCollector {
       // a container that is just being made is not started yet
       const removable = isOfGonePod ? containers : containers.filter(({ state }) => state !== 'created');
       const newestFirst = removable.toSorted((a, b) => b.createdAt - a.createdAt);
-      const tooMany = newestFirst.slice(isOfGonePod ? 0 : this.#maxPerPodContainer);
+      const tooMany = newestFirst.slice(isOfGonePod ? 0 : maxPerPodContainer);
       for (const container of tooMany.reverse()) await this.#removeContainer(container, signal);
     }
   }
@@ -121,6 +123,9 @@ export class ContainerCollector {
   async #removeContainer({ id, state }: ContainerRecord, signal: AbortSignal): Promise<void> {
     try {
       if (state === 'unknown') await this.#runtime.stopContainer(id, shortestGraceSeconds, { signal });
+      // its logs go first: nobody would know of them once it is gone
+      const { logPath } = await this.#runtime.containerStatus(id, { signal });
+      if (logPath !== '') await removeContainerLogs(logPath);
       await this.#runtime.removeContainer(id, { signal });
     } catch (err) {
       signal.throwIfAborted();

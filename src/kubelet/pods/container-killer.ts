@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
-import { type Clock, type SteadyClock, safeClock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -95,7 +95,7 @@ export interface ContainerKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopContainer'>;
   readonly hooks: LifecycleHooks;
   readonly eventRecorder: EventRecorder;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -137,7 +137,7 @@ export class ContainerKiller {
 
   constructor(options: ContainerKillerOptions) {
     this.#options = options;
-    this.#clock = safeClock(options.clock);
+    this.#clock = options.clock;
   }
 
   /**

@@ -11,8 +11,11 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import { containerEntries, type EphemeralContainer, newestEntry } from '../actions/pod-actions.ts';
+import type { ContainerConfigs } from '../containers/container-configs.ts';
+import type { EnsuredImage, ImagePuller } from '../images/image-puller.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
+import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { ContainerConfig } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
@@ -21,18 +24,17 @@ import { type ContainerKiller, graceSeconds } from './container-killer.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { ReadySandbox } from './sandbox-starter.ts';
 import { asStartError, ContainerStartError } from './start-failures.ts';
-import type { SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
 
 type StartRuntime = Pick<ContainerRuntime, 'createContainer' | 'startContainer' | 'removeContainer' | 'listContainers'>;
 
 export interface ContainerStarterOptions {
   readonly runtime: StartRuntime;
-  readonly images: SyncImages;
-  readonly configs: Pick<SyncConfigs, 'containerConfig'>;
+  readonly images: Pick<ImagePuller, 'ensureImage'>;
+  readonly configs: Pick<ContainerConfigs, 'containerConfig'>;
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
-  readonly resizer: Pick<SyncResizer, 'containerMade'> | undefined;
+  readonly resizer: Pick<SyncPodResizer, 'containerMade'> | undefined;
   readonly lastLogNumber: (folder: string) => Promise<number>;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
@@ -52,7 +54,6 @@ export interface StartContext {
 }
 
 type AnyContainer = Container | EphemeralContainer;
-type PulledImage = Awaited<ReturnType<SyncImages['ensureImage']>>;
 
 /** So many attempts are tried whose names the runtime says are taken. */
 const mostTries = 4;
@@ -84,7 +85,7 @@ export class ContainerStarter {
     await this.#afterStart(context, container, containerID, signal);
   }
 
-  async #image(context: StartContext, container: AnyContainer, signal: AbortSignal): Promise<PulledImage> {
+  async #image(context: StartContext, container: AnyContainer, signal: AbortSignal): Promise<EnsuredImage> {
     const { pod, pullSecrets, sandbox } = context;
     const { runtimeHandler, config } = sandbox;
     try {
@@ -99,7 +100,7 @@ export class ContainerStarter {
   }
 
   /** Makes the container, and resolves with its id. A name that a start took that was given up is used again. */
-  async #create(context: StartContext, container: AnyContainer, pulled: PulledImage, signal: AbortSignal): Promise<string> {
+  async #create(context: StartContext, container: AnyContainer, pulled: EnsuredImage, signal: AbortSignal): Promise<string> {
     const firstAttempt = await this.#attempt(context, container);
     for (let attempt = firstAttempt; ; attempt += 1) {
       const held = Promise.withResolvers<void>();
@@ -137,16 +138,16 @@ export class ContainerStarter {
     { pod, status, sandbox, volumes, podIPs }: StartContext,
     container: AnyContainer,
     attempt: number,
-    made: PulledImage & { readonly held: Promise<unknown> },
+    made: EnsuredImage & { readonly held: Promise<unknown> },
     signal: AbortSignal,
   ): Promise<ContainerConfig> {
     const { configs } = this.#options;
-    const { runtimeHandler, config } = sandbox;
+    const { runtimeHandler } = sandbox;
     try {
       const targetContainerID = targetOf(container, status);
       const { image, imageRef, held } = made;
-      const of = { pod, container, attempt, image, imageRef, held, runtimeHandler, volumes, podIPs, targetContainerID };
-      return await configs.containerConfig({ ...of, sandbox: config }, signal);
+      const request = { pod, attempt, image, imageRef, held, runtimeHandler, volumes, podIPs, targetContainerID };
+      return await configs.containerConfig({ ...request, container: container as Container }, signal);
     } catch (error) {
       signal.throwIfAborted();
       const failure = asStartError(error, 'CreateContainerConfigError');

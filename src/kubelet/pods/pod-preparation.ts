@@ -1,21 +1,18 @@
-import { readdir, rm } from 'node:fs/promises';
-import path from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
-import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { BackoffError } from '../../node/workers/backoff-error.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { VolumeError } from '../volumes/volume-manager.ts';
+import type { SyncCgroups, SyncVolumeManager } from './agent-pod-syncer-options.ts';
 import { awaitClasses } from './class-updates.ts';
-import type { SyncCgroups, SyncVolumes } from './sync-parts.ts';
 
 export interface PodPreparationOptions {
-  readonly volumes: SyncVolumes;
+  readonly volumes: SyncVolumeManager;
   readonly cgroups: SyncCgroups;
   readonly pullSecretsOf: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
   readonly networkReady: () => { readonly ready: boolean; readonly message?: string | undefined };
@@ -83,7 +80,7 @@ export class PodPreparation {
     const podUID = podUIDOf(pod);
     if (!this.#grouped.has(podUID)) await awaitClasses(cgroups, clock, signal);
     signal.throwIfAborted();
-    await cgroups.ensurePod(pod, signal);
+    await cgroups.ensurePod(pod);
     this.#grouped.add(podUID);
   }
 
@@ -122,25 +119,4 @@ function mountFailures(error: unknown): string[] {
   const told = error.failures.slice(0, mostMountEvents).map(({ message }) => message);
   const rest = error.failures.length - told.length;
   return rest > 0 ? [...told, `${rest} more volumes are not ready`] : told;
-}
-
-/** Removes the folders of log files, named `NAMESPACE_NAME_UID`, of pods that are gone. Other folders stay. */
-export async function removePodLogs(folder: string, isGone: (podUID: string) => boolean, logger: Logger): Promise<void> {
-  const names = await readdir(folder).catch((): string[] => []);
-  for (const name of names) {
-    const parts = name.split('_');
-    const podUID = parts[2];
-    if (parts.length !== 3 || !podUID || !isGone(podUID)) continue;
-    try {
-      await rm(path.join(folder, name), { recursive: true, force: true });
-    } catch (err) {
-      logger.warn({ err, podUID }, 'the log files of a pod that is gone could not be removed');
-    }
-  }
-}
-
-/** The highest number of a log file such as `3.log` or `3.log.20260101-000000`; -1 where there is none. */
-export async function lastLogNumber(folder: string): Promise<number> {
-  const names = await readdir(folder).catch((): string[] => []);
-  return Math.max(-1, ...names.map((name) => Number(/^(\d{1,9})\.log/.exec(name)?.[1] ?? -1)));
 }

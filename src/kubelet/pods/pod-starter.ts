@@ -9,7 +9,7 @@ import { computePodActions } from '../actions/compute-pod-actions.ts';
 import { containerEntries, type EphemeralContainer, isNoAction, type PodActions } from '../actions/pod-actions.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
-import type { ResolvedAgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
+import type { AgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
 import { type ContainerKiller, graceSeconds, type PodKiller } from './container-killer.ts';
 import { ContainerStarter, type StartContext } from './container-starter.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
@@ -18,7 +18,7 @@ import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
 import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
 import { restartedRuns } from './start-progress.ts';
 
-export interface PodStarterOptions extends ResolvedAgentPodSyncerOptions {
+export interface PodStarterOptions extends AgentPodSyncerOptions {
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
   readonly podKiller: PodKiller;

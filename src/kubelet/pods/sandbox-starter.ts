@@ -4,9 +4,9 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { ContainerConfigs } from '../containers/container-configs.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
-import type { SyncConfigs } from './sync-parts.ts';
 
 type SandboxRuntime = Pick<
   ContainerRuntime,
@@ -15,7 +15,7 @@ type SandboxRuntime = Pick<
 
 export interface SandboxStarterOptions {
   readonly runtime: SandboxRuntime;
-  readonly configs: Pick<SyncConfigs, 'sandboxConfig'>;
+  readonly configs: Pick<ContainerConfigs, 'sandboxConfig'>;
   /** The runtime handler that the pod's RuntimeClass names; empty: the default one. Rejects for a class that is not there. */
   readonly runtimeHandlerOf: (pod: Pod, signal: AbortSignal) => Promise<string>;
   readonly eventRecorder: EventRecorder;
@@ -51,7 +51,7 @@ export class SandboxStarter {
   ): Promise<ReadySandbox> {
     const { configs, runtimeHandlerOf } = this.#options;
     const runtimeHandler = await runtimeHandlerOf(pod, signal);
-    const config = await configs.sandboxConfig({ pod, attempt, runtimeHandler }, signal);
+    const config = await configs.sandboxConfig({ pod, attempt }, signal);
     return { id: sandboxID, config, runtimeHandler, ips };
   }
 

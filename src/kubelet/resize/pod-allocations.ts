@@ -8,10 +8,10 @@ import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { wireResources } from '../../node/pod-status/pod-resources.ts';
-import { type Admission, isAdmission } from '../../node/workers/sync-loop-options.ts';
+import { type Admission, isAdmission } from '../../node/workers/pod-admissions.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import { AllocationFiles } from './allocation-files.ts';
 import { allocationOf, type GivenResources, type PodAllocation, withAllocation } from './pod-allocation.ts';
@@ -29,10 +29,8 @@ export interface PodAllocationsOptions {
   readonly admitResize?: (pod: Pod, others: readonly Pod[]) => Admission;
   /** Called for a pod that is to be synced: it has been given other resources, or its conditions have changed. */
   readonly requestSync: (pod: Pod) => void;
-  /** Gets events about resizes. Default: nobody. */
-  readonly eventRecorder?: EventRecorder;
-  /** Default: warnings and errors go to the console; null: silent. */
-  readonly logger?: Logger | null;
+  readonly eventRecorder: EventRecorder;
+  readonly logger: Logger;
 }
 
 /**
@@ -42,15 +40,11 @@ export interface PodAllocationsOptions {
 export class PodAllocations {
   readonly #options: PodAllocationsOptions;
   readonly #files: AllocationFiles;
-  readonly #events: EventRecorder;
-  readonly #logger: Logger;
   readonly #pending = new Set<string>();
 
   constructor(options: PodAllocationsOptions) {
     this.#options = options;
-    this.#logger = loggerOption(options.logger);
-    this.#events = safeEventRecorder(options.eventRecorder ?? noEvents);
-    this.#files = new AllocationFiles(options.folder, this.#logger);
+    this.#files = new AllocationFiles(options.folder, options.logger);
   }
 
   /** The pod with the resources that it has been given; the same object where that is what its spec asks for. */
@@ -152,7 +146,12 @@ export class PodAllocations {
     if (!answer.admit) {
       if (resizes.setPodResizePendingCondition(podUID, answer.reason, answer.message, generation)) {
         const reason = answer.reason === 'Infeasible' ? resizeEvent.infeasible : resizeEvent.deferred;
-        this.#events.event(pod, 'Warning', reason, resizeMessage(`Pod resize ${answer.reason}`, pod, generation, answer.message));
+        this.#options.eventRecorder.event(
+          pod,
+          'Warning',
+          reason,
+          resizeMessage(`Pod resize ${answer.reason}`, pod, generation, answer.message),
+        );
       }
       return false;
     }
@@ -164,7 +163,7 @@ export class PodAllocations {
     resizes.clearPodResizePendingCondition(podUID);
     resizes.clearPodResizeInProgressCondition(podUID);
     resizes.setPodResizeInProgressCondition(podUID, '', '', generation);
-    this.#events.event(pod, 'Normal', resizeEvent.started, resizeMessage('Pod resize started', pod, generation));
+    this.#options.eventRecorder.event(pod, 'Normal', resizeEvent.started, resizeMessage('Pod resize started', pod, generation));
     return true;
   }
 
@@ -180,7 +179,7 @@ export class PodAllocations {
           others.map((other) => this.allocated(other)),
         );
       },
-      (error) => this.#logger.error({ err: error, podUID: podUIDOf(pod) }, 'the admission of a resize failed'),
+      (error) => this.#options.logger.error({ err: error, podUID: podUIDOf(pod) }, 'the admission of a resize failed'),
     );
     return isAdmission(answer) ? answer : { admit: false, reason: 'Deferred', message: 'The resize could not be looked at' };
   }

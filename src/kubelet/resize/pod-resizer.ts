@@ -3,7 +3,7 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import { type ActuateResizeOptions, actuateResize } from './actuate-resize.ts';
@@ -15,8 +15,7 @@ export interface PodResizerOptions extends Omit<ActuateResizeOptions, 'allocatio
   readonly allocations: PodAllocations;
   /** The status manager's conditions of resizes. */
   readonly resizes: PodResizes;
-  /** Gets events about resizes. Default: nobody. */
-  readonly eventRecorder?: EventRecorder;
+  readonly eventRecorder: EventRecorder;
 }
 
 /**
@@ -26,21 +25,14 @@ export interface PodResizerOptions extends Omit<ActuateResizeOptions, 'allocatio
  */
 export class PodResizer {
   readonly #options: PodResizerOptions;
-  readonly #events: EventRecorder;
 
   constructor(options: PodResizerOptions) {
     this.#options = options;
-    this.#events = safeEventRecorder(options.eventRecorder ?? noEvents);
   }
 
   /** What is to be done; undefined: nothing. */
   actions(pod: Pod, details: readonly ContainerDetails[]): ResizeActions | undefined {
     return resizeActionsOf(pod, details, this.#actuated(pod));
-  }
-
-  /** The message with which a container ends that is to be started anew. */
-  restartMessage(containerName: string): string {
-    return `Container ${containerName} resize requires restart`;
   }
 
   /** Changes what can be changed in place. Rejects, with the condition and an event told, where that fails. */
@@ -71,7 +63,12 @@ export class PodResizer {
     }
     const { changed, observedGeneration } = resizes.clearPodResizeInProgressCondition(podUID);
     if (!changed) return;
-    this.#events.event(pod, 'Normal', resizeEvent.completed, resizeMessage('Pod resize completed', pod, observedGeneration));
+    this.#options.eventRecorder.event(
+      pod,
+      'Normal',
+      resizeEvent.completed,
+      resizeMessage('Pod resize completed', pod, observedGeneration),
+    );
   }
 
   /** The status with the resources that running containers have. */
@@ -93,6 +90,6 @@ export class PodResizer {
     );
     if (!changed) return;
     const text = resizeMessage('Pod resize error', pod, observedGeneration, message);
-    this.#events.event(pod, 'Warning', resizeEvent.error, text);
+    this.#options.eventRecorder.event(pod, 'Warning', resizeEvent.error, text);
   }
 }

@@ -5,6 +5,7 @@ import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/typ
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
+import { milliCPUOfQuota, milliCPUOfShares } from '../cgroups/cgroup-files.ts';
 import type { ContainerDetails, LinuxContainerResources } from '../runtime/runtime-containers.ts';
 import { bytesText, milliOf, type PodAllocation } from './pod-allocation.ts';
 
@@ -49,13 +50,11 @@ function reported(
   const limits = resources.limits && { ...resources.limits };
   const requests = resources.requests && { ...resources.requests };
   if (limits !== undefined) {
-    const milli = cpuPeriod > 0 && cpuQuota > 0 ? Math.trunc((cpuQuota * 1000) / cpuPeriod) : 0;
-    setMilli(limits, milli, allocated.limits?.cpu, smallest.limitMilli);
+    setMilli(limits, milliCPUOfQuota(cpuQuota, cpuPeriod), allocated.limits?.cpu, smallest.limitMilli);
     if (memoryLimitInBytes > 0) set(limits, 'memory', bytesText(memoryLimitInBytes));
   }
   if (requests !== undefined) {
-    const milli = cpuShares > 0 ? Math.ceil((cpuShares * 1000) / 1024) : 0;
-    setMilli(requests, milli, allocated.requests?.cpu, smallest.requestMilli);
+    setMilli(requests, milliCPUOfShares(cpuShares), allocated.requests?.cpu, smallest.requestMilli);
     const memory = actuated?.requests?.memory;
     if (memory !== undefined) set(requests, 'memory', memory);
   }

@@ -34,7 +34,6 @@ export class SyncPodResizer {
     return actions !== undefined || before.length !== this.#resizes.getPodResizeConditions(podUID).length;
   }
 
-  /** Told of each container that was made. */
   containerMade(pod: Pod, containerName: string): void {
     this.#resizer.containerMade(pod, containerName);
   }

@@ -2,7 +2,7 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTime } from '../../api/json/time.ts';
-import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
+import { type Clock, type SteadyClock, sleep } from '../../base/clock.ts';
 import type { FilesystemUsage } from '../runtime/runtime-images.ts';
 import type { ContainerStatsEntry, FileSystemStats, NodeStats, VolumeStats } from './stats-types.ts';
 
@@ -187,7 +187,7 @@ function usedOf({ bytes, inodes }: CountedSize, at: number, disk: DiskStats): Fi
 export interface CpuSamplerOptions {
   /** The processor time since the start, in nanoseconds; undefined where nobody says. */
   readonly read: () => Promise<number | undefined>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** How often it is read, in milliseconds. */
   readonly periodMs?: number;
 }
@@ -209,7 +209,7 @@ export class CpuSampler {
 
   constructor(options: CpuSamplerOptions) {
     this.#options = options;
-    this.#clock = safeClock(options.clock);
+    this.#clock = options.clock;
   }
 
   /** Nanoseconds a second, between the last two readings; undefined before there are two. */

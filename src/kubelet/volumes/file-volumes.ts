@@ -63,7 +63,7 @@ export const mountProjected = mounting('projected', projected);
 function mounting(type: string, kind: FileVolume): MountVolume {
   return async (request): Promise<MountedVolume> => {
     const { pod, volume, volumesFolder, fsGroup, signal } = request;
-    const objects = new MountObjects(pod, request.parts, signal);
+    const objects = new MountObjects(pod, request.options, signal);
     const found = await kind.files({ ...request, objects });
     const folder = join(volumesFolder, kind.folder, volume.name);
     // what is decoded is in memory until it is written
@@ -78,13 +78,13 @@ function mounting(type: string, kind: FileVolume): MountVolume {
 }
 
 async function makeInMemory(folder: string, files: VolumeFiles, request: VolumeRequest): Promise<void> {
-  const size = memorySize(request.pod, request.parts.nodeAllocatable().memory);
+  const size = memorySize(request.pod, request.options.nodeAllocatable().memory);
   await makeMemoryFolder(folder, request, size);
   requireRoom(files.bytes, size, 'memory');
   request.memory.add(files.bytes + files.besideBytes);
 }
 
 async function makeOnDisk(folder: string, files: VolumeFiles, request: VolumeRequest): Promise<void> {
-  requireRoom(files.bytes, diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
+  requireRoom(files.bytes, diskSize(request.pod, request.options.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
   await makeEmptyDir(folder, request);
 }

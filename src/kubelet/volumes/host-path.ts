@@ -68,11 +68,11 @@ const tmpfsMode = 0o1777;
 const setGroupID = 0o2000;
 const hiddenMode = 0o750;
 
-type FolderRequest = Pick<VolumeRequest, 'fsGroup' | 'parts' | 'signal'>;
+type FolderRequest = Pick<VolumeRequest, 'fsGroup' | 'options' | 'signal'>;
 
 /** An empty folder, on disk or in memory, that everybody can write to. */
 export async function mountEmptyDir(request: VolumeRequest): Promise<MountedVolume> {
-  const { pod, volume, volumesFolder, parts } = request;
+  const { pod, volume, volumesFolder, options } = request;
   const folder = join(volumesFolder, 'kubernetes.io~empty-dir', volume.name);
   const medium = volume.emptyDir?.medium ?? '';
   if (medium === '') await makeEmptyDir(folder, request);
@@ -81,20 +81,20 @@ export async function mountEmptyDir(request: VolumeRequest): Promise<MountedVolu
     await makeMemoryFolder(
       folder,
       request,
-      memorySize(pod, parts.nodeAllocatable().memory, volume.emptyDir?.sizeLimit ?? undefined),
+      memorySize(pod, options.nodeAllocatable().memory, volume.emptyDir?.sizeLimit ?? undefined),
     );
   return { name: volume.name, type: 'emptyDir', hostPath: folder, readonly: false, selinuxRelabel: true };
 }
 
 /** Makes a folder with its mode and its group, unless it is there. A half-made one is never seen. */
-export async function makeEmptyDir(folder: string, { fsGroup, parts }: FolderRequest): Promise<void> {
+export async function makeEmptyDir(folder: string, { fsGroup, options }: FolderRequest): Promise<void> {
   if ((await lstat(folder).catch(ifCode('ENOENT')))?.isDirectory()) return;
   const parent = dirname(folder);
   await mkdir(parent, { recursive: true, mode: hiddenMode });
   // no volume has a name with two dots in front
   const made = await mkdtemp(join(parent, '..new-'));
   try {
-    if (fsGroup !== undefined) await parts.mounter.changeOwner(made, { gid: fsGroup });
+    if (fsGroup !== undefined) await options.mounter.changeOwner(made, { gid: fsGroup });
     await chmod(made, fsGroup === undefined ? emptyDirMode : emptyDirMode | setGroupID);
     await rename(made, folder);
   } catch (error) {
@@ -105,16 +105,16 @@ export async function makeEmptyDir(folder: string, { fsGroup, parts }: FolderReq
 
 /** Mounts a file system in memory, unless it is there. */
 export async function makeMemoryFolder(folder: string, request: FolderRequest, sizeBytes?: number): Promise<void> {
-  const { fsGroup, parts, signal } = request;
-  if (await parts.mounter.isTmpfs(folder)) return;
+  const { fsGroup, options, signal } = request;
+  if (await options.mounter.isTmpfs(folder)) return;
   await mkdir(folder, { recursive: true, mode: hiddenMode });
   const mode = fsGroup === undefined ? tmpfsMode : tmpfsMode | setGroupID;
-  await parts.mounter.mountTmpfs(folder, { sizeBytes, mode, gid: fsGroup }, signal);
+  await options.mounter.mountTmpfs(folder, { sizeBytes, mode, gid: fsGroup }, signal);
 }
 
 /** The content of an image. The runtime mounts it; here it is only pulled. */
-export async function mountImage({ pod, volume, parts, signal }: VolumeRequest): Promise<MountedVolume> {
-  const { ensureImage } = parts;
+export async function mountImage({ pod, volume, options, signal }: VolumeRequest): Promise<MountedVolume> {
+  const { ensureImage } = options;
   if (ensureImage === undefined) throw new Error('image volumes are not supported by this agent');
   const imageRef = await whileGoing(() => ensureImage(pod, volume, signal), signal);
   if (typeof imageRef !== 'string' || imageRef === '') throw new Error('the image was pulled, and nobody knows as what');

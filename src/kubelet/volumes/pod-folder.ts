@@ -10,7 +10,6 @@ import { emptyTree, removeTree } from '../files/remove-tree.ts';
 /** What of a volume must not outlive its pod, not even where it cannot be unmounted. */
 const secretFolders = ['kubernetes.io~secret', 'kubernetes.io~projected'];
 
-/** The folder of all pods. */
 export function podsFolder(rootDirectory: string): string {
   return join(rootDirectory, 'pods');
 }

@@ -53,8 +53,8 @@ async function filesOf(request: FilesRequest, source: Source, defaultMode: numbe
 }
 
 async function tokenFile(request: FilesRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
-  const { pod, parts, fsGroup, fsUser, signal } = request;
-  const { tokens } = parts;
+  const { pod, options, fsGroup, fsUser, signal } = request;
+  const { tokens } = options;
   if (tokens === undefined) throw new Error('this agent has no service account tokens');
   const { audience, expirationSeconds, path } = source;
   const asked = {
@@ -88,7 +88,6 @@ interface KeyToPath {
 export type FilesInTurn = Iterable<readonly [path: string, file: ProjectedFile]>;
 type ObjectRequest = Pick<FilesRequest, 'pod' | 'objects'>;
 
-/** The files that a config map gives. */
 export async function configMapFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
   const { namespace, name } = target(request.pod.metadata?.namespace, source);
   const reading = request.objects.configMap(name);
@@ -96,7 +95,6 @@ export async function configMapFiles(request: ObjectRequest, source: ObjectSourc
   return filesOfObject(values, source, defaultMode, 'configmap references non-existent config key');
 }
 
-/** The files that a secret gives. */
 export async function secretFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
   const { namespace, name } = target(request.pod.metadata?.namespace, source);
   const values = await request.objects.secret(name).catch(ifOptional('secret', namespace, name, source));

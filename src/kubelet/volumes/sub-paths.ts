@@ -1,8 +1,8 @@
 // Behaviour of makeMounts in pkg/kubelet/kubelet_pods.go and of pkg/volume/util/subpath, v1.36.3.
 
-import { type FileHandle, lstat, mkdir, open, realpath, rmdir, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCodeOf, ifCode } from '../../base/errors.ts';
+import { ifCode } from '../../base/errors.ts';
 import { isDnsLabel } from '../../base/names.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { makeFoldersIn, openBelow } from '../files/opened-folder.ts';
@@ -14,13 +14,10 @@ export interface SubPathRequest {
   readonly mounter: Mounter;
   /** The pod's own folder, `pods/UID`. */
   readonly podFolder: string;
-  /** The volume's name. */
   readonly volumeName: string;
-  /** The container's name. */
   readonly containerName: string;
   /** Which of the container's mounts it is, from 0. */
   readonly index: number;
-  /** The absolute path of the volume. */
   readonly volumePath: string;
   /** The path inside the volume, with all variables expanded. */
   readonly subPath: string;
@@ -114,19 +111,4 @@ async function show(
   if (wanted.isDirectory()) await mkdir(target, { mode: folderMode }).catch(ifCode('EEXIST'));
   else await (await open(target, 'a', fileMode)).close();
   await mounter.bind(`/proc/${process.pid}/fd/${source.fd}`, target, {}, signal);
-}
-
-/**
- * Ends what {@link prepareSubPath} has made for a volume of a pod. What is gone already is no error.
- */
-export async function cleanSubPaths(mounter: Mounter, podFolder: string, volumeName: string): Promise<void> {
-  if (!isDnsLabel(volumeName)) throw new Error('a volume has a DNS label as its name');
-  const folder = join(podFolder, folderName, volumeName);
-  for (const target of await mounter.mountsBelow(folder)) await mounter.unmount(target);
-  const left = await mounter.mountsBelow(folder);
-  if (left.length > 0) throw new Error(`sub paths are still mounted in ${folder}`);
-  await removeTree(folder);
-  await rmdir(join(podFolder, folderName)).catch((error: unknown) => {
-    if (!['ENOENT', 'ENOTEMPTY'].includes(errorCodeOf(error) ?? '')) throw error;
-  });
 }

@@ -48,7 +48,7 @@ export interface VolumeManagerOptions {
 }
 
 /** The options with their defaults. */
-export type VolumeParts = VolumeManagerOptions &
+export type ResolvedVolumeOptions = VolumeManagerOptions &
   Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
 
 const knownOptions = [
@@ -57,8 +57,7 @@ const knownOptions = [
 ];
 const mebibyte = 1024 * 1024;
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
-export function checkedParts(options: VolumeManagerOptions): VolumeParts {
+export function resolveVolumeOptions(options: VolumeManagerOptions): ResolvedVolumeOptions {
   requireKnownOptions('options', options, knownOptions);
   const { maxVolumesPerPod = 500, maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;
   const { rootDirectory, mounter, secrets, configMaps, tokens, ensureImage, nodeAllocatable, clock = systemClock } = options;

@@ -23,7 +23,7 @@ import {
   type SpecVolume,
   usedVolumes,
 } from './pod-folder.ts';
-import { checkedParts, type VolumeManagerOptions, type VolumeParts } from './volume-manager-options.ts';
+import { type ResolvedVolumeOptions, resolveVolumeOptions, type VolumeManagerOptions } from './volume-manager-options.ts';
 import { type MountVolume, ShownFields, type VolumeRequest } from './volume-request.ts';
 
 const hiddenMode = 0o750;
@@ -65,7 +65,7 @@ const volumeTypes: Readonly<Record<string, MountVolume>> = {
  * ```
  */
 export class VolumeManager {
-  readonly #parts: VolumeParts;
+  readonly #options: ResolvedVolumeOptions;
   readonly #fileBytes: FileBytes;
   readonly #lanes = new OneAtATime();
   readonly #writes = new FairSemaphore(mostWrites);
@@ -75,8 +75,8 @@ export class VolumeManager {
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: VolumeManagerOptions) {
-    this.#parts = checkedParts(options);
-    this.#fileBytes = new FileBytes(this.#parts);
+    this.#options = resolveVolumeOptions(options);
+    this.#fileBytes = new FileBytes(this.#options);
   }
 
   /**
@@ -103,8 +103,8 @@ export class VolumeManager {
     podFolder('/', podUID);
     await this.#lanes.run(podUID, async () => {
       this.#writers.delete(podUID);
-      callGuarded(() => this.#parts.tokens?.deletePod(podUID), ignoreFailure);
-      await removePodFolder(podFolder(await this.#realRoot(), podUID), this.#parts.mounter);
+      callGuarded(() => this.#options.tokens?.deletePod(podUID), ignoreFailure);
+      await removePodFolder(podFolder(await this.#realRoot(), podUID), this.#options.mounter);
       this.#fileBytes.forget(podUID);
     });
   }
@@ -124,10 +124,10 @@ export class VolumeManager {
     const common = {
       pod,
       volumesFolder,
-      parts: this.#parts,
+      options: this.#options,
       memory,
       signal,
-      fields: new ShownFields(pod, this.#parts.nodeAllocatable),
+      fields: new ShownFields(pod, this.#options.nodeAllocatable),
       fsGroup: pod.spec?.securityContext?.fsGroup ?? undefined,
       fsUser: fsUserOf(pod),
       inTurn: (write: () => Promise<void>) => this.#writes.run(flow, write, signal),
@@ -150,7 +150,7 @@ export class VolumeManager {
 
   /** Those that its containers use. */
   #volumesOf(pod: Pod): readonly SpecVolume[] {
-    const { maxVolumesPerPod } = this.#parts;
+    const { maxVolumesPerPod } = this.#options;
     const used = usedVolumes(pod);
     const volumes = (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
     if (volumes.length <= maxVolumesPerPod) return volumes;
@@ -162,7 +162,7 @@ export class VolumeManager {
   #writerOf(podUID: string, folder: string): AtomicWriter {
     const writers = this.#writers.get(podUID) ?? new Map<string, AtomicWriter>();
     this.#writers.set(podUID, writers);
-    const writer = writers.get(folder) ?? new AtomicWriter(folder, this.#parts);
+    const writer = writers.get(folder) ?? new AtomicWriter(folder, this.#options);
     writers.set(folder, writer);
     return writer;
   }
@@ -177,7 +177,7 @@ export class VolumeManager {
   }
 
   async #makeRoot(): Promise<string> {
-    const { rootDirectory } = this.#parts;
+    const { rootDirectory } = this.#options;
     await mkdir(podsFolder(rootDirectory), { recursive: true, mode: hiddenMode });
     return realpath(rootDirectory);
   }

@@ -6,7 +6,7 @@ import { errorText } from '../../base/errors.ts';
 import type { AtomicWriter, ProjectedFile } from '../files/atomic-writer.ts';
 import type { PodFileBytes } from './file-bytes.ts';
 import type { MountedVolume, SpecVolume } from './pod-folder.ts';
-import type { VolumeParts } from './volume-manager-options.ts';
+import type { ResolvedVolumeOptions } from './volume-manager-options.ts';
 
 /** What a type of volume is told of one volume. */
 export interface VolumeRequest {
@@ -14,7 +14,7 @@ export interface VolumeRequest {
   readonly volume: SpecVolume;
   /** The folder of the pod's volumes. */
   readonly volumesFolder: string;
-  readonly parts: VolumeParts;
+  readonly options: ResolvedVolumeOptions;
   /** Counts what the files of the pod's volumes take in memory. */
   readonly memory: PodFileBytes;
   /** What all volumes of the pod show of it. */
@@ -24,7 +24,6 @@ export interface VolumeRequest {
   readonly signal: AbortSignal;
   /** Makes the call once there is room: so many volumes are written at once, and namespaces and pods take turns. */
   inTurn(write: () => Promise<void>): Promise<void>;
-  /** The one writer of a folder. */
   writerOf(folder: string): AtomicWriter;
 }
 
@@ -49,20 +48,20 @@ export interface SourceValues {
 /** The secrets and config maps of one volume while it is made: each is read once, and each value decoded once. */
 export class MountObjects {
   readonly #namespace: string;
-  readonly #parts: Pick<VolumeParts, 'secrets' | 'configMaps'>;
+  readonly #options: Pick<ResolvedVolumeOptions, 'secrets' | 'configMaps'>;
   readonly #signal: AbortSignal;
   readonly #configMaps = new Map<string, Promise<SourceValues>>();
   readonly #secrets = new Map<string, Promise<SourceValues>>();
 
-  constructor({ metadata }: Pod, parts: Pick<VolumeParts, 'secrets' | 'configMaps'>, signal: AbortSignal) {
+  constructor({ metadata }: Pod, options: Pick<ResolvedVolumeOptions, 'secrets' | 'configMaps'>, signal: AbortSignal) {
     this.#namespace = metadata?.namespace ?? '';
-    this.#parts = parts;
+    this.#options = options;
     this.#signal = signal;
   }
 
   /** Rejects as its reader does. */
   configMap(name: string): Promise<SourceValues> {
-    const { configMaps } = this.#parts;
+    const { configMaps } = this.#options;
     if (configMaps === undefined) throw new Error('this agent has no config maps');
     return once(this.#configMaps, name, async () => {
       const { data, binaryData } = await whileGoing(() => configMaps.getConfigMap(this.#namespace, name), this.#signal);
@@ -72,7 +71,7 @@ export class MountObjects {
 
   /** Rejects as its reader does. */
   secret(name: string): Promise<SourceValues> {
-    const { secrets } = this.#parts;
+    const { secrets } = this.#options;
     if (secrets === undefined) throw new Error('this agent has no secrets');
     return once(this.#secrets, name, async () => {
       const { data } = await whileGoing(() => secrets.getSecret(this.#namespace, name), this.#signal);

@@ -69,7 +69,6 @@ export class PodStorage {
     return this.#sources.get(source)?.kept.size ?? 0;
   }
 
-  /** The pods of all sources. */
   pods(): Pod[] {
     return [...this.#sources.values()].flatMap(({ kept }) => Array.from(kept.values(), ({ pod }) => pod));
   }

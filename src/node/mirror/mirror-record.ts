@@ -103,7 +103,6 @@ export class MirrorRecord {
     return { attempts: this.#failures, waitMs: this.#backoff.next(retryAfterMs) };
   }
 
-  /** The server has created this mirror pod. */
   noteCreated(mirrorPod: WirePod): void {
     this.verifications = 0;
     if (!this.#digested.has(podUIDOf(mirrorPod))) this.#unseen = mirrorPod;

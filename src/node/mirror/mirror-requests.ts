@@ -6,9 +6,9 @@ import { type LimitedCall, limitedCall } from '../../client/resources/limited-ca
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { CreateMirrorPodResult, DeleteMirrorPodResult } from './mirror-pod-client.ts';
 import type { MirrorRecord } from './mirror-record.ts';
-import type { MirrorPodFailure, MirrorPodHandlers, MirrorStep, ResolvedReconcilerOptions } from './reconciler-options.ts';
+import type { MirrorStep } from './mirror-step.ts';
+import type { MirrorPodFailure, MirrorPodHandlers, ResolvedReconcilerOptions } from './reconciler-options.ts';
 
-/** A step that is a request. */
 export type MirrorRequest = Exclude<MirrorStep, { kind: 'nothing' | 'wait' }>;
 
 /** How a request has ended. `answered`: the server works, and what it said has to be looked into. */

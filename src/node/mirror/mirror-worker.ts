@@ -9,7 +9,8 @@ import { classOf, readApiFailure } from '../../client/resources/error-class.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 import { MirrorRecord } from './mirror-record.ts';
 import { type MirrorRequest, MirrorRequests, type RequestOutcome } from './mirror-requests.ts';
-import { type MirrorStep, mirrorStep, type ResolvedReconcilerOptions } from './reconciler-options.ts';
+import { type MirrorStep, mirrorStep } from './mirror-step.ts';
+import type { ResolvedReconcilerOptions } from './reconciler-options.ts';
 
 const backoffLimits = { baseMs: 250, capMs: 10_000 };
 /** Whoever fights with the reconciler over one pod gets so many requests at once, and so many a second in the long run. */

@@ -1,5 +1,4 @@
 import type { Pod } from '../../api/json/types.ts';
-import { isMirrorPodOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
@@ -17,6 +16,7 @@ import { safeRandom } from '../../base/random.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { MirrorPodClient } from './mirror-pod-client.ts';
 import type { MirrorPodManager } from './mirror-pods.ts';
+import type { MirrorDeletionReason } from './mirror-step.ts';
 
 /** Called after the request. What a handler throws, or rejects with, is logged and goes no further. */
 export interface MirrorPodHandlers {
@@ -104,7 +104,6 @@ const knownOptions = [
   'metrics',
 ] as const satisfies readonly (keyof MirrorPodReconcilerOptions)[];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): ResolvedReconcilerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { podManager, mirrorPodClient, nodeName, podSource, handlers = {} } = options;
@@ -131,52 +130,4 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
     logger: loggerOption(logger),
     metrics: metricsOption(options.metrics),
   };
-}
-
-// Behaviour of pkg/kubelet/kubelet.go tryReconcileMirrorPods, and of kubelet_pods.go where it deletes orphans, v1.36.3.
-
-/**
- * Why a mirror pod is deleted: its static pod has changed, somebody has asked for its deletion, or its static pod is gone.
- */
-export type MirrorDeletionReason = 'changed' | 'deleting' | 'orphaned';
-
-/** What is to be done for one full name. */
-export type MirrorStep =
-  | { readonly kind: 'nothing' }
-  /** Something is to be done, and the agent does not permit it yet. */
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'create'; readonly staticPod: Pod }
-  | { readonly kind: 'delete'; readonly uid: string; readonly reason: MirrorDeletionReason }
-  /** What the server has under this name has to be read. */
-  | { readonly kind: 'read' };
-
-export interface MirrorSituation {
-  readonly staticPod: Pod | undefined;
-  /** The mirror pod that is on the server, as far as is known. */
-  readonly mirrorPod: Pod | undefined;
-  /** True when a pod has the name, and it is not known which. */
-  readonly inDoubt: boolean;
-  /** The uid of a mirror pod that was deleted, and that its finalizers hold. */
-  readonly heldUID: string | undefined;
-  /** True once the apiserver's pods of this node have been listed. */
-  readonly isListed: boolean;
-  /** True when a mirror pod without a static pod may be deleted. */
-  readonly mayDeleteOrphan: () => boolean;
-}
-
-const nothing: MirrorStep = { kind: 'nothing' };
-const wait: MirrorStep = { kind: 'wait' };
-
-/** The next step for one full name. Changes nothing. */
-export function mirrorStep(situation: MirrorSituation): MirrorStep {
-  const { staticPod, mirrorPod, inDoubt, heldUID, isListed, mayDeleteOrphan } = situation;
-  if (staticPod === undefined && mirrorPod === undefined) return nothing;
-  if (!isListed) return wait;
-  if (inDoubt) return { kind: 'read' };
-  if (mirrorPod === undefined) return staticPod === undefined ? nothing : { kind: 'create', staticPod };
-  const uid = podUIDOf(mirrorPod);
-  if (uid === heldUID) return nothing;
-  if (staticPod === undefined) return mayDeleteOrphan() ? { kind: 'delete', uid, reason: 'orphaned' } : wait;
-  if (mirrorPod.metadata?.deletionTimestamp) return { kind: 'delete', uid, reason: 'deleting' };
-  return isMirrorPodOf(mirrorPod, staticPod) ? nothing : { kind: 'delete', uid, reason: 'changed' };
 }

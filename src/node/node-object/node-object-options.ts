@@ -111,7 +111,6 @@ const plainOptions = [
   'logger',
 ] as const satisfies readonly (Plain | 'clock' | 'logger')[];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {
   requireKnownOptions('options', options, [...plainOptions, 'metrics', 'eventRecorder', ...statusMembers, ...identityMembers]);
   const { transport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;

@@ -97,8 +97,8 @@ export class NodeObject {
     const limits = { clock, timeoutMs: Math.min(timeoutMs, renewIntervalMs), leavesBehind: true };
     this.#requests = { node: new NodeRequests({ clock, timeoutMs, leavesBehind: false }), lease: new NodeRequests(limits) };
     const desired = () => ({ initial: checked.initial, status: this.#status, advertised: this.#advertised });
-    const ofNode = { options: checked, nodes, requests: this.#requests.node, known: this.#known, desired };
-    this.#registration = new NodeRegistration(ofNode);
+    const ofNode = { nodes, requests: this.#requests.node, known: this.#known, desired };
+    this.#registration = new NodeRegistration(checked, ofNode);
     this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
     const told = (counter: StepCounter, tell: (fields: object) => void): ((failure: StepFailure) => void) => {
@@ -294,7 +294,6 @@ export class NodeObject {
   }
 }
 
-/** The members of a status that are given. */
 function statusOf<T extends Partial<AdvertisedStatus>>(given: T): Pick<T, (typeof statusMembers)[number]> {
   const members = statusMembers.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]);
   return Object.fromEntries(members);

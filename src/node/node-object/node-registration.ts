@@ -15,8 +15,7 @@ import { ReportTimes } from './steady-loop.ts';
 /** How often one step reads the node and patches it again, when another writer is always first. */
 const patchAttempts = 5;
 
-export interface NodeRegistrationParts {
-  readonly options: ResolvedNodeOptions;
+export interface RegisteredNode {
   readonly nodes: ResourceClient<WireNode>;
   readonly requests: NodeRequests;
   readonly known: KnownNode;
@@ -26,7 +25,8 @@ export interface NodeRegistrationParts {
 
 /** Registers the node, and patches its status when something has changed or the time for a report has come. */
 export class NodeRegistration {
-  readonly #parts: NodeRegistrationParts;
+  readonly #options: ResolvedNodeOptions;
+  readonly #node: RegisteredNode;
   readonly #reports: ReportTimes;
   readonly #events: NodeEvents;
   #isRegistered = false;
@@ -35,10 +35,11 @@ export class NodeRegistration {
   /** The node was there before: the next patch takes it over. */
   #takesOver = false;
 
-  constructor(parts: NodeRegistrationParts) {
-    this.#parts = parts;
-    this.#reports = new ReportTimes(parts.options);
-    this.#events = new NodeEvents(parts.options);
+  constructor(options: ResolvedNodeOptions, node: RegisteredNode) {
+    this.#options = options;
+    this.#node = node;
+    this.#reports = new ReportTimes(options);
+    this.#events = new NodeEvents(options);
   }
 
   get isRegistered(): boolean {
@@ -83,7 +84,7 @@ export class NodeRegistration {
 
   /** The node is not there any more: the next step creates it. */
   noteDeleted(): void {
-    const { logger, nodeName } = this.#parts.options;
+    const { logger, nodeName } = this.#options;
     if (this.#isRegistered) logger.warn({ nodeName }, 'the node was deleted; it is created again');
     this.#isRegistered = false;
     this.#createdUID = undefined;
@@ -91,7 +92,7 @@ export class NodeRegistration {
 
   /** The node as the next write is made against. */
   async #current(mustRead: boolean): Promise<WireNode> {
-    const { known } = this.#parts;
+    const { known } = this.#node;
     if (this.#isRegistered && known.newest === undefined) this.noteDeleted();
     if (!this.#isRegistered) return this.#register();
     const node = known.newest as WireNode;
@@ -104,10 +105,11 @@ export class NodeRegistration {
   }
 
   async #register(): Promise<WireNode> {
-    const { options, nodes, requests, known } = this.#parts;
+    const options = this.#options;
+    const { nodes, requests, known } = this.#node;
     const { nodeName, logger, clock, registerNode } = options;
     if (registerNode) {
-      const node = newNode(this.#parts.desired(), this.#askHealth(), formatTime(clock.now()));
+      const node = newNode(this.#node.desired(), this.#askHealth(), formatTime(clock.now()));
       try {
         const created = await requests.call('the creation of the node', (call) => nodes.create(node, call));
         this.#createdUID = created.metadata?.uid;
@@ -131,7 +133,7 @@ export class NodeRegistration {
   }
 
   #takeOver(existing: WireNode): WireNode {
-    const { logger, nodeName } = this.#parts.options;
+    const { logger, nodeName } = this.#options;
     this.#registered(existing, true);
     logger.info({ nodeName, uid: existing.metadata?.uid }, 'took over the node, which was registered before');
     const missing = this.#missingTaints(existing);
@@ -142,19 +144,19 @@ export class NodeRegistration {
   /** Taints are an administrator's: an agent gives them to a node that it creates, and to no other. */
   #missingTaints(existing: WireNode): string[] {
     const has = new Set((existing.spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`));
-    const wanted = this.#parts.desired().initial.spec?.taints ?? [];
+    const wanted = this.#node.desired().initial.spec?.taints ?? [];
     return wanted.map(({ key, effect }) => `${key}:${effect}`).filter((taint) => !has.has(taint));
   }
 
   #registered(node: WireNode, takesOver: boolean): void {
-    this.#parts.known.answered(node);
+    this.#node.known.answered(node);
     this.#isRegistered = true;
     this.#takesOver = takesOver;
   }
 
-  /** Undefined: there is no such node. */
   async #read(): Promise<WireNode | undefined> {
-    const { nodes, requests, known, options } = this.#parts;
+    const options = this.#options;
+    const { nodes, requests, known } = this.#node;
     try {
       const node = await requests.call('the read of the node', (call) => nodes.get({ name: options.nodeName }, call));
       known.answered(node);
@@ -167,18 +169,20 @@ export class NodeRegistration {
   }
 
   #update(node: WireNode): UpdatedNode {
-    const { options, desired } = this.#parts;
+    const options = this.#options;
+    const { desired } = this.#node;
     const update = this.#takesOver ? takenOverNode : updatedNode;
     return update(node, desired(), this.#askHealth(), formatTime(options.clock.now()));
   }
 
   #askHealth(): NodeHealth {
-    this.#health = nodeHealth(this.#parts.options);
+    this.#health = nodeHealth(this.#options);
     return this.#health;
   }
 
   async #patch(node: WireNode, { node: next, changed }: UpdatedNode): Promise<void> {
-    const { options, nodes, requests, known } = this.#parts;
+    const options = this.#options;
+    const { nodes, requests, known } = this.#node;
     const target = { name: options.nodeName, subresource: 'status' };
     const patch = { type: 'application/strategic-merge-patch+json', body: nodeStatusPatch(node, next) } as const;
     const answer = await requests.call('the patch of the node', (call) => nodes.patch(target, patch, call));
@@ -190,7 +194,7 @@ export class NodeRegistration {
   }
 
   #logReadiness(before: WireNode, after: WireNode): void {
-    const { logger, nodeName } = this.#parts.options;
+    const { logger, nodeName } = this.#options;
     const [was, is] = [before, after].map((node) => node.status?.conditions?.find(({ type }) => type === 'Ready'));
     if (is === undefined || was?.status === is.status) return;
     logger.info({ nodeName, status: is.status, reason: is.reason, message: is.message }, 'the node has another readiness');
@@ -202,7 +206,7 @@ export class NodeRegistration {
    */
   #mayRepeat(error: unknown, attempt: number): boolean {
     const errorClass = classifyApiError(error);
-    if (errorClass === 'gone') this.#parts.known.forget();
+    if (errorClass === 'gone') this.#node.known.forget();
     if (errorClass === 'invalid') return attempt === 1;
     return errorClass === 'gone' || errorClass === 'conflict';
   }

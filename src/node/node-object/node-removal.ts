@@ -28,7 +28,7 @@ export interface NodeObjectStopped {
   readonly lease: RemovalOutcome;
 }
 
-export interface NodeRemovalParts {
+export interface NodeRemovalRequest {
   readonly transport: ResourceTransport;
   readonly nodeName: string;
   /** The uids of what this process has created; nothing else is deleted. */
@@ -46,8 +46,8 @@ export interface NodeRemovalParts {
  * Deletes the node and the Lease that this process has created, at once. The Lease is read before: where another agent lives
  * under the name of the node, as in a rolling update, both are its own by now and stay. Never rejects.
  */
-export async function removeNode(parts: NodeRemovalParts): Promise<NodeObjectStopped> {
-  const { transport, nodeName: name, createdUIDs, isAnotherAlive, requestTimeoutMs, timeLeft, clock, logger } = parts;
+export async function removeNode(request: NodeRemovalRequest): Promise<NodeObjectStopped> {
+  const { transport, nodeName: name, createdUIDs, isAnotherAlive, requestTimeoutMs, timeLeft, clock, logger } = request;
   if (createdUIDs.node === undefined && createdUIDs.lease === undefined) return { node: 'notOurs', lease: 'notOurs' };
   const limits = { clock, timeoutMs: requestTimeoutMs, leavesBehind: true };
   // one for each object: what one of them waits for does not hold up the other
@@ -83,7 +83,7 @@ export async function removeNode(parts: NodeRemovalParts): Promise<NodeObjectSto
   return removal;
 }
 
-function outcomes(uids: NodeRemovalParts['createdUIDs'], ours: RemovalOutcome): NodeObjectStopped {
+function outcomes(uids: NodeRemovalRequest['createdUIDs'], ours: RemovalOutcome): NodeObjectStopped {
   const outcome = (uid: string | undefined): RemovalOutcome => (uid === undefined ? 'notOurs' : ours);
   return { node: outcome(uids.node), lease: outcome(uids.lease) };
 }

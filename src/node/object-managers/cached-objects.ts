@@ -53,7 +53,6 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     this.#options = options;
   }
 
-  /** The number of objects with references. */
   get size(): number {
     return this.#objects.size;
   }

@@ -110,7 +110,6 @@ export class ObjectCounts implements ObjectBudget {
     );
   }
 
-  /** The pod names the object. */
   join(object: ObjectHoldings, pod: PodHoldings): void {
     this.#pods.set(pod.key, pod);
     object.pods.add(pod);
@@ -141,7 +140,6 @@ export class ObjectCounts implements ObjectBudget {
     return true;
   }
 
-  /** The object is watched no more. */
   unwatch(object: ObjectHoldings): void {
     if (!object.isWatched) return;
     object.isWatched = false;

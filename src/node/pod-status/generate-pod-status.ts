@@ -151,7 +151,7 @@ export interface Eviction {
   readonly message?: string | undefined;
 }
 
-export interface StatusParts extends GenerateConditionsOptions {
+export interface StatusSources extends GenerateConditionsOptions {
   /** By name. */
   readonly containerStatuses: WireContainerStatus[];
   /** As the spec has them. */
@@ -177,15 +177,15 @@ export interface StatusParts extends GenerateConditionsOptions {
 }
 
 /** The pod's next status. `old`: the one before, in canonical form. */
-export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusParts): WirePodStatus {
-  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, podIsTerminal, podHasInitialized } = parts;
-  const { sandboxes, runtimeContainers, resizeConditions, ownedConditionTypes } = parts;
-  const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = parts;
-  const isOver = parts.endStays === true && isTerminalPhase(old.phase);
+export function assemblePodStatus(pod: Pod, old: WirePodStatus, sources: StatusSources): WirePodStatus {
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, podIsTerminal, podHasInitialized } = sources;
+  const { sandboxes, runtimeContainers, resizeConditions, ownedConditionTypes } = sources;
+  const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = sources;
+  const isOver = sources.endStays === true && isTerminalPhase(old.phase);
   const generated = isOver ? old.phase : getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
   const status: WirePodStatus = {
-    ...phaseMembers(pod, old, generated, isOver ? undefined : parts.eviction),
-    ...addressMembers(parts.podIPs, parts.hostIPs, pod.spec?.hostNetwork === true),
+    ...phaseMembers(pod, old, generated, isOver ? undefined : sources.eviction),
+    ...addressMembers(sources.podIPs, sources.hostIPs, pod.spec?.hostNetwork === true),
     qosClass: pod.status?.qosClass || computePodQOSClass(pod.spec),
     ...podResourceMembers(pod, old),
   };

@@ -158,7 +158,6 @@ function codeNameOfHttp(status: number): string {
   return codesOfHttp[status] ?? 'Unknown';
 }
 
-/** The text of a `grpc-message` header. */
 function grpcMessage(header: string): string {
   return Buffer.from(
     header.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),

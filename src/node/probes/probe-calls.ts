@@ -38,14 +38,14 @@ export interface ProbeCallsOptions {
 export class ProbeCalls {
   readonly #definition: ProbeDefinition;
   readonly #options: ProbeCallsOptions;
-  readonly #measures: ProbeMeasures;
+  readonly #metrics: ProbeMetrics;
   /** The calls that have not settled, each with its container. */
   readonly #underWay = new Map<TimedCall, string>();
 
   constructor(definition: ProbeDefinition, options: ProbeCallsOptions, namesakes: Namesakes) {
     this.#definition = definition;
     this.#options = options;
-    this.#measures = new ProbeMeasures(options, namesakes, definition);
+    this.#metrics = new ProbeMetrics(options, namesakes, definition);
   }
 
   /** Resolves when every call has settled; never, where one does not settle. */
@@ -55,17 +55,17 @@ export class ProbeCalls {
 
   /** What the probe says of the container; undefined where it says nothing, as it could not be made, or was given up. */
   async run(containerID: string, podIP: string | undefined, signal: AbortSignal): Promise<'Success' | 'Failure' | undefined> {
-    const startedAt = this.#measures.now();
+    const startedAt = this.#metrics.now();
     const outcome = await this.#outcome(containerID, podIP, signal);
     if (outcome === undefined || signal.aborted) return undefined;
     const said = this.#judge(outcome);
-    this.#measures.count(said, startedAt);
+    this.#metrics.count(said, startedAt);
     return said;
   }
 
   /** No probe follows: its series end. */
   end(): void {
-    this.#measures.end();
+    this.#metrics.end();
   }
 
   async #outcome(containerID: string, podIP: string | undefined, signal: AbortSignal): Promise<ProbeOutcome | undefined> {
@@ -235,7 +235,7 @@ const results: readonly Result[] = ['successful', 'failed', 'unknown'];
 const types = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const satisfies Record<ProbeType, string>;
 
 /** Measures the probes of one worker. */
-class ProbeMeasures {
+class ProbeMetrics {
   readonly #metrics: Metrics;
   readonly #clock: SteadyClock;
   readonly #labels: MetricLabels['prober_probe_duration_seconds'];

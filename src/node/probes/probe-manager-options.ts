@@ -74,7 +74,6 @@ const knownOptions = [
   'metrics',
 ] as const satisfies readonly (keyof ProbeManagerOptions)[];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveProbeManagerOptions(options: ProbeManagerOptions): ResolvedProbeManagerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { prober, statusManager, handlers = {}, eventRecorder = noEvents } = options;

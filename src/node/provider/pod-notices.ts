@@ -17,7 +17,6 @@ export class PodNotices {
   readonly #forward: (podUID: string) => void;
   readonly #clock: SteadyClock;
   readonly #timers: KeyedTimers<string>;
-  /** Ends each wait for a pod. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /** How many notices of a pod may be passed on at once. */
   readonly #budgets = new Map<string, TokenBucket>();

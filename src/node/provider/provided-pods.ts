@@ -44,12 +44,10 @@ export class ProvidedPods implements RuntimeStatusCache {
     this.#options = options;
   }
 
-  /** The record of a pod; undefined for one that is not known. */
   find(podUID: string): ProvidedPod | undefined {
     return this.#records.get(podUID);
   }
 
-  /** The records of all pods that are known. */
   all(): Iterable<ProvidedPod> {
     return this.#records.values();
   }
@@ -223,7 +221,6 @@ class PodNames {
     if (uids?.size === 0) this.#uids.delete(name);
   }
 
-  /** The uids of all pods of this pod's full name. */
   uidsOf(pod: Pod): Iterable<string> {
     return this.#uids.get(podFullName(pod)) ?? [];
   }

@@ -12,7 +12,7 @@ import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
-import type { ProviderMeasures } from './provider-node-reports.ts';
+import type { ProviderMetrics } from './provider-metrics.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -29,7 +29,7 @@ export interface ProviderCallsOptions {
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
   readonly logger: Logger;
-  readonly measures: ProviderMeasures;
+  readonly metrics: ProviderMetrics;
   readonly retries: ProviderRetries;
   /** The longest wait after questions that have failed. */
   readonly mostAskMs: number;
@@ -67,7 +67,7 @@ export class ProviderCalls {
    * has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, notices, clock, callTimeoutMs, measures, retries, mostAskMs } = this.#options;
+    const { provider, notices, clock, callTimeoutMs, metrics, retries, mostAskMs } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
       const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
@@ -88,7 +88,7 @@ export class ProviderCalls {
     const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
     try {
-      const given = await measures.call('getPodStatus', linked.signal, () => callWithin(call, limits));
+      const given = await metrics.call('getPodStatus', linked.signal, () => callWithin(call, limits));
       const status = this.#read(record, given);
       record.noteAnswer(status);
       // a later outage has an event of its own
@@ -255,8 +255,8 @@ export class ProviderCalls {
     pod: Pod,
     call: Call,
   ): Promise<unknown> {
-    const { provider, measures } = this.#options;
-    return await measures.call(method, call.signal, async () =>
+    const { provider, metrics } = this.#options;
+    return await metrics.call(method, call.signal, async () =>
       (provider[method] as ((pod: NodePod, call: Call) => unknown) | undefined)?.call(provider, nodePod(pod), call),
     );
   }

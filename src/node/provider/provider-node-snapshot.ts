@@ -1,47 +1,32 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { AwaitedStart, RunStateName } from '../../base/concurrency/run-state.ts';
 import { type RetriedError, retriedError } from '../../client/resources/error-class.ts';
-import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
-import type { PodConfig, PodSourceReport } from '../config/pod-config.ts';
+import type { PodSourceReport } from '../config/pod-config.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
 import type { HandledSource } from '../sources/api-server-source.ts';
-import type { PodWorkers } from '../workers/pod-workers.ts';
-import type { SyncLoop } from '../workers/sync-loop.ts';
 import type { ProvidedPod } from './provided-pod.ts';
-import type { ProvidedPods } from './provided-pods.ts';
+import type { ProviderAgent } from './provider-agent.ts';
 import type { ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
 
-/** The parts of a provider node, as far as they are asked what they know. */
-export interface ProviderNodeParts {
-  readonly nodeName: string;
-  readonly podManager: BasicPodManager;
-  readonly podWorkers: PodWorkers;
-  readonly nodeObject: NodeObject;
-  readonly config: PodConfig;
-  readonly loop: SyncLoop;
-  readonly pods: ProvidedPods;
-  readonly clock: Clock;
-}
-
-/** The parts, and what the node itself knows. */
-export interface NodeToShow extends ProviderNodeParts {
+/** What the node itself knows. */
+interface OwnFacts {
   readonly state: RunStateName;
   /** Why the provider gave no list of its pods at the start. */
   readonly listFailure: string | undefined;
 }
 
 /** `withPods`: every pod that the agent or the provider has is in it, too. */
-export function nodeSnapshot(node: NodeToShow, withPods: boolean): ProviderNodeSnapshot {
-  const { nodeName, state, nodeObject, podWorkers, config, loop, clock } = node;
+export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: boolean): ProviderNodeSnapshot {
+  const { options, nodeObject, podWorkers, podSyncer, config, loop } = agent;
+  const { state, listFailure } = own;
   const report = nodeObject.explain();
   const { uid, readiness, rival, registered, lastReportAt, lastRenewAt } = report;
   const shown = {
-    at: clock.now(),
+    at: options.clock.now(),
     state,
-    nodeName,
+    nodeName: options.given.nodeName,
     registered,
     ready: registered && readiness?.ready === true,
     node: { uid, readiness, rival, lastReportAt, lastError: inWords(report.nodeFailure) },
@@ -51,14 +36,14 @@ export function nodeSnapshot(node: NodeToShow, withPods: boolean): ProviderNodeS
     workQueue: { size: podWorkers.workQueue.size },
     workers: podWorkers.snapshot(),
   };
-  const notes = nodeNotes({ ...shown, listFailure: node.listFailure }, node.pods.all());
-  return { ...shown, notes, pods: withPods ? podReports(node) : [] };
+  const notes = nodeNotes({ ...shown, listFailure }, podSyncer.pods.all());
+  return { ...shown, notes, pods: withPods ? podReports(agent) : [] };
 }
 
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
-export function podReport({ podManager, podWorkers, pods }: ProviderNodeParts, podUID: string): ProviderPodReport {
+export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, podUID: string): ProviderPodReport {
   const pod = podManager.getPodByUID(podUID);
-  const record = pods.find(podUID);
+  const record = podSyncer.pods.find(podUID);
   const { name = '', namespace = '' } = (pod ?? record?.pod)?.metadata ?? {};
   return {
     podUID,
@@ -78,10 +63,10 @@ export function podReport({ podManager, podWorkers, pods }: ProviderNodeParts, p
   };
 }
 
-function podReports(node: NodeToShow): ProviderPodReport[] {
-  const uids = new Set(node.podManager.getPods().map(podUIDOf));
-  for (const { uid } of node.pods.all()) uids.add(uid);
-  return Array.from(uids, (uid) => podReport(node, uid));
+function podReports(agent: ProviderAgent): ProviderPodReport[] {
+  const uids = new Set(agent.podManager.getPods().map(podUIDOf));
+  for (const { uid } of agent.podSyncer.pods.all()) uids.add(uid);
+  return Array.from(uids, (uid) => podReport(agent, uid));
 }
 
 function sourceOf(pod: Pod): string {

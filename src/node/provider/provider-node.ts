@@ -1,5 +1,4 @@
 import type { Pod } from '../../api/json/types.ts';
-import { apiserverSource, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { callWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
 import {
   awaitStart,
@@ -11,24 +10,15 @@ import {
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
-import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
+import { safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
-import type { PodDeletionSafety } from '../../status/pods/pod-deletion-safety.ts';
-import { StatusManager } from '../../status/status-manager.ts';
-import { PodConfig } from '../config/pod-config.ts';
-import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
-import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
-import type { NodeReadiness } from '../node-object/node-conditions.ts';
-import { NodeObject } from '../node-object/node-object.ts';
-import { ApiServerSource, HandledSource } from '../sources/api-server-source.ts';
-import { PodWorkers } from '../workers/pod-workers.ts';
-import { SyncLoop } from '../workers/sync-loop.ts';
+import type { StatusManager } from '../../status/status-manager.ts';
+import type { NodeObject } from '../node-object/node-object.ts';
+import type { PodWorkers } from '../workers/pod-workers.ts';
+import { ProviderAgent } from './provider-agent.ts';
 import { messageOf } from './provider-calls.ts';
-import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
+import type { ProviderNodeOptions } from './provider-node-options.ts';
 import type {
   ProviderNodeSnapshot,
   ProviderNodeSnapshotOptions,
@@ -36,8 +26,7 @@ import type {
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider-node-reports.ts';
-import { awaitedByNode, nodeSnapshot, type ProviderNodeParts, podReport } from './provider-node-snapshot.ts';
-import { ProviderPodSyncer } from './provider-pod-syncer.ts';
+import { awaitedByNode, nodeSnapshot, podReport } from './provider-node-snapshot.ts';
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
@@ -80,69 +69,20 @@ export class ProviderNode {
   readonly podWorkers: PodWorkers;
   /** The Node and its Lease on the apiserver, with `setStatus` and `changed`. The node starts and stops it. */
   readonly nodeObject: NodeObject;
-  readonly #options: ResolvedProviderOptions;
-  readonly #transport: KubeTransport;
-  readonly #config: PodConfig;
-  readonly #source: HandledSource;
-  readonly #syncer: ProviderPodSyncer;
-  readonly #loop: SyncLoop;
-  readonly #mirrorPods: MirrorPodReconciler;
-  readonly #events: ApiEventRecorder | undefined;
+  readonly #agent: ProviderAgent;
   readonly #stopping = new AbortController();
   readonly #runState = new RunState<StoppedProviderNode>('provider node');
-  #wasReady = false;
   /** Why the provider gave no list of its pods at the start. */
   #listFailure: string | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
-    const resolved = resolveProviderOptions(options);
-    const { podManager, shared, timed, selection, hostIPs } = resolved;
-    const { nodeName, provider, kubeConfig } = options;
-    this.#options = resolved;
-    const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed);
-    this.#transport = transport;
-    const events = { transport, nodeName, ...timed, random: shared.random };
-    this.#events = options.eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
-    const eventRecorder: EventRecorder = options.eventRecorder ?? (this.#events as ApiEventRecorder);
-
-    this.#config = new PodConfig({ eventRecorder, ...timed });
-    const source = new ApiServerSource({ ...options.apiServerSource, transport, ...selection, ...shared });
-    this.#source = new HandledSource(source);
-    this.#config.addSource(apiserverSource, source);
-    for (const [name, each] of resolved.sources) this.#config.addSource(name, each);
-
+    this.#agent = new ProviderAgent(options);
+    const { podManager, statusManager, podWorkers, nodeObject } = this.#agent;
     this.podManager = podManager;
-    this.statusManager = new StatusManager({
-      ...options.statusManager,
-      podClient:
-        options.podClient ?? new KubePodClient({ request: (request) => transport.request(request), close: async () => {} }),
-      podManager,
-      podSource: this.#source,
-      podDeletionSafety: this.#deletionSafety(),
-      ...shared,
-    });
-    this.#syncer = new ProviderPodSyncer({
-      ...options.pods,
-      provider,
-      statusManager: this.statusManager,
-      podChanged: (podUID) => this.#loop.podChanged(podUID),
-      ...selection,
-      hostIPs,
-      eventRecorder,
-      ...shared,
-    });
-    this.podWorkers = new PodWorkers({
-      ...options.workers,
-      podSyncer: this.#syncer,
-      runtimeStatusCache: this.#syncer.pods,
-      eventRecorder,
-      ...shared,
-    });
-    this.#loop = this.#makeLoop(options, eventRecorder);
-    const readiness = (): NodeReadiness => this.#readiness();
-    this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness, eventRecorder, ...shared });
-    this.#mirrorPods = this.#makeMirrorPods();
+    this.statusManager = statusManager;
+    this.podWorkers = podWorkers;
+    this.nodeObject = nodeObject;
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -159,31 +99,10 @@ export class ProviderNode {
   async start(options: StartOptions = {}): Promise<void> {
     requireStartOptions(options);
     this.#runState.start();
-    const { clock } = this.#options;
-    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject, this.#source);
+    const { options: resolved, source } = this.#agent;
+    const { clock } = resolved;
+    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject, source);
     await awaitStart(this.#start(), options, { owner: 'provider node', clock, waitsFor });
-  }
-
-  async #start(): Promise<void> {
-    const { logger } = this.#options;
-    const { provider, nodeName, eventRecorder = this.#events ?? noEvents } = this.#options.given;
-    safeEventRecorder(eventRecorder).nodeEvent(nodeName, 'Normal', 'Starting', 'Starting the provider node.');
-    if (provider.notifyPods !== undefined) {
-      const notify = (pod: string | Pod): void => this.notify(pod);
-      callGuarded(
-        () => provider.notifyPods?.(notify),
-        (err) => logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
-      );
-    }
-    this.nodeObject.start();
-    this.statusManager.start();
-    await this.#listProvided();
-    if (this.state === 'running') {
-      this.#mirrorPods.start();
-      this.#loop.start();
-      this.#config.start();
-    }
-    await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
   }
 
   /**
@@ -198,15 +117,15 @@ export class ProviderNode {
             () => pod?.metadata?.uid,
             () => {},
           );
-    if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
-    else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
+    if (typeof podUID === 'string' && podUID !== '') this.#agent.podSyncer.notice(podUID);
+    else this.#agent.options.logger.warn({}, 'the provider told of a pod without its uid');
   }
 
   /** Why this pod is as it is. Works in every state. */
   explain(podUID: string): ProviderPodExplanation {
     const uid = this.podManager.translatePodUID(podUID);
-    const report = podReport(this.#parts, uid);
-    const sourceReport = this.#config.explain().find(({ name }) => name === report.source);
+    const report = podReport(this.#agent, uid);
+    const sourceReport = this.#agent.config.explain().find(({ name }) => name === report.source);
     return { ...report, status: this.statusManager.explain(uid), sourceReport };
   }
 
@@ -214,14 +133,7 @@ export class ProviderNode {
   snapshot(options: ProviderNodeSnapshotOptions = {}): ProviderNodeSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    return nodeSnapshot({ ...this.#parts, state: this.state, listFailure: this.#listFailure }, pods);
-  }
-
-  get #parts(): ProviderNodeParts {
-    const { clock, given } = this.#options;
-    const { podManager, podWorkers, nodeObject } = this;
-    const { pods } = this.#syncer;
-    return { nodeName: given.nodeName, podManager, podWorkers, nodeObject, config: this.#config, loop: this.#loop, pods, clock };
+    return nodeSnapshot(this.#agent, { state: this.state, listFailure: this.#listFailure }, pods);
   }
 
   /**
@@ -246,75 +158,35 @@ export class ProviderNode {
     await this.stop();
   }
 
-  async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
-    const timeLeft = new TimeLeft(this.#options.clock, limits.timeoutMs);
-    // the node's object comes last, and needs some of the time
-    const beforeNode = new TimeLeft(this.#options.clock, limits.timeoutMs * 0.75);
-    this.#stopping.abort();
-    this.#source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
-    await this.#config.stop();
-    await this.#loop.stop();
-    this.#syncer.stop();
-    const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
-    const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
-    await this.#mirrorPods.stop();
-    await this.#events?.stop();
-    const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
-    if (this.#options.given.transport === undefined) await this.#transport.close();
-    return { statuses, workers, node };
-  }
-
-  /** The workers are asked, and the provider must have let go of the pod. */
-  #deletionSafety(): PodDeletionSafety {
-    return {
-      podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
-      podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(podUIDOf(pod)),
-    };
-  }
-
-  #makeLoop({ syncLoop, admitPod }: ProviderNodeOptions, eventRecorder: EventRecorder): SyncLoop {
-    return new SyncLoop({
-      ...syncLoop,
-      config: this.#config,
-      podManager: this.podManager,
-      podWorkers: this.podWorkers,
-      workQueue: this.podWorkers.workQueue,
-      statusManager: this.statusManager,
-      runtime: this.#syncer.pods,
-      ...(admitPod !== undefined && { admitPod }),
-      onHousekeeping: ({ pods }) => this.#syncer.releasePods(pods, (podUID) => this.#isFinished(podUID)),
-      onCaughtUp: () => this.#noteCaughtUp(),
-      eventRecorder,
-      ...this.#options.measured,
-    });
-  }
-
-  #makeMirrorPods(): MirrorPodReconciler {
-    const { shared, timed, given } = this.#options;
-    const { nodeName } = given;
-    return new MirrorPodReconciler({
-      ...given.mirrorPods,
-      podManager: this.podManager,
-      mirrorPodClient: new MirrorPodClient({
-        transport: this.#transport,
-        nodeName,
-        getNode: () => this.nodeObject.node,
-        ...(timed.clock !== undefined && { clock: timed.clock }),
-      }),
-      nodeName,
-      podSource: this.#source,
-      staticPodsReady: () => this.#loop.sourcesReady(),
-      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
-      ...shared,
-    });
+  async #start(): Promise<void> {
+    const { options, eventRecorder, mirrorPods, loop, config, source } = this.#agent;
+    const { provider, nodeName } = options.given;
+    safeEventRecorder(eventRecorder).nodeEvent(nodeName, 'Normal', 'Starting', 'Starting the provider node.');
+    if (provider.notifyPods !== undefined) {
+      const notify = (pod: string | Pod): void => this.notify(pod);
+      callGuarded(
+        () => provider.notifyPods?.(notify),
+        (err) => options.logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
+      );
+    }
+    this.nodeObject.start();
+    this.statusManager.start();
+    await this.#listProvided();
+    if (this.state === 'running') {
+      mirrorPods.start();
+      loop.start();
+      config.start();
+    }
+    await Promise.all([this.nodeObject.registered(), source.firstList()]);
   }
 
   /** What an earlier run of the agent has left is known before the first pod is synced. */
   async #listProvided(): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { options, podSyncer } = this.#agent;
+    const { clock, logger } = options;
     const { signal } = this.#stopping;
     try {
-      await callWithin((own) => this.#syncer.pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late: lateList });
+      await callWithin((own) => podSyncer.pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late: lateList });
     } catch (err) {
       if (signal.aborted) return;
       this.#listFailure = messageOf(err);
@@ -322,22 +194,22 @@ export class ProviderNode {
     }
   }
 
-  /** True for a pod that the workers know and are done with. */
-  #isFinished(podUID: string): boolean {
-    return this.podWorkers.isPodKnownTerminated(podUID) && this.podWorkers.shouldPodBeFinished(podUID);
-  }
-
-  #noteCaughtUp(): void {
-    this.#source.noteCaughtUp();
-    const isReady = this.#loop.sourcesReady();
-    // the node need not wait for the next look at it
-    if (isReady && !this.#wasReady) this.nodeObject.changed();
-    this.#wasReady = isReady;
-  }
-
-  #readiness(): NodeReadiness {
-    if (!this.#loop.sourcesReady()) return { ready: false, message: 'the pod sources have not been heard yet' };
-    const { readiness } = this.#options.node;
-    return readiness === undefined ? { ready: true } : readiness();
+  async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
+    const { options, source, config, loop, podSyncer, mirrorPods } = this.#agent;
+    const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
+    // the node's object comes last, and needs some of the time
+    const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
+    this.#stopping.abort();
+    source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
+    await config.stop();
+    await loop.stop();
+    podSyncer.stop();
+    const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
+    const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
+    await mirrorPods.stop();
+    await this.#agent.stopEvents();
+    const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
+    await this.#agent.close();
+    return { statuses, workers, node };
   }
 }

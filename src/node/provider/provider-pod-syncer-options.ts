@@ -116,7 +116,6 @@ export function requireProvider(provider: unknown): void {
   if (getPods !== undefined) optionOfType('provider.getPods', getPods, 'function');
 }
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { provider, statusManager, podChanged, nodeName, namespace, hostIPs = [], pollIntervalMs } = options;

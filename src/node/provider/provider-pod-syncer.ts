@@ -1,10 +1,6 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
-import { settlesWithin } from '../../base/concurrency/aborts.ts';
-import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -14,20 +10,15 @@ import type {
 } from '../workers/pod-syncer.ts';
 import { PodEnding, PodReleases } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
-import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
+import type { ProvidedPod } from './provided-pod.ts';
+import { ProvidedPodSync } from './provided-pod-sync.ts';
 import { ProvidedPods } from './provided-pods.ts';
-import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
-import { failureText, ProviderCalls, ProviderRetries } from './provider-calls.ts';
-import { ProviderMeasures } from './provider-node-reports.ts';
-import {
-  defaultPollMs,
-  type ProviderPodSyncerOptions,
-  type ResolvedSyncerOptions,
-  resolveSyncerOptions,
-} from './provider-pod-syncer-options.ts';
+import { endedStatus, statusOfAnswer } from './provided-status.ts';
+import { ProviderCalls, ProviderRetries } from './provider-calls.ts';
+import { ProviderMetrics } from './provider-metrics.ts';
+import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
+import { ToldStatuses } from './told-statuses.ts';
 
-/** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
-const quickMs = 1000;
 /** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
 const defaultGracePeriodSeconds = 30;
 
@@ -67,43 +58,41 @@ const defaultGracePeriodSeconds = 30;
 export class ProviderPodSyncer implements PodSyncer {
   /** What the provider has: the workers' `runtimeStatusCache`, and the sync loop's `runtime`. */
   readonly pods: ProvidedPods;
-  readonly #options: ResolvedSyncerOptions;
   readonly #notices: PodNotices;
   readonly #calls: ProviderCalls;
-  readonly #measures: ProviderMeasures;
-  readonly #retries: ProviderRetries;
+  readonly #metrics: ProviderMetrics;
+  readonly #statuses: ToldStatuses;
+  readonly #sync: ProvidedPodSync;
   readonly #ending: PodEnding;
   readonly #releases: PodReleases;
-  /** The next question about a pod of which something is expected soon. */
-  readonly #polls: KeyedTimers<string>;
   #isStopped = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ProviderPodSyncerOptions) {
-    this.#options = resolveSyncerOptions(options);
-    const {
-      podChanged,
-      pollMs: { soon, settled },
-      clock,
-      logger,
-    } = this.#options;
-    this.pods = new ProvidedPods(this.#options);
-    this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
-    this.#measures = new ProviderMeasures(this.#options);
-    const retries = new ProviderRetries(this.#options);
-    this.#retries = retries;
-    this.#calls = new ProviderCalls({
-      ...this.#options,
-      notices: this.#notices,
-      measures: this.#measures,
-      factsOf: (record) => this.#facts(record),
+    const resolved = resolveSyncerOptions(options);
+    const { statusManager, podChanged, hostIPs, pollMs, missingAfterMs, clock, logger } = resolved;
+    this.pods = new ProvidedPods(resolved);
+    const { pods } = this;
+    const notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
+    const metrics = new ProviderMetrics(resolved);
+    const statuses = new ToldStatuses({ statusManager, hostIPs, clock, metrics });
+    const retries = new ProviderRetries(resolved);
+    const calls = new ProviderCalls({
+      ...resolved,
+      notices,
+      metrics,
+      factsOf: (record) => statuses.facts(record),
       retries,
-      mostAskMs: settled ?? defaultPollMs,
+      mostAskMs: pollMs.settled ?? defaultPollMs,
     });
-    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, retries, pollMs: soon, clock, logger });
-    const released = (pod: Pod): void => void (this.#isStopped || this.#options.statusManager.terminatePod(pod));
-    this.#releases = new PodReleases({ pods: this.pods, ending: this.#ending, released, retries, clock, logger });
-    this.#polls = new KeyedTimers(clock);
+    this.#notices = notices;
+    this.#metrics = metrics;
+    this.#statuses = statuses;
+    this.#calls = calls;
+    this.#sync = new ProvidedPodSync({ pods, calls, notices, retries, statuses, pollMs, missingAfterMs, clock, logger });
+    this.#ending = new PodEnding({ calls, notices, retries, pollMs: pollMs.soon, clock, logger });
+    const released = (pod: Pod): void => void (this.#isStopped || statuses.tellTerminated(pod));
+    this.#releases = new PodReleases({ pods, ending: this.#ending, released, retries, clock, logger });
   }
 
   /** Something of the pod may have changed: it is asked about soon. A pod that is not known is passed over. */
@@ -130,7 +119,8 @@ export class ProviderPodSyncer implements PodSyncer {
   /** Aborts every call of the provider. No timer is left; nothing that is still under way has any effect. */
   stop(): void {
     this.#isStopped = true;
-    this.#polls.cancelAll();
+    this.#statuses.stop();
+    this.#sync.stop();
     this.#releases.stop();
     this.#notices.stop();
     this.#calls.stop();
@@ -143,30 +133,24 @@ export class ProviderPodSyncer implements PodSyncer {
 
   async syncPod({ pod, updateType }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
     const record = this.pods.take(pod);
-    if (updateType === 'create') this.#measures.syncBegins(pod);
-    this.#polls.cancel(record.uid);
-    if (!record.isHeld && record.change === undefined) {
-      const namesake = this.pods.namesakeOf(record);
-      if (namesake !== undefined) return this.#holdBack(record, namesake);
-    }
-    const answer = await this.#calls.ask(record, signal);
-    return answer === undefined ? this.#syncMissing(record, signal) : this.#syncThere(record, answer, signal);
+    if (updateType === 'create') this.#metrics.syncBegins(pod);
+    return this.#sync.sync(record, signal);
   }
 
   async syncTerminatingPod({ pod, gracePeriodSeconds, podStatusFn }: SyncTerminatingPodRequest, signal: AbortSignal) {
     const record = this.pods.take(pod);
-    this.#polls.cancel(record.uid);
+    this.#sync.cancelPoll(record.uid);
     const tell = (status: WirePodStatus): void => {
       podStatusFn?.(status);
-      this.#tell(record, status);
+      this.#statuses.tell(record, status);
     };
     const request = {
       gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
       releases: pod.metadata?.deletionTimestamp != null,
-      told: (answer: WirePodStatus) => tell(statusOfAnswer(this.#facts(record), answer)),
+      told: (answer: WirePodStatus) => tell(statusOfAnswer(this.#statuses.facts(record), answer)),
     };
     const answer = await this.#ending.end(record, request, signal);
-    tell(endedStatus(this.#facts(record), answer));
+    tell(endedStatus(this.#statuses.facts(record), answer));
     if (request.releases) this.#releases.note(record.uid);
   }
 
@@ -177,155 +161,13 @@ export class ProviderPodSyncer implements PodSyncer {
   }
 
   async syncTerminatedPod({ pod }: SyncTerminatedPodRequest): Promise<void> {
-    this.#options.statusManager.terminatePod(pod);
+    this.#statuses.tellTerminated(pod);
     this.#forget(this.pods.take(pod));
   }
 
-  async #syncThere(record: ProvidedPod, answer: WirePodStatus, signal: AbortSignal): Promise<SyncPodResult> {
-    const status = statusOfAnswer(this.#facts(record), answer);
-    if (record.failure?.method === 'createPod' && record.change === undefined) {
-      if (isUnbegun(status)) return this.#createAgain(record, record.failure, signal);
-      record.failure = undefined;
-    }
-    this.#tell(record, status);
-    if (isTerminalPhase(status.phase)) return { isTerminal: true };
-    if (record.change === undefined && record.needsUpdate) {
-      await this.#change(record, 'updatePod', signal);
-      return this.#syncAgain(record, signal);
-    }
-    const isSettled = status.phase === 'Running' && record.change === undefined;
-    this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
-    return { isTerminal: false };
-  }
-
-  /** `createPod` has failed, and the pod waits all the same. It is asked about until the next call is due. */
-  async #createAgain(record: ProvidedPod, failure: ProviderFailure, signal: AbortSignal): Promise<SyncPodResult> {
-    const { clock, pollMs } = this.#options;
-    const restMs = failure.dueAt - clock.elapsed();
-    if (isWaiting(record, 'createPod', clock.elapsed())) {
-      const text = failureText('createPod', failure.message);
-      this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
-      this.#pollIn(record, Math.min(restMs, pollMs.settled ?? restMs));
-      return { isTerminal: false };
-    }
-    await this.#change(record, 'createPod', signal);
-    return this.#syncAgain(record, signal);
-  }
-
-  async #syncMissing(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
-    const { clock, missingAfterMs, pollMs } = this.#options;
-    if (record.change !== undefined) return this.#wait(record);
-    if (record.isHeld) {
-      record.missingSince ??= clock.elapsed();
-      // what the provider's list does not have either was lost while the agent was away
-      const restMs = record.isUnlisted ? 0 : record.missingSince + missingAfterMs - clock.elapsed();
-      if (restMs > 0) {
-        // a provider may need a moment until it shows what it has begun; what was told stays
-        if (this.#facts(record).previous === undefined)
-          this.#tell(record, waitingStatus(this.#facts(record), 'ContainerCreating'));
-        this.#pollIn(record, Math.min(restMs, pollMs.soon));
-        return { isTerminal: false };
-      }
-      const status = this.#lose(record);
-      if (isTerminalPhase(status.phase)) return { isTerminal: true };
-    }
-    await this.#change(record, 'createPod', signal);
-    return this.#syncAgain(record, signal);
-  }
-
-  /** A change was waited for: what has it led to? */
-  async #syncAgain(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
-    if (record.change !== undefined && !record.isHeld) return this.#wait(record);
-    const answer = await this.#calls.ask(record, signal);
-    if (answer === undefined) return this.#wait(record);
-    const status = statusOfAnswer(this.#facts(record), answer);
-    this.#tell(record, status);
-    const isSettled = status.phase === 'Running' && record.change === undefined;
-    this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
-    return { isTerminal: isTerminalPhase(status.phase) };
-  }
-
-  /** The provider may take the one for the other: neither is asked about, nor created, before the earlier one is deleted. */
-  #holdBack(record: ProvidedPod, namesake: string): SyncPodResult {
-    const text = `The provider still has pod ${namesake} of the same name; this one is created once that one is deleted`;
-    this.#calls.event(record, 'ProviderPodWaits', text);
-    return this.#wait(record);
-  }
-
-  /** The pod is being created. */
-  #wait(record: ProvidedPod): SyncPodResult {
-    const { change } = record;
-    const late = change?.late === undefined ? undefined : failureText(change.method, change.late);
-    const reason = late === undefined ? 'ContainerCreating' : 'ProviderCreateFailed';
-    this.#tell(record, waitingStatus(this.#facts(record), reason, late));
-    this.#pollIn(record, this.#options.pollMs.soon);
-    return { isTerminal: false };
-  }
-
-  /** Resolves when the change has settled, or goes on beside the sync. Rejects when it has failed, and while a retry is not due. */
-  async #change(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    if (!isWaiting(record, method, clock.elapsed())) {
-      const change = this.#calls.change(record, method);
-      change.isAwaited = true;
-      await settlesWithin(change.settled, { clock, timeoutMs: quickMs, signal });
-      change.isAwaited = false;
-      signal.throwIfAborted();
-    }
-    const { failure } = record;
-    if (failure?.method !== method || record.change !== undefined) return;
-    const text = failureText(method, failure.message);
-    if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
-    // what the provider has is asked about meanwhile, whenever the change is due again
-    if (record.isHeld) this.#pollIn(record, this.#options.pollMs.settled);
-    throw this.#retries.backoffError(text, failure.dueAt);
-  }
-
-  #lose(record: ProvidedPod): WirePodStatus {
-    record.noteGone();
-    const status = lostStatus(this.#facts(record));
-    const next = status.phase === 'Failed' ? 'it may not start again' : 'it is created again';
-    this.#calls.event(record, 'ProviderPodLost', `The provider no longer has the pod, which was not deleted: ${next}`);
-    this.#tell(record, status);
-    return status;
-  }
-
   #forget(record: ProvidedPod): void {
-    this.#polls.cancel(record.uid);
+    this.#sync.cancelPoll(record.uid);
     this.#notices.forget(record.uid);
     this.pods.noteTerminated(record);
   }
-
-  #tell({ pod, uid }: ProvidedPod, status: WirePodStatus): void {
-    if (this.#isStopped) return;
-    const { statusManager } = this.#options;
-    const before = statusManager.getPodStatus(uid)?.phase ?? pod.status?.phase;
-    if (status.phase === 'Running' && (before === undefined || before === 'Pending')) this.#measures.runs(pod);
-    statusManager.setPodStatus(pod, status);
-  }
-
-  #pollIn({ uid }: ProvidedPod, delayMs: number | undefined): void {
-    if (this.#isStopped || delayMs === undefined) return;
-    callGuarded(
-      () => this.#polls.set(uid, delayMs, () => this.#notices.tell(uid)),
-      (err) => this.#options.logger.error({ err, podUID: uid }, 'the clock set no timer; the pod waits for its next sync'),
-    );
-  }
-
-  #facts({ pod, uid }: ProvidedPod): StatusFacts {
-    const { statusManager, hostIPs, clock } = this.#options;
-    return { pod, previous: previousStatus(pod, statusManager.getPodStatus(uid)), hostIPs: hostIPs(), now: clock.now() };
-  }
-}
-
-/** True while the last failure of this version of the pod is not to be repeated yet. */
-function isWaiting({ failure, pod }: ProvidedPod, method: ProviderChange['method'], elapsed: number): boolean {
-  return failure?.method === method && elapsed < failure.dueAt && isSameVersion(failure.pod, pod);
-}
-
-/** What was told last: by this run of the agent, or by an earlier one. */
-function previousStatus(pod: Pod, told: Pod['status']): WirePodStatus | undefined {
-  const status = told ?? pod.status;
-  if (status === undefined) return undefined;
-  return callGuarded(() => canonicalPodStatus(status), ignoreFailure);
 }

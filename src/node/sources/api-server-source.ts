@@ -1,7 +1,9 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { WirePod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
@@ -214,5 +216,40 @@ export class HandledSource {
 
   giveUp(error: Error): void {
     this.#firstList.reject(error);
+  }
+}
+
+// Behaviour of NewSourceApiserver in pkg/kubelet/config/apiserver.go, v1.36.3.
+
+type ReadSource = Pick<ApiServerSource, 'start' | 'stop' | 'lastObservedAt' | 'lastFailure'>;
+
+/** A source of pods that asks for nothing before `ready` has resolved. Where that rejects, it never asks. */
+export class LateSource implements PodSource {
+  readonly #source: ReadSource;
+  readonly #ready: () => Promise<void>;
+  readonly #stopping = new AbortController();
+  #start: Promise<void> = Promise.resolve();
+
+  constructor(source: ReadSource, ready: () => Promise<void>) {
+    this.#source = source;
+    this.#ready = ready;
+  }
+
+  start(send: SendPods): void {
+    this.#start = untilAborted(this.#ready(), this.#stopping.signal).then(() => this.#source.start(send), ignoreFailure);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#start;
+    await this.#source.stop();
+  }
+
+  lastObservedAt(): number | undefined {
+    return this.#source.lastObservedAt();
+  }
+
+  lastFailure(): LastFailure | undefined {
+    return this.#source.lastFailure();
   }
 }

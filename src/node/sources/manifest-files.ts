@@ -26,7 +26,6 @@ export interface ManifestFilesOptions {
 /** `changed`: a file that says by its times and its size that it has not changed is not read. */
 export type FilesToRead = 'all' | 'changed';
 
-/** What is known of one file. */
 interface KnownFile {
   /** Of the content that was read last, good or bad; undefined where it could not be read. */
   readonly hash: string | undefined;
@@ -105,7 +104,6 @@ export class ManifestFiles {
     return known.pods;
   }
 
-  /** Undefined where there is no such file any more. */
   async #fileNow(file: string, before: KnownFile | undefined, filesToRead: FilesToRead): Promise<KnownFile | undefined> {
     const { textOf = readManifestFile, maxBytes, now } = this.#options;
     let hash: string | undefined;

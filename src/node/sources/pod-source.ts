@@ -31,7 +31,6 @@ export type DecodeManifest = (text: string, origin: ManifestOrigin) => readonly 
 /** The longest manifest, in bytes, unless the options say another one. */
 export const longestManifest = 10 * 1024 * 1024;
 
-/** The text of a manifest. Throws for bytes that are no UTF-8. */
 export function manifestText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }

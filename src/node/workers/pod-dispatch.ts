@@ -7,8 +7,15 @@ import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
-import { isAdmission, type ResolvedLoopOptions } from './sync-loop-options.ts';
+import { PodAdmissions } from './pod-admissions.ts';
+import type { ResolvedLoopOptions } from './sync-loop-options.ts';
 import type { KillPodOptions, UpdatePodOptions } from './workers-options.ts';
+
+/** A pod with its mirror pod, where it has one. */
+interface KnownPair {
+  readonly pod: Pod;
+  readonly mirrorPod: Pod | undefined;
+}
 
 /**
  * Hands each change of a pod to the pod manager, then to the workers. No method waits. What fails for one pod is logged, and
@@ -18,13 +25,13 @@ export class PodDispatch {
   readonly #options: ResolvedLoopOptions;
   /** The pods that went to the workers since {@link takeDispatched} was last called. */
   #dispatched = new Set<string>();
-  /** The uids of the pods that nobody could say of whether they may run. */
-  readonly #awaitsAdmission = new Set<string>();
+  readonly #admissions: PodAdmissions;
   /** While pods are added: those that are active, by uid, so that many are not looked through once for each. */
   #active: Map<string, Pod> | undefined;
 
   constructor(options: ResolvedLoopOptions) {
     this.#options = options;
+    this.#admissions = new PodAdmissions(options);
   }
 
   /** `sourcesReady`: every source has been heard from, so that a pod that is missing is gone. */
@@ -41,23 +48,18 @@ export class PodDispatch {
     const { podManager } = this.#options;
     for (const podUID of podUIDs) {
       const pod = this.#guard({ podUID }, () => podManager.getPodByUID(podUID));
-      if (pod !== undefined) this.#guard({ podUID }, () => this.#toWorkers('sync', pod));
+      if (pod !== undefined) this.#guard({ podUID }, () => this.#toWorkers('sync', this.#known(pod)));
     }
   }
 
   /** Begins a pod that the workers do not know, if it may run here: true when it went to them. */
   begin(pod: Pod): boolean {
-    const { podWorkers } = this.#options;
-    const uid = podUIDOf(pod);
-    const isNew = !podWorkers.isPodTerminationRequested(uid) && !isTerminalPhase(pod.status?.phase);
-    if (isNew && !this.#admit(pod)) return false;
-    this.#toWorkers('create', pod);
-    return true;
+    return this.#begin(this.#known(pod));
   }
 
   /** True for a pod that has not begun, because nobody could say whether it may run. */
   awaitsAdmission(podUID: string): boolean {
-    return this.#awaitsAdmission.has(podUID);
+    return this.#admissions.awaits(podUID);
   }
 
   kill(pod: Pod): void {
@@ -89,44 +91,59 @@ export class PodDispatch {
 
   #add(given: Pod): void {
     const found = this.#put(given);
-    if (found.pod === undefined) return;
-    if (!found.wasMirror && !this.#isInactive(found.pod)) this.#active?.set(podUIDOf(found.pod), found.pod);
-    if (found.wasMirror) this.#toWorkers('update', found.pod);
-    else this.begin(found.pod);
+    if (found === undefined) return;
+    const { pod, wasMirror } = found;
+    if (!wasMirror && !this.#isInactive(pod)) this.#active?.set(podUIDOf(pod), pod);
+    if (wasMirror) this.#toWorkers('update', found);
+    else this.#begin(found);
+  }
+
+  #begin(known: KnownPair): boolean {
+    const { pod } = known;
+    const isNew = !this.#options.podWorkers.isPodTerminationRequested(podUIDOf(pod)) && !isTerminalPhase(pod.status?.phase);
+    if (isNew && !this.#admit(pod)) return false;
+    this.#toWorkers('create', known);
+    return true;
   }
 
   #update(given: Pod): void {
-    const { pod } = this.#put(given);
-    if (pod !== undefined) this.#toWorkers('update', pod);
+    const found = this.#put(given);
+    if (found !== undefined) this.#toWorkers('update', found);
   }
 
   #reconcile(given: Pod): void {
-    const { pod } = this.#put(given);
+    const found = this.#put(given);
     // a change of the status alone is mostly the agent's own write: one sync has led to it, and needs no second one
-    if (pod !== undefined && needToReconcilePodReadiness(pod)) this.#toWorkers('sync', pod);
+    if (found !== undefined && needToReconcilePodReadiness(found.pod)) this.#toWorkers('sync', found);
   }
 
   #remove(given: Pod, sourcesReady: () => boolean): void {
     const { podManager, logger } = this.#options;
     podManager.removePod(given);
-    this.#awaitsAdmission.delete(podUIDOf(given));
+    this.#admissions.forget(podUIDOf(given));
     const { pod, wasMirror } = podManager.getPodAndMirrorPod(given);
     if (wasMirror) {
-      if (pod !== undefined) this.#toWorkers('update', pod);
+      if (pod !== undefined) this.#toWorkers('update', this.#known(pod));
     } else if (sourcesReady()) this.kill(given);
     else logger.debug({ podUID: podUIDOf(given) }, 'a removed pod is ended once every source has been heard from');
   }
 
-  #put(given: Pod): { readonly pod: Pod | undefined; readonly wasMirror: boolean } {
+  #put(given: Pod): (KnownPair & { readonly wasMirror: boolean }) | undefined {
     const { podManager, logger } = this.#options;
     podManager.replacePod(given);
-    const found = podManager.getPodAndMirrorPod(given);
-    if (found.pod === undefined) logger.debug({ pod: podFullName(given) }, 'a mirror pod without its static pod is passed over');
-    return found;
+    const { pod, mirrorPod, wasMirror } = podManager.getPodAndMirrorPod(given);
+    // of a mirror pod, what the pod manager shows now counts
+    if (pod !== undefined) return wasMirror ? { ...this.#known(pod), wasMirror } : { pod, mirrorPod, wasMirror };
+    logger.debug({ pod: podFullName(given) }, 'a mirror pod without its static pod is passed over');
+    return undefined;
   }
 
-  #toWorkers(updateType: 'create' | 'update' | 'sync', pod: Pod): void {
+  #known(pod: Pod): KnownPair {
     const { mirrorPod } = this.#options.podManager.getPodAndMirrorPod(pod);
+    return { pod, mirrorPod };
+  }
+
+  #toWorkers(updateType: 'create' | 'update' | 'sync', { pod, mirrorPod }: KnownPair): void {
     this.#send({ updateType, pod, ...(mirrorPod !== undefined && { mirrorPod }) });
   }
 
@@ -138,33 +155,11 @@ export class PodDispatch {
 
   /** False: the pod is refused and Failed, or nobody could say, and it waits. */
   #admit(pod: Pod): boolean {
-    const { admitPod, statusManager, eventRecorder, logger, metrics } = this.#options;
-    if (admitPod === undefined) return true;
     const uid = podUIDOf(pod);
-    const others = [...(this.#active?.values() ?? this.activePods())].filter((other) => podUIDOf(other) !== uid);
-    let hasFailed = false;
-    const answer: unknown = callGuarded(
-      () => admitPod(pod, others),
-      (err) => {
-        hasFailed = true;
-        logger.error({ err, podUID: uid }, 'admitPod failed; the pod waits');
-      },
-    );
-    if (!isAdmission(answer)) {
-      this.#awaitsAdmission.add(uid);
-      if (!hasFailed) logger.warn({ podUID: uid }, 'admitPod did not answer; the pod waits');
-      return false;
-    }
-    this.#awaitsAdmission.delete(uid);
-    if (answer.admit) return true;
-    this.#active?.delete(uid);
-    const { reason, message } = answer;
-    eventRecorder.event(pod, 'Warning', reason, message);
-    metrics.increment('kubelet_admission_rejections_total', { reason });
-    const { qosClass } = pod.status ?? {};
-    const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` };
-    statusManager.setPodStatus(pod, qosClass === undefined ? status : { ...status, qosClass });
-    return false;
+    const others = (): Pod[] => [...(this.#active?.values() ?? this.activePods())].filter((other) => podUIDOf(other) !== uid);
+    const answer = this.#admissions.ask(pod, others);
+    if (answer === 'refused') this.#active?.delete(uid);
+    return answer === 'admitted';
   }
 
   #isInactive(pod: Pod): boolean {

@@ -11,7 +11,6 @@ import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType 
 import type { CallUnderWay } from './pod-worker-report.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';
 
-/** A call under way. */
 interface Call extends CallUnderWay {
   readonly controller: AbortController;
   /** True until the syncer is called: the runtime's status is being read. */
@@ -77,7 +76,6 @@ export class PodLanes {
     return promise;
   }
 
-  /** The pod's call under way. */
   callOf(record: PodRecord): CallUnderWay | undefined {
     return this.#calls.get(record);
   }
@@ -89,7 +87,6 @@ export class PodLanes {
     return count;
   }
 
-  /** The uids of the pods with a call under way. */
   callsUnderWay(): string[] {
     return Array.from(this.#calls.keys(), ({ uid }) => uid);
   }

@@ -75,7 +75,6 @@ export class PodRecords {
     return this.#records.values();
   }
 
-  /** The static pod of that full name that has started. */
   startedStaticPod(fullName: string): PodRecord | undefined {
     const uid = this.#staticPods.startedUID(fullName);
     return uid === undefined ? undefined : this.#records.get(uid);

@@ -257,7 +257,6 @@ function uidOf(pod: Pod): string {
 /** The shortest time that a pod gets to end, in seconds. */
 const shortestWaitSeconds = 10;
 
-/** Kills that somebody waits for. */
 class WaitingKills {
   readonly #clock: Clock;
   readonly #eventRecorder: EventRecorder;

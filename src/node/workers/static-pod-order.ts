@@ -11,12 +11,10 @@ export class StaticPodOrder {
     this.#keepsPlaces = keepsPlaces;
   }
 
-  /** The uid of the started pod of that full name. */
   startedUID(fullName: string): string | undefined {
     return this.#started.get(fullName);
   }
 
-  /** Puts the pod at the end of the queue of its full name. */
   wait(fullName: string, podUID: string): void {
     const queue = this.#waiting.get(fullName);
     if (queue === undefined) this.#waiting.set(fullName, [podUID]);

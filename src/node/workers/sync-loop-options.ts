@@ -10,6 +10,7 @@ import { ApiError } from '../../client/transport/api-error.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
+import type { Admission } from './pod-admissions.ts';
 import type { KnownPod } from './pod-records.ts';
 import type { UpdatePodOptions } from './workers-options.ts';
 
@@ -134,7 +135,6 @@ const podManagerMethods = [
   'removePod',
 ] as const satisfies readonly (keyof LoopPodManager)[];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOptions {
   requireKnownOptions('options', options, knownOptions);
   const { config, podManager, podWorkers, workQueue, statusManager, runtime, admitPod } = options;
@@ -169,17 +169,6 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
     logger: loggerOption(logger),
     metrics: metricsOption(options.metrics),
   };
-}
-
-/** The answer to the question whether a pod that is new on this node may run here. A pod that is refused is Failed, for good. */
-export type Admission = { readonly admit: true } | { readonly admit: false; readonly reason: string; readonly message: string };
-
-/** True for what an embedder's function may answer. */
-export function isAdmission(value: unknown): value is Admission {
-  if (typeof value !== 'object' || value === null || !('admit' in value)) return false;
-  if (value.admit === true) return true;
-  if (value.admit !== false || !('reason' in value) || !('message' in value)) return false;
-  return typeof value.reason === 'string' && value.reason !== '' && typeof value.message === 'string';
 }
 
 /** What the runtime lists. Rejects where it does, when it takes too long, and for an answer that is no list of pods. */

@@ -12,7 +12,6 @@ export interface RetryQueue {
   enqueue(podUID: string, delayMs: number): void;
 }
 
-/** A pod with the time at which it is due. */
 interface DuePod {
   readonly podUID: string;
   /** A time of `clock.elapsed()`. */

@@ -78,7 +78,6 @@ const knownOptions = [
   ...['random', 'clock', 'logger', 'metrics'],
 ];
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorkersOptions {
   requireKnownOptions('options', options, knownOptions);
   const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, exactlyAsKubelet = false } = options;

@@ -96,11 +96,6 @@ export function inThousandths(quantity: string): number {
   return Number(rest === 0n ? whole : rest > 0n ? whole + 1n : whole - 1n);
 }
 
-/** A quantity in whole units such as bytes, rounded up. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
-export function inUnits(quantity: string): number {
-  return unitsOf(inThousandths(quantity));
-}
-
 /** Whole units, rounded away from zero. */
 export function unitsOf(thousandths: number): number {
   return thousandths < 0 ? Math.floor(thousandths / 1000) : Math.ceil(thousandths / 1000);

@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cleanSubPaths, prepareSubPath } from '../../../src/kubelet/volumes/sub-paths.ts';
+import { removePodFolder } from '../../../src/kubelet/volumes/pod-folder.ts';
+import { prepareSubPath } from '../../../src/kubelet/volumes/sub-paths.ts';
 import { LinuxMounter, VolumeManager } from '../../../src/kubelet.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { requireOwnMounts } from './own-mounts.ts';
@@ -108,7 +109,7 @@ describe('sub paths of a real node', () => {
     await attack;
     expect([...shown].filter((text) => text === 'not yours')).toEqual([]);
     expect(await readdir(test.outside)).toEqual(['file']);
-    await cleanSubPaths(test.mounter, test.podFolder, 'v');
+    await removePodFolder(test.podFolder, test.mounter);
     expect(await test.mounter.mountsBelow(test.root)).toEqual([]);
   });
 

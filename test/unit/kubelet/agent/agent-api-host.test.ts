@@ -7,19 +7,21 @@ import { expect, it, vi } from 'vitest';
 import type { KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../../../src/index.ts';
 import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
-import { AgentParts } from '../../../../src/kubelet/agent/agent-parts.ts';
+import { MainKubelet } from '../../../../src/kubelet/agent/main-kubelet.ts';
 import { NodeAgent, type StatsSummary } from '../../../../src/kubelet.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
 
+type HostArguments = ConstructorParameters<typeof AgentApiHost>;
+
 it.each([
   -3_600_000, 3_600_000,
 ])('a loop that has not begun is silent for the time that passes, also when the wall clock is moved by %i ms', async (ms) => {
   const clock = new FakeClock();
-  const parts = { clock, lastIterationAt: () => undefined } as unknown as ConstructorParameters<typeof AgentApiHost>[0];
-  const [loop] = new AgentApiHost(parts).healthChecks();
+  const [agent, options] = [{ clock, given: {} }, { loop: { lastIterationAt: () => undefined } }] as unknown as HostArguments;
+  const [loop] = new AgentApiHost(agent, options).healthChecks();
   clock.jump(ms);
   expect(() => loop?.check()).not.toThrow();
   await clock.advance(3_600_000);
@@ -37,13 +39,13 @@ it('the summary of an agent has the limits of its pods, their volumes, and the f
   await world.through(agent.start());
   await world.pass(5000);
   const uid = options.podManager.getPodByName('default', 'web')?.metadata?.uid ?? '';
-  const parts = new AgentParts(options);
-  const volume = join(parts.options.settings.rootDirectory, 'pods', uid, 'volumes/kubernetes.io~empty-dir/data');
+  const kubelet = new MainKubelet(options);
+  const volume = join(kubelet.options.settings.rootDirectory, 'pods', uid, 'volumes/kubernetes.io~empty-dir/data');
   await writeFile(join(volume, 'file'), 'x'.repeat(5000));
-  parts.disk.start();
+  kubelet.garbageCollection.start();
   await world.pass(1000);
-  const { node, pods } = await world.through(parts.shown.statsSummary(new AbortController().signal));
-  await world.through(parts.disk.stop());
+  const { node, pods } = await world.through(kubelet.apiHost.statsSummary(new AbortController().signal));
+  await world.through(kubelet.garbageCollection.stop());
   const [stats] = pods;
   const [container] = stats?.containers ?? [];
   expect(container?.memory?.availableBytes).toBe(64 * 1024 ** 2 - (container?.memory?.workingSetBytes ?? 0));

@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { AgentCleanup, type AgentCleanupOptions } from '../../../../src/kubelet/agent/agent-cleanup.ts';
 import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
-import type { HousekeepingReport } from '../../../../src/node/workers/sync-loop-options.ts';
 import type { LogLine } from '../pleg/lifecycle-setup.ts';
 import { container, podOf, SyncerWorld } from '../pods/syncer-world.ts';
 
-const nothingKnown: HousekeepingReport = { pods: [], possiblyRunning: new Set() };
+const nothingKnown: ReadonlySet<string> = new Set();
 let logs: string;
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
   const cleanup = new AgentCleanup({
     lifecycle: world.lifecycle,
     containers: new ContainerCollector({
-      ...{ runtime: world.runtime, clock: world.clock, podLogsDirectory: logs, logger: null },
+      ...{ runtime: world.runtime, clock: world.clock, podLogsDirectory: logs, logger: silentLogger },
     }),
     volumes: {
       orphans: async (known) => left.volumes.filter((podUID) => !known.has(podUID)),
@@ -41,8 +41,8 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
     ...options,
   });
   /** One whole look. */
-  const look = async (report = nothingKnown): Promise<void> => {
-    cleanup.look(report);
+  const look = async (desired = nothingKnown): Promise<void> => {
+    cleanup.look(desired);
     await cleanup.settled();
   };
   return { cleanup, look, left, removed, lines };
@@ -90,7 +90,7 @@ describe('a look at what pods have left', () => {
     const pod = await endedPod(world);
     const { look, left } = setUp(world);
     if (who === 'the agent') left.known.add('web');
-    await look({ pods: who === 'the report' ? [pod] : [], possiblyRunning: new Set() });
+    await look(new Set(who === 'the report' ? [pod.metadata?.uid ?? ''] : []));
     expect(await leftInRuntime(world)).toBe(2);
     expect(await readdir(logs)).toEqual(['default_web_web']);
   });
@@ -138,7 +138,12 @@ describe('a look at what pods have left', () => {
   it('leaves the containers of a pod that comes while they are being removed', async () => {
     await using world = new SyncerWorld();
     await endedPod(world);
-    const collector = new ContainerCollector({ runtime: world.runtime, clock: world.clock, logger: null });
+    const collector = new ContainerCollector({
+      runtime: world.runtime,
+      podLogsDirectory: undefined,
+      clock: world.clock,
+      logger: silentLogger,
+    });
     const { look, left } = setUp(world, {
       containers: {
         removePod: (podUID, isGone, signal) => {

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kernelCgroupFiles as files } from '../../../../src/kubelet/cgroups/cgroup-files.ts';
-import { nodePageSizes } from '../../../../src/kubelet/cgroups/cgroup-resources.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -55,13 +54,5 @@ describe('kernelCgroupFiles', () => {
     files.kill(sleeper.pid ?? 0);
     expect(await ended).toEqual([null, 'SIGKILL']);
     expect(() => files.kill(sleeper.pid ?? 0)).not.toThrow();
-  });
-});
-
-describe('nodePageSizes', () => {
-  it('names the sizes that the kernel has', async () => {
-    for (const name of ['hugepages-2048kB', 'hugepages-1048576kB', 'other']) await mkdir(join(folder, name));
-    expect((await nodePageSizes(folder)).toSorted()).toEqual(['1GB', '2MB']);
-    expect(await nodePageSizes(join(folder, 'none'))).toEqual([]);
   });
 });

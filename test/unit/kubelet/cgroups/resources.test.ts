@@ -22,7 +22,7 @@ import {
   sandboxOverhead,
   sandboxResources,
 } from '../../../../src/kubelet/cgroups/cgroup-resources.ts';
-import { FakeCgroups } from '../../../../src/kubelet/cgroups/fake-cgroups.ts';
+import { FakeCgroups } from '../../../../src/testing/fakes/fake-cgroups.ts';
 
 const GiB = 1024 ** 3;
 const limitsWith = (limits: NodeLimits = {}) => checkedNodeLimits(limits, 4 * GiB);

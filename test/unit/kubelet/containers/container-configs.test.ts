@@ -5,11 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import type { Container } from '../../../../src/api/pod/pod-containers.ts';
 import { StatusManagerError } from '../../../../src/base/errors.ts';
-import { FakeCgroups } from '../../../../src/kubelet/cgroups/fake-cgroups.ts';
+import { checkedNodeLimits } from '../../../../src/kubelet/cgroups/cgroup-resources.ts';
 import { type ContainerConfigSource, ContainerConfigs } from '../../../../src/kubelet/containers/container-configs.ts';
 import type { ContainerConfigsOptions } from '../../../../src/kubelet/containers/container-configs-options.ts';
-import type { Service } from '../../../../src/kubelet/containers/environment.ts';
+import { defaultProcPaths } from '../../../../src/kubelet/containers/security-context.ts';
+import type { Service } from '../../../../src/kubelet/containers/service-environment.ts';
 import type { MountedVolume } from '../../../../src/kubelet/volumes/pod-folder.ts';
+import { FakeCgroups } from '../../../../src/testing/fakes/fake-cgroups.ts';
 
 let folder: string;
 const { signal } = new AbortController();
@@ -34,9 +36,17 @@ function configsWith(options: Partial<ContainerConfigsOptions> = {}): ContainerC
     hostsFile: join(folder, 'hosts'),
     objects: { getSecret: notFound, getConfigMap: notFound },
     cgroups: new FakeCgroups(),
-    limits: { memoryCapacityBytes: 4 * 1024 ** 3 },
+    limits: checkedNodeLimits({}, 4 * 1024 ** 3),
     services: () => [kubernetes],
+    awaitServices: async () => {},
+    nodeAllocatable: () => ({}),
     nodeIPs: () => ['192.168.0.1'],
+    hostIPs: () => ['192.168.0.1'],
+    seccompDefault: false,
+    seccompProfileRoot: join(folder, 'seccomp'),
+    procPaths: defaultProcPaths(),
+    recursiveReadOnly: () => false,
+    prepareSubPath: () => Promise.reject(new Error('no sub paths')),
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
     selinux: true,

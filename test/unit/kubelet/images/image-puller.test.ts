@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ImagePuller } from '../../../../src/kubelet/images/image-puller.ts';
 import type { ImagePullerOptions } from '../../../../src/kubelet/images/image-puller-options.ts';
 import type { PullSecret } from '../../../../src/kubelet/images/keyring.ts';
@@ -25,7 +26,16 @@ function worldOf(options: FakeRuntimeOptions & { readonly puller?: Partial<Image
   const runtime = new FakeRuntime({ ...ofRuntime, clock });
   const events: string[] = [];
   const event = (_: Pod, type: string, reason: string, message: string) => void events.push(`${type} ${reason}: ${message}`);
-  const puller = new ImagePuller({ runtime, eventRecorder: { event }, clock, logger: null, ...ofPuller });
+  const puller = new ImagePuller({
+    runtime,
+    recordsDirectory: undefined,
+    maxParallelImagePulls: 5,
+    credentialVerification: 'NeverVerifyPreloadedImages',
+    eventRecorder: { event },
+    clock,
+    logger: silentLogger,
+    ...ofPuller,
+  });
   const ensure = (
     image: string,
     imagePullPolicy: string | undefined = 'IfNotPresent',
@@ -189,7 +199,7 @@ describe('an image that was pulled with credentials', () => {
     const first = worldOf({ registry, puller: { recordsDirectory } });
     await first.ensure(image, 'IfNotPresent', { pullSecrets: [secretOf('friend')] });
     const { runtime } = first;
-    const puller = new ImagePuller({ runtime, recordsDirectory, logger: null });
+    const { puller } = worldOf({ puller: { runtime, recordsDirectory } });
     const container = { name: 'app', image, imagePullPolicy: 'Never' };
     const ensure = (pullSecrets: PullSecret[]) => puller.ensureImage({ pod: buildPod(), container, pullSecrets }, never);
     await ensure([secretOf('friend')]);
@@ -202,7 +212,7 @@ describe('an image that was pulled with credentials', () => {
     void first.ensure(other, 'IfNotPresent', { pullSecrets: [secretOf('friend')] });
     await expect.poll(() => readdir(path.join(recordsDirectory, 'pulling'))).toHaveLength(1);
     await expect.poll(() => runtime.imageStatus(other)).toBeDefined();
-    const next = new ImagePuller({ runtime, recordsDirectory, logger: null });
+    const { puller: next } = worldOf({ puller: { runtime, recordsDirectory } });
     const request = { pod: buildPod(), container: { ...container, image: other }, pullSecrets: [] };
     await expect(next.ensureImage(request, never)).rejects.toMatchObject({ reason: 'ErrImageNeverPull' });
   });

@@ -1,3 +1,4 @@
+import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { PodLifecycleOptions } from '../../../../src/kubelet/pleg/pod-lifecycle-options.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -25,7 +26,15 @@ export function setUpLifecycle(options: Partial<PodLifecycleOptions> & { lives?:
   const podChanged = (uid: string): void => {
     changed.push(uid);
   };
-  const lifecycle = new PodLifecycle({ runtime, clock, logger, podChanged, ...more });
+  const lifecycle = new PodLifecycle({
+    runtime,
+    clock,
+    logger,
+    podChanged,
+    terminationMessageOf: async () => '',
+    metrics: noMetrics,
+    ...more,
+  });
   const { signal } = new AbortController();
   return {
     clock,

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
+import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
+import { quietLifecycle } from '../../../support/quiet-lifecycle.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';
 import { setUpLifecycle } from './lifecycle-setup.ts';
 
@@ -153,7 +154,7 @@ describe('lists', () => {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const lifecycle = new PodLifecycle({ runtime, clock: made.clock, logger: null });
+    const lifecycle = quietLifecycle(runtime, made.clock);
     lifecycle.start();
     await made.clock.advance(10_000);
     made.takeCalls();
@@ -483,7 +484,7 @@ describe('a stream of events that opens again', () => {
 describe('the metrics', () => {
   it('count lists, reads, pods and containers under the names of the kubelet', async () => {
     const metrics = new MetricsRecorder();
-    const { runPod, start, runtime, clock } = setUp({ metrics });
+    const { runPod, start, runtime, clock } = setUp({ metrics: metricsOption(metrics) });
     const { id } = await runPod('a');
     await runPod('b');
     runtime.killContainer(id);

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
-import { container, podOf, SyncerWorld } from './syncer-world.ts';
+import { container, podOf, SyncerWorld, testConfigs } from './syncer-world.ts';
 
 const nobody = { shouldPodContentBeRemoved: () => false, sourcesReady: true };
 const everybody = { shouldPodContentBeRemoved: () => true, sourcesReady: true };
@@ -18,7 +19,13 @@ async function restartedPod(world: SyncerWorld) {
 }
 
 function collectorOf(world: SyncerWorld, options = {}) {
-  return new ContainerCollector({ runtime: world.runtime, clock: world.clock, logger: null, ...options });
+  return new ContainerCollector({
+    runtime: world.runtime,
+    podLogsDirectory: undefined,
+    clock: world.clock,
+    logger: silentLogger,
+    ...options,
+  });
 }
 
 describe('containers that have ended', () => {
@@ -92,6 +99,44 @@ describe('sandboxes that have ended', () => {
       if (state === 'exited') await world.runtime.removeContainer(id);
     await collectorOf(world).collect(nobody, world.signal);
     expect((await world.runtime.listPodSandboxes()).map(({ metadata }) => metadata.attempt)).toEqual([1]);
+  });
+});
+
+describe('the log files of a container that is removed', () => {
+  async function setUp() {
+    const logDirectory = await mkdtemp(path.join(tmpdir(), 'container-logs-'));
+    const sandboxConfig: typeof testConfigs.sandboxConfig = async (...request) => ({
+      ...(await testConfigs.sandboxConfig(...request)),
+      logDirectory,
+    });
+    const world = new SyncerWorld({
+      lives: () => ({ runsMs: 1000, exitCode: 1 }),
+      syncer: { configs: { ...testConfigs, sandboxConfig } },
+    });
+    await restartedPod(world);
+    const logs = path.join(logDirectory, 'app');
+    await mkdir(logs);
+    for (const name of ['0.log', '1.log', '1.log.20260101-000000.gz', '2.log', '3.log'])
+      await writeFile(path.join(logs, name), '');
+    return { world, logs, logDirectory };
+  }
+
+  it('go with it, those that were rotated, too', async () => {
+    const { world, logs, logDirectory } = await setUp();
+    await using _ = world;
+    await collectorOf(world).collect(nobody, world.signal);
+    expect(await readdir(logs)).toEqual(['3.log']);
+    await rm(logDirectory, { recursive: true });
+  });
+
+  it('keep it until they are gone', async () => {
+    const { world, logDirectory } = await setUp();
+    await using _ = world;
+    await rm(path.join(logDirectory, 'app', '1.log'));
+    await mkdir(path.join(logDirectory, 'app', '1.log'));
+    await collectorOf(world).collect(nobody, world.signal);
+    expect((await world.runtime.listContainers()).map(({ metadata }) => metadata.attempt).sort()).toEqual([1, 3]);
+    await rm(logDirectory, { recursive: true });
   });
 });
 

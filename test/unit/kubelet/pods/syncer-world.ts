@@ -1,4 +1,5 @@
 import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import {
   containerAnnotations,
   containerHash,
@@ -6,7 +7,7 @@ import {
   sandboxLabels,
 } from '../../../../src/kubelet/containers/runtime-names.ts';
 import { ImagePuller } from '../../../../src/kubelet/images/image-puller.ts';
-import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
+import type { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import { AgentPodSyncer } from '../../../../src/kubelet/pods/agent-pod-syncer.ts';
 import type { AgentPodSyncerOptions } from '../../../../src/kubelet/pods/agent-pod-syncer-options.ts';
 import type { ProbeResult, ProbeType } from '../../../../src/node/probes/probe-types.ts';
@@ -15,6 +16,8 @@ import { buildPod, type PodOverrides } from '../../../../src/testing/fakes/build
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
 import type { FakeRuntimeOptions } from '../../../../src/testing/runtime/fake-runtime-options.ts';
+
+import { quietLifecycle } from '../../../support/quiet-lifecycle.ts';
 
 type Container = NonNullable<WirePod['spec']>['containers'][number];
 
@@ -50,7 +53,8 @@ export class SyncerWorld {
   constructor({ syncer = {}, ...runtime }: WorldOptions = {}) {
     const { clock } = this;
     this.runtime = new FakeRuntime({ ...runtime, clock });
-    this.lifecycle = new PodLifecycle({ runtime: this.runtime, clock, logger: null });
+    const quiet = { clock, logger: silentLogger };
+    this.lifecycle = quietLifecycle(this.runtime, clock);
     const eventRecorder = {
       event: (_: Pod, type: string, reason: string, message: string, fieldPath = '') =>
         void this.events.push(`${type} ${reason} ${fieldPath}: ${message}`),
@@ -75,7 +79,14 @@ export class SyncerWorld {
         result: (type: ProbeType, containerID) => this.probeResults.get(`${type} ${containerID}`),
         containerState: () => ({ started: true, ready: true }),
       },
-      images: new ImagePuller({ runtime: this.runtime, eventRecorder, clock, logger: null }),
+      images: new ImagePuller({
+        runtime: this.runtime,
+        recordsDirectory: undefined,
+        maxParallelImagePulls: 5,
+        credentialVerification: 'NeverVerifyPreloadedImages',
+        eventRecorder,
+        ...quiet,
+      }),
       volumes: {
         mountVolumes: async () => this.#note('mountVolumes', new Map()),
         unmountVolumes: async () => this.#note('unmountVolumes', undefined),
@@ -89,10 +100,17 @@ export class SyncerWorld {
       lastLogNumber: async () => -1,
       requestSync: (podUID) => this.#note(`wake ${podUID}`, undefined),
       restartBackoff: new RestartBackoff({ eventRecorder, clock }),
+      pullSecretsOf: async () => [],
+      runtimeHandlerOf: async () => '',
+      networkReady: () => ({ ready: true }),
       hostIPs: () => ['192.0.2.1'],
+      nodeIPs: () => ['192.0.2.1'],
+      resizeConditions: () => undefined,
+      resizer: undefined,
+      onPodStarting: () => {},
+      onPodEnded: () => {},
       eventRecorder,
-      clock,
-      logger: null,
+      ...quiet,
       ...syncer,
     });
   }

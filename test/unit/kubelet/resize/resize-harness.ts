@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { RunState } from '../../../../src/base/concurrency/run-state.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
 import type { GivenResources } from '../../../../src/kubelet/resize/pod-allocation.ts';
 import { PodAllocations, type PodAllocationsOptions } from '../../../../src/kubelet/resize/pod-allocations.ts';
@@ -56,7 +57,7 @@ export async function resizeWorld(options: Partial<PodAllocationsOptions> & { re
     activePods: () => [...pods.values()],
     requestSync: (pod) => synced.push(pod.metadata?.name ?? ''),
     eventRecorder: { event: (_pod, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
-    logger: null,
+    logger: silentLogger,
     ...given,
   };
   const allocations = new PodAllocations(base);

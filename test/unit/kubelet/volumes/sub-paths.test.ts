@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cleanSubPaths, prepareSubPath } from '../../../../src/kubelet/volumes/sub-paths.ts';
+import { prepareSubPath } from '../../../../src/kubelet/volumes/sub-paths.ts';
 import { FakeMounter } from '../../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -166,39 +166,6 @@ describe('prepareSubPath', () => {
     await mounter.unmount(target);
     await rename(join(volumePath, 'a', 'b'), join(volumePath, 'a', 'c'));
     expect(await prepare('a/c')).toBe(target);
-    expect((await stat(target)).isDirectory()).toBe(true);
-  });
-});
-
-describe('cleanSubPaths', () => {
-  it('ends the mounts of one volume, and leaves others', async () => {
-    const { podFolder, volumePath, mounter, prepare } = await setUp();
-    await prepare('a/b', 0);
-    await prepare('a/file', 1);
-    const other = await prepareSubPath({
-      mounter,
-      podFolder,
-      volumeName: 'w',
-      containerName: 'app',
-      index: 0,
-      volumePath,
-      subPath: 'a',
-    });
-    await cleanSubPaths(mounter, podFolder, 'v');
-    expect([mounter.mounts.map(({ target }) => target), await readdir(join(podFolder, 'volume-subpaths'))]).toEqual([
-      [other],
-      ['w'],
-    ]);
-    await cleanSubPaths(mounter, podFolder, 'w');
-    await cleanSubPaths(mounter, podFolder, 'w');
-    expect([await readdir(podFolder), await readFile(join(volumePath, 'a', 'file'), 'utf8')]).toEqual([['volumes'], 'mine']);
-  });
-
-  it('deletes nothing while something cannot be unmounted', async () => {
-    const { podFolder, mounter, prepare } = await setUp();
-    const target = await prepare('a/b');
-    mounter.unmount = async () => {};
-    await expect(cleanSubPaths(mounter, podFolder, 'v')).rejects.toThrow('still mounted');
     expect((await stat(target)).isDirectory()).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { classicPodReading } from '../../../../src/scheduler/nodes/classic-amounts.ts';
 import { podAmounts } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { allocatableAmounts, inThousandths, inUnits } from '../../../../src/scheduler/nodes/resource.ts';
+import { allocatableAmounts, inThousandths, unitsOf } from '../../../../src/scheduler/nodes/resource.ts';
 
 const mi = 1024 * 1024;
 type Container = NonNullable<WirePod['spec']>['containers'][number];
@@ -29,11 +29,11 @@ describe('a quantity', () => {
   });
 
   it('is rounded up to whole units', () => {
-    expect([inUnits('1001m'), inUnits('1000m'), inUnits('-1001m')]).toEqual([2, 1, -2]);
+    expect([1001, 1000, -1001].map(unitsOf)).toEqual([2, 1, -2]);
   });
 
   it('is refused where it is none', () => {
-    expect(() => inUnits('much')).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
+    expect(() => inThousandths('much')).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
   });
 });
 

@@ -2,9 +2,10 @@ import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasicPodManager, type Pod } from '../../../../../src/index.ts';
 import { AgentApiHost } from '../../../../../src/kubelet/agent/agent-api-host.ts';
-import { PodLifecycle } from '../../../../../src/kubelet/pleg/pod-lifecycle.ts';
+import type { PodLifecycle } from '../../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { ContainerRuntime, KubeletApiHost } from '../../../../../src/kubelet.ts';
 import { FakeRuntime } from '../../../../../src/testing.ts';
+import { quietLifecycle } from '../../../../support/quiet-lifecycle.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../../support/runtime-configs.ts';
 import { nodeName, type SoakWorld } from '../../soak-world.ts';
 
@@ -85,16 +86,21 @@ export class SoakNode {
     this.#world = world;
     this.#folder = folder;
     this.#runtime = new StreamingRuntime(world, url);
-    this.#lifecycle = new PodLifecycle({ runtime: this.#runtime, clock, logger: null });
-    const parts = { runtime: this.#runtime, lifecycle: this.#lifecycle, podManager: this.#podManager, clock };
+    this.#lifecycle = quietLifecycle(this.#runtime, clock);
+    const given = { runtime: this.#runtime, metricsText: () => 'up 1\n' };
     const settings = { rootDirectory: folder, syncFrequencyMs: 60_000 };
-    this.host = new AgentApiHost({
-      ...parts,
-      ...{ nodeName, settings, statusManager: { getPodStatus: () => undefined } },
-      ...{ cpu: { nanoCores: undefined }, memoryLimitsOf: () => () => undefined, filesOf: () => undefined },
-      metricsText: () => 'up 1\n',
-      lastIterationAt: () => clock.now(),
-    } as unknown as ConstructorParameters<typeof AgentApiHost>[0]);
+    const [agent, options] = [
+      { nodeName, given, settings, podManager: this.#podManager, clock },
+      {
+        pleg: this.#lifecycle,
+        statusManager: { getPodStatus: () => undefined },
+        cpu: { nanoCores: undefined },
+        allocationManager: { memoryLimitsOf: () => () => undefined },
+        garbageCollection: { filesOf: () => undefined },
+        loop: { lastIterationAt: () => clock.now() },
+      },
+    ] as unknown as ConstructorParameters<typeof AgentApiHost>;
+    this.host = new AgentApiHost(agent, options);
   }
 
   async start(): Promise<void> {

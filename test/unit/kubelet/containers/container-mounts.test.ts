@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Container } from '../../../../src/api/pod/pod-containers.ts';
-import { readAtMost, readVolumeFile } from '../../../../src/kubelet/containers/environment-file.ts';
 import {
   type MountSources,
   makeTerminationLog,
   volumeMounts,
   writeHostsFile,
-} from '../../../../src/kubelet/containers/mounts.ts';
+} from '../../../../src/kubelet/containers/container-mounts.ts';
+import { readVolumeFile } from '../../../../src/kubelet/containers/environment-file.ts';
+import { readAtMost } from '../../../../src/kubelet/files/small-file.ts';
 import type { MountedVolume } from '../../../../src/kubelet/volumes/pod-folder.ts';
 
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];

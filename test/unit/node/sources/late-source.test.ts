@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LateSource } from '../../../../src/kubelet/agent/cluster-parts.ts';
-import { NodeWorld } from './node-world.ts';
+import { LateSource } from '../../../../src/node/sources/api-server-source.ts';
+import { NodeWorld } from '../../kubelet/agent/node-world.ts';
 
 /** A source that notes what is asked of it. */
 function setUp() {

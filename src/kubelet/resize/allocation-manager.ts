@@ -1,9 +1,12 @@
+// Behaviour of pkg/kubelet/allocation/allocation_manager.go, v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { Admission, LoopPodWorkers } from '../../node/workers/sync-loop-options.ts';
+import type { Admission } from '../../node/workers/pod-admissions.ts';
+import type { LoopPodWorkers } from '../../node/workers/sync-loop-options.ts';
 import type { UpdatePodOptions } from '../../node/workers/workers-options.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
@@ -14,12 +17,12 @@ import {
   type NodeLimits,
   podCgroupResources,
 } from '../cgroups/cgroup-resources.ts';
-import { PodAllocations } from '../resize/pod-allocations.ts';
-import { PodResizer } from '../resize/pod-resizer.ts';
-import { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { PodAllocations } from './pod-allocations.ts';
+import { PodResizer } from './pod-resizer.ts';
+import { SyncPodResizer } from './sync-pod-resizer.ts';
 
-export interface ResizePartsOptions {
+export interface AllocationManagerOptions {
   readonly rootDirectory: string;
   readonly runtime: Pick<ContainerRuntime, 'updateContainerResources' | 'listContainerStats'>;
   readonly cgroups: PodCgroups;
@@ -35,13 +38,13 @@ export interface ResizePartsOptions {
   readonly logger: Logger;
 }
 
-/** In-place resizes, put together: what pods have been given, and who tells the runtime. */
-export class ResizeParts {
+/** What pods have been given, who may have more, and who tells the runtime. */
+export class AllocationManager {
   readonly resizer: SyncPodResizer;
-  readonly #options: ResizePartsOptions;
+  readonly #options: AllocationManagerOptions;
   readonly #allocations: PodAllocations;
 
-  constructor(options: ResizePartsOptions) {
+  constructor(options: AllocationManagerOptions) {
     this.#options = options;
     const { rootDirectory, statusManager, podManager, podChanged, runtime, cgroups, eventRecorder, logger } = options;
     const { resizes } = statusManager;

@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import type { Pod, WireNode } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
-import type { Admission } from '../../node/workers/sync-loop-options.ts';
+import type { ApiServerSource } from '../../node/sources/api-server-source.ts';
+import type { Admission } from '../../node/workers/pod-admissions.ts';
 import {
   type AdmissionCheck,
   admitPod,
@@ -20,82 +23,67 @@ import { NodeReporter } from '../machine/node-reporter.ts';
 import { type NodeResources, nodeResources, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
-import type { ClusterParts } from './cluster-parts.ts';
+import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
-export interface NodePartsOptions {
-  readonly options: ResolvedAgentOptions;
-  readonly cluster: ClusterParts;
-  /** Why the node cannot take pods, in words; undefined where it can. */
-  readonly notReady: () => string | undefined;
+export interface AgentNodeOptions {
+  readonly heartbeatClient: KubeTransport;
+  readonly eventRecorder: Required<EventRecorder>;
+  readonly pleg: Pick<PodLifecycle, 'healthy'>;
+  /** Says for which pods there is no memory. */
+  readonly apiServerSource: Pick<ApiServerSource, 'refusal'>;
   readonly pressures: () => NodePressures;
-  /** Why there is no memory for the pod; undefined where there is. */
-  readonly tooLarge: (podUID: string) => string | undefined;
 }
 
 /** The node as the cluster sees it, and which pods it takes. */
-export class NodeParts {
-  readonly watch: RuntimeWatch;
+export class AgentNode {
+  readonly runtimeWatch: RuntimeWatch;
   readonly object: NodeObject;
   readonly resources: NodeResources;
   /** What all pods together may use. */
   readonly forPods: ResourceQuantities;
-  readonly #parts: NodePartsOptions;
+  readonly #agent: ResolvedAgentOptions;
+  readonly #options: AgentNodeOptions;
   readonly #checks: readonly AdmissionCheck[];
   readonly #reporter: NodeReporter;
   readonly #addresses: NodeAddresses;
-  readonly #ooms: OomWatch | undefined;
+  readonly #oomWatch: OomWatch | undefined;
   #port: number;
 
-  constructor(parts: NodePartsOptions) {
-    this.#parts = parts;
-    const { options, cluster, pressures } = parts;
-    const { given, nodeName, settings, machine, timed, shared } = options;
-    const { runtime, server, removeOnStop, network = machineNetwork } = given;
+  constructor(agent: ResolvedAgentOptions, options: AgentNodeOptions) {
+    this.#agent = agent;
+    this.#options = options;
+    const { given, nodeName, settings, machine, clock, logger } = agent;
+    const { runtime, server, network = machineNetwork } = given;
     this.#port = server === undefined ? 0 : (server.port ?? 10_250);
-    this.#addresses = new NodeAddresses({ nodeName, given: settings.nodeIPs, network, ...timed });
     const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
     this.resources = nodeResources(size, settings);
     this.forPods = resourcesForPods(size, settings);
-    this.watch = new RuntimeWatch({ runtime, ...timed, changed: () => this.object.changed() });
+    this.#addresses = new NodeAddresses({ nodeName, given: settings.nodeIPs, network, clock, logger });
+    this.runtimeWatch = new RuntimeWatch({ runtime, clock, logger, changed: () => this.object.changed() });
     this.#reporter = new NodeReporter({
       ...this.resources,
       machine,
       nodeName,
       runtime,
       addresses: this.#addresses,
-      watch: this.watch,
-      ...timed,
+      watch: this.runtimeWatch,
+      clock,
+      logger,
       port: () => this.#port,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
       tell: (status) => this.object.setStatus(status),
     });
-    this.object = new NodeObject({
-      ...this.#reporter.status(),
-      nodeName,
-      transport: cluster.transport,
-      ...shared,
-      labels: settings.nodeLabels,
-      taints: settings.registerWithTaints,
-      ...(settings.providerID !== undefined && { providerID: settings.providerID }),
-      registerNode: settings.registerNode,
-      ...(removeOnStop !== undefined && { removeOnStop }),
-      statusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
-      statusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
-      leaseDurationSeconds: settings.nodeLeaseDurationSeconds,
-      readiness: () => this.#readiness(),
-      pressures,
-      eventRecorder: cluster.eventRecorder,
-    });
+    this.object = this.#makeObject();
     const nodeEvent = (reason: string, message: string): void => {
-      cluster.eventRecorder.nodeEvent(nodeName, 'Warning', reason, message);
+      options.eventRecorder.nodeEvent(nodeName, 'Warning', reason, message);
     };
-    const { kernelLog } = machine;
-    this.#ooms = kernelLog === undefined ? undefined : new OomWatch({ path: kernelLog, nodeEvent, ...timed });
+    const { kernelLog: path } = machine;
+    this.#oomWatch = path === undefined ? undefined : new OomWatch({ path, nodeEvent, clock, logger });
     const isAppArmorThere = hasAppArmor();
     this.#checks = [
-      podSize(parts.tooLarge),
+      podSize((podUID) => options.apiServerSource.refusal(podUID)),
       nodePressure,
       allowedSysctls(settings.allowedUnsafeSysctls, machine.kernelVersion),
       nodeKind,
@@ -111,26 +99,48 @@ export class NodeParts {
 
   /** Whether a pod that is new on this node may run here. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
-    return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#parts.pressures() });
+    return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#options.pressures() });
   }
 
   /** `port`: what the agent's own API has got; undefined where there is none. The cluster is told of it. */
   async start(port: number | undefined): Promise<void> {
     if (port !== undefined) this.#port = port;
-    await Promise.all([this.watch.start(), this.#reporter.lookOnce()]);
+    await Promise.all([this.runtimeWatch.start(), this.#reporter.lookOnce()]);
     this.object.setStatus(this.#reporter.status());
     this.object.start();
     this.#reporter.start();
-    this.#ooms?.start();
+    this.#oomWatch?.start();
   }
 
   async stopLooking(): Promise<void> {
-    await Promise.all([this.watch.stop(), this.#reporter.stop(), this.#ooms?.stop()]);
+    await Promise.all([this.runtimeWatch.stop(), this.#reporter.stop(), this.#oomWatch?.stop()]);
+  }
+
+  #makeObject(): NodeObject {
+    const { given, nodeName, settings, shared } = this.#agent;
+    const { heartbeatClient, eventRecorder, pressures } = this.#options;
+    return new NodeObject({
+      ...this.#reporter.status(),
+      nodeName,
+      transport: heartbeatClient,
+      ...shared,
+      labels: settings.nodeLabels,
+      taints: settings.registerWithTaints,
+      ...(settings.providerID !== undefined && { providerID: settings.providerID }),
+      registerNode: settings.registerNode,
+      removeOnStop: given.removeOnStop ?? false,
+      statusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
+      statusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
+      leaseDurationSeconds: settings.nodeLeaseDurationSeconds,
+      readiness: () => this.#readiness(),
+      pressures,
+      eventRecorder,
+    });
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */
   #node(): WireNode {
-    const { nodeName, settings } = this.#parts.options;
+    const { nodeName, settings } = this.#agent;
     const known: WireNode = this.object.newest ?? {
       metadata: {
         name: nodeName,
@@ -144,7 +154,9 @@ export class NodeParts {
   }
 
   #readiness(): NodeReadiness {
-    const errors = [this.watch.runtimeError(), this.watch.networkError(), this.#parts.notReady()];
+    const { ok, message } = this.#options.pleg.healthy();
+    const { runtimeWatch } = this;
+    const errors = [runtimeWatch.runtimeError(), runtimeWatch.networkError(), ok ? undefined : `PLEG is not healthy: ${message}`];
     const found = errors.filter((error) => error !== undefined);
     if (found.length === 0) return { ready: true };
     return { ready: false, message: found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]` };

@@ -1,9 +1,14 @@
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
-import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
-import { type PodCgroups, uidOf } from './cgroup-manager.ts';
-import { cgroupPath, podCgroup, qosClassOf } from './cgroup-names.ts';
-import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits, podCgroupResources } from './cgroup-resources.ts';
+import { type PodCgroups, uidOf } from '../../kubelet/cgroups/cgroup-manager.ts';
+import { cgroupPath, podCgroup, qosClassOf } from '../../kubelet/cgroups/cgroup-names.ts';
+import {
+  type CheckedNodeLimits,
+  checkedNodeLimits,
+  type NodeLimits,
+  podCgroupResources,
+} from '../../kubelet/cgroups/cgroup-resources.ts';
+import type { LinuxContainerResources, ResourceUsage } from '../../kubelet/runtime/runtime-containers.ts';
 
 /** How cgroups are stood in for. */
 export interface FakeCgroupsOptions {

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
-import { ProviderMeasures } from '../../../../src/node/provider/provider-node-reports.ts';
+import { ProviderMetrics } from '../../../../src/node/provider/provider-metrics.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 
 it('counts a call that is given up once, when it is given up, however it settles later', async () => {
   const metrics = new MetricsRecorder();
   const clock = new FakeClock();
-  const measures = new ProviderMeasures({ metrics: metricsOption(metrics), clock });
+  const providerMetrics = new ProviderMetrics({ metrics: metricsOption(metrics), clock });
   const controller = new AbortController();
   const calls = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
-  const answers = calls.map(({ promise }) => measures.call('createPod', controller.signal, () => promise));
+  const answers = calls.map(({ promise }) => providerMetrics.call('createPod', controller.signal, () => promise));
   const settled = Promise.allSettled(answers.slice(0, 2));
   await clock.advance(2_000);
   controller.abort();

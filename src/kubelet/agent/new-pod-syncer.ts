@@ -1,0 +1,194 @@
+import { existsSync } from 'node:fs';
+import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { ProbeManager } from '../../node/probes/probe-manager.ts';
+import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
+import type { StatusManager } from '../../status/status-manager.ts';
+import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import { checkedNodeLimits } from '../cgroups/cgroup-resources.ts';
+import type { ClusterServices, RuntimeClasses } from '../cluster/cluster-lookups.ts';
+import type { ReferencedObjects } from '../cluster/referenced-objects.ts';
+import { ContainerConfigs } from '../containers/container-configs.ts';
+import { defaultProcPaths } from '../containers/security-context.ts';
+import type { Mounter } from '../files/mounter.ts';
+import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
+import { lastLogNumber } from '../logs/pod-logs.ts';
+import { pageSizesOf } from '../machine/machine.ts';
+import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
+import { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
+import type { ClassUpdates } from '../pods/class-updates.ts';
+import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
+import { podFolder } from '../volumes/pod-folder.ts';
+import { prepareSubPath } from '../volumes/sub-paths.ts';
+import type { TokenManager } from '../volumes/token-manager.ts';
+import { VolumeManager } from '../volumes/volume-manager.ts';
+import type { AgentNode } from './agent-node.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+
+export function newImageManager({ given, settings, clock, logger }: ResolvedAgentOptions, eventRecorder: EventRecorder) {
+  const { serializeImagePulls, maxParallelImagePulls = 5 } = settings;
+  const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock };
+  return new ImagePuller({
+    runtime: limitedPulls(given.runtime, rate),
+    recordsDirectory: `${settings.rootDirectory}/image_manager`,
+    maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+    credentialVerification: settings.imagePullCredentialsVerificationPolicy,
+    eventRecorder,
+    clock,
+    logger,
+  });
+}
+
+interface VolumeNeeds {
+  readonly mounter: Mounter;
+  readonly referencedObjects: ReferencedObjects;
+  readonly tokenManager: TokenManager;
+  readonly runtimeClasses: RuntimeClasses;
+  readonly imageManager: ImagePuller;
+  readonly node: AgentNode;
+}
+
+export function newVolumeManager(agent: ResolvedAgentOptions, needs: VolumeNeeds): VolumeManager {
+  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node } = needs;
+  return new VolumeManager({
+    rootDirectory: agent.settings.rootDirectory,
+    mounter,
+    secrets: referencedObjects.secretManager,
+    configMaps: referencedObjects.configMapManager,
+    tokens: tokenManager,
+    ...agent.given.volumeBudget,
+    nodeAllocatable: () => node.resources.allocatable,
+    ensureImage: async (pod, { image: volume }, signal) => {
+      const container = { name: '', image: volume?.reference ?? '', imagePullPolicy: volume?.pullPolicy };
+      const runtimeHandler = await runtimeClasses.handlerOf(pod, signal);
+      const pullSecrets = await referencedObjects.pullSecretsOf(pod);
+      return (await imageManager.ensureImage({ pod, container, pullSecrets, runtimeHandler }, signal)).imageRef;
+    },
+    clock: agent.clock,
+  });
+}
+
+interface ContainerConfigNeeds {
+  readonly cgroups: PodCgroups;
+  readonly eventRecorder: EventRecorder;
+  readonly mounter: Mounter;
+  readonly node: AgentNode;
+  readonly referencedObjects: ReferencedObjects;
+  readonly services: ClusterServices;
+}
+
+export function newContainerConfigs(agent: ResolvedAgentOptions, needs: ContainerConfigNeeds): ContainerConfigs {
+  const { settings, machine, random } = agent;
+  const { cgroups, eventRecorder, mounter, node, referencedObjects, services } = needs;
+  const { rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault, cpuCFSQuota } = settings;
+  const { secretManager, configMapManager } = referencedObjects;
+  return new ContainerConfigs({
+    rootDirectory,
+    podLogsDirectory,
+    clusterDNS,
+    clusterDomain,
+    resolvConf,
+    seccompDefault,
+    cgroups,
+    nodeIPs: () => settings.nodeIPs,
+    hostIPs: () => node.hostIPs(),
+    eventRecorder,
+    random,
+    nodeAllocatable: () => node.resources.allocatable,
+    objects: {
+      getSecret: (namespace, name) => secretManager.getSecret(namespace, name),
+      getConfigMap: (namespace, name) => configMapManager.getConfigMap(namespace, name),
+    },
+    services: () => services.known(),
+    awaitServices: (signal) => services.awaitFirstList(signal),
+    limits: checkedNodeLimits(
+      { cpuCFSQuota, cgroupVersion: cgroups.version, hugePageSizes: pageSizesOf(machine) },
+      machine.memoryBytes,
+    ),
+    hostsFile: '/etc/hosts',
+    seccompProfileRoot: `${rootDirectory}/seccomp`,
+    selinux: existsSync('/sys/fs/selinux/enforce'),
+    procPaths: defaultProcPaths(),
+    recursiveReadOnly: (handler) =>
+      node.runtimeWatch.health?.handlers.find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false,
+    prepareSubPath: (pod, { volume, containerName, index, subPath }, signal) =>
+      prepareSubPath({
+        mounter,
+        containerName,
+        index,
+        subPath,
+        signal,
+        volumeName: volume.name,
+        volumePath: volume.hostPath,
+        podFolder: podFolder(rootDirectory, podUIDOf(pod)),
+      }),
+  });
+}
+
+interface PodSyncerNeeds {
+  readonly cgroups: PodCgroups;
+  readonly classUpdates: ClassUpdates;
+  readonly containerConfigs: ContainerConfigs;
+  readonly eventRecorder: EventRecorder;
+  readonly imageManager: ImagePuller;
+  readonly node: AgentNode;
+  readonly pleg: PodLifecycle;
+  /** Called when a pod is to be synced soon. */
+  readonly podChanged: (podUID: string) => void;
+  readonly probeManager: ProbeManager;
+  readonly referencedObjects: ReferencedObjects;
+  readonly resizer: SyncPodResizer;
+  readonly restartBackoff: RestartBackoff;
+  readonly runtimeClasses: RuntimeClasses;
+  readonly statusManager: StatusManager;
+  readonly volumeManager: VolumeManager;
+}
+
+export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds): AgentPodSyncer {
+  const { given, settings, podManager, clock, logger } = agent;
+  const { cgroups, classUpdates, imageManager, node, referencedObjects, runtimeClasses, statusManager, volumeManager } = needs;
+  return new AgentPodSyncer({
+    runtime: given.runtime,
+    lifecycle: needs.pleg,
+    statusManager: statusesOfKnownPods(statusManager, podManager),
+    probes: needs.probeManager,
+    images: imageManager,
+    volumes: {
+      // a pod that names too much waits as one whose volumes cannot be mounted
+      mountVolumes: async (pod, signal) => {
+        referencedObjects.requireWithinBudget(pod);
+        return volumeManager.mountVolumes(pod, signal);
+      },
+      unmountVolumes: (podUID) => volumeManager.unmountVolumes(podUID),
+    },
+    cgroups: {
+      updateClasses: () => classUpdates.update(),
+      ensurePod: (pod) => cgroups.ensurePod(pod),
+      removePod: (pod) => cgroups.removePod(pod),
+    },
+    nodeIPs: () => settings.nodeIPs,
+    eventRecorder: needs.eventRecorder,
+    resizer: needs.resizer,
+    resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
+    configs: needs.containerConfigs,
+    restartBackoff: needs.restartBackoff,
+    pullSecretsOf: (pod) => referencedObjects.pullSecretsOf(pod),
+    runtimeHandlerOf: (pod, signal) => runtimeClasses.handlerOf(pod, signal),
+    networkReady: () => {
+      const message = node.runtimeWatch.networkError();
+      return { ready: message === undefined, message };
+    },
+    hostIPs: () => node.hostIPs(),
+    lastLogNumber,
+    requestSync: needs.podChanged,
+    onPodStarting: (pod) => referencedObjects.registerPod(pod),
+    onPodEnded: (pod: Pod) => {
+      referencedObjects.unregisterPod(pod);
+      imageManager.forgetPod(podUIDOf(pod));
+    },
+    clock,
+    logger,
+  });
+}

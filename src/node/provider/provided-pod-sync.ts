@@ -1,0 +1,196 @@
+import type { WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { SyncPodResult } from '../workers/pod-syncer.ts';
+import type { PodNotices } from './pod-notices.ts';
+import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
+import type { ProvidedPods } from './provided-pods.ts';
+import { isUnbegun, lostStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
+import { failureText, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
+import type { ResolvedSyncerOptions } from './provider-pod-syncer-options.ts';
+import type { ToldStatuses } from './told-statuses.ts';
+
+/** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
+const quickMs = 1000;
+
+export interface ProvidedPodSyncOptions {
+  readonly pods: Pick<ProvidedPods, 'namesakeOf'>;
+  readonly calls: ProviderCalls;
+  readonly notices: PodNotices;
+  readonly retries: ProviderRetries;
+  readonly statuses: ToldStatuses;
+  readonly pollMs: ResolvedSyncerOptions['pollMs'];
+  readonly missingAfterMs: number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+/** Keeps pods that are to run: asks for the status of one, creates it where it is not there, and updates it where it has changed. */
+export class ProvidedPodSync {
+  readonly #options: ProvidedPodSyncOptions;
+  /** The next question about a pod of which something is expected soon. */
+  readonly #polls: KeyedTimers<string>;
+  #isStopped = false;
+
+  constructor(options: ProvidedPodSyncOptions) {
+    this.#options = options;
+    this.#polls = new KeyedTimers(options.clock);
+  }
+
+  async sync(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
+    const { pods, calls } = this.#options;
+    this.cancelPoll(record.uid);
+    if (!record.isHeld && record.change === undefined) {
+      const namesake = pods.namesakeOf(record);
+      if (namesake !== undefined) return this.#holdBack(record, namesake);
+    }
+    const answer = await calls.ask(record, signal);
+    return answer === undefined ? this.#syncMissing(record, signal) : this.#syncThere(record, answer, signal);
+  }
+
+  /** The pod is not asked about before its next sync. */
+  cancelPoll(podUID: string): void {
+    this.#polls.cancel(podUID);
+  }
+
+  /** No timer is left. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#polls.cancelAll();
+  }
+
+  async #syncThere(record: ProvidedPod, answer: WirePodStatus, signal: AbortSignal): Promise<SyncPodResult> {
+    const { statuses } = this.#options;
+    const status = statusOfAnswer(statuses.facts(record), answer);
+    if (record.failure?.method === 'createPod' && record.change === undefined) {
+      if (isUnbegun(status)) return this.#createAgain(record, record.failure, signal);
+      record.failure = undefined;
+    }
+    statuses.tell(record, status);
+    if (isTerminalPhase(status.phase)) return { isTerminal: true };
+    if (record.change === undefined && record.needsUpdate) {
+      await this.#change(record, 'updatePod', signal);
+      return this.#syncAgain(record, signal);
+    }
+    this.#pollAgain(record, status);
+    return { isTerminal: false };
+  }
+
+  /** `createPod` has failed, and the pod waits all the same. It is asked about until the next call is due. */
+  async #createAgain(record: ProvidedPod, failure: ProviderFailure, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, pollMs, statuses } = this.#options;
+    const restMs = failure.dueAt - clock.elapsed();
+    if (isWaiting(record, 'createPod', clock.elapsed())) {
+      const text = failureText('createPod', failure.message);
+      statuses.tell(record, waitingStatus(statuses.facts(record), 'ProviderCreateFailed', text));
+      this.#pollIn(record, Math.min(restMs, pollMs.settled ?? restMs));
+      return { isTerminal: false };
+    }
+    await this.#change(record, 'createPod', signal);
+    return this.#syncAgain(record, signal);
+  }
+
+  async #syncMissing(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, missingAfterMs, pollMs, statuses } = this.#options;
+    if (record.change !== undefined) return this.#wait(record);
+    if (record.isHeld) {
+      record.missingSince ??= clock.elapsed();
+      // what the provider's list does not have either was lost while the agent was away
+      const restMs = record.isUnlisted ? 0 : record.missingSince + missingAfterMs - clock.elapsed();
+      if (restMs > 0) {
+        // a provider may need a moment until it shows what it has begun; what was told stays
+        const facts = statuses.facts(record);
+        if (facts.previous === undefined) statuses.tell(record, waitingStatus(facts, 'ContainerCreating'));
+        this.#pollIn(record, Math.min(restMs, pollMs.soon));
+        return { isTerminal: false };
+      }
+      const status = this.#lose(record);
+      if (isTerminalPhase(status.phase)) return { isTerminal: true };
+    }
+    await this.#change(record, 'createPod', signal);
+    return this.#syncAgain(record, signal);
+  }
+
+  /** A change was waited for: what has it led to? */
+  async #syncAgain(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
+    if (record.change !== undefined && !record.isHeld) return this.#wait(record);
+    const answer = await this.#options.calls.ask(record, signal);
+    if (answer === undefined) return this.#wait(record);
+    const { statuses } = this.#options;
+    const status = statusOfAnswer(statuses.facts(record), answer);
+    statuses.tell(record, status);
+    this.#pollAgain(record, status);
+    return { isTerminal: isTerminalPhase(status.phase) };
+  }
+
+  /** The provider may take the one for the other: neither is asked about, nor created, before the earlier one is deleted. */
+  #holdBack(record: ProvidedPod, namesake: string): SyncPodResult {
+    const text = `The provider still has pod ${namesake} of the same name; this one is created once that one is deleted`;
+    this.#options.calls.event(record, 'ProviderPodWaits', text);
+    return this.#wait(record);
+  }
+
+  /** The pod is being created. */
+  #wait(record: ProvidedPod): SyncPodResult {
+    const { statuses, pollMs } = this.#options;
+    const { change } = record;
+    const late = change?.late === undefined ? undefined : failureText(change.method, change.late);
+    const reason = late === undefined ? 'ContainerCreating' : 'ProviderCreateFailed';
+    statuses.tell(record, waitingStatus(statuses.facts(record), reason, late));
+    this.#pollIn(record, pollMs.soon);
+    return { isTerminal: false };
+  }
+
+  /** Resolves when the change has settled, or goes on beside the sync. Rejects when it has failed, and while a retry is not due. */
+  async #change(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<void> {
+    const { calls, retries, statuses, pollMs, clock } = this.#options;
+    if (!isWaiting(record, method, clock.elapsed())) {
+      const change = calls.change(record, method);
+      change.isAwaited = true;
+      await settlesWithin(change.settled, { clock, timeoutMs: quickMs, signal });
+      change.isAwaited = false;
+      signal.throwIfAborted();
+    }
+    const { failure } = record;
+    if (failure?.method !== method || record.change !== undefined) return;
+    const text = failureText(method, failure.message);
+    if (method === 'createPod') statuses.tell(record, waitingStatus(statuses.facts(record), 'ProviderCreateFailed', text));
+    // what the provider has is asked about meanwhile, whenever the change is due again
+    if (record.isHeld) this.#pollIn(record, pollMs.settled);
+    throw retries.backoffError(text, failure.dueAt);
+  }
+
+  #lose(record: ProvidedPod): WirePodStatus {
+    const { calls, statuses } = this.#options;
+    record.noteGone();
+    const status = lostStatus(statuses.facts(record));
+    const next = status.phase === 'Failed' ? 'it may not start again' : 'it is created again';
+    calls.event(record, 'ProviderPodLost', `The provider no longer has the pod, which was not deleted: ${next}`);
+    statuses.tell(record, status);
+    return status;
+  }
+
+  /** A pod of which a change is expected is asked about soon. */
+  #pollAgain(record: ProvidedPod, { phase }: WirePodStatus): void {
+    const { soon, settled } = this.#options.pollMs;
+    this.#pollIn(record, phase === 'Running' && record.change === undefined ? settled : soon);
+  }
+
+  #pollIn({ uid }: ProvidedPod, delayMs: number | undefined): void {
+    if (this.#isStopped || delayMs === undefined) return;
+    const { notices, logger } = this.#options;
+    callGuarded(
+      () => this.#polls.set(uid, delayMs, () => notices.tell(uid)),
+      (err) => logger.error({ err, podUID: uid }, 'the clock set no timer; the pod waits for its next sync'),
+    );
+  }
+}
+
+/** True while the last failure of this version of the pod is not to be repeated yet. */
+function isWaiting({ failure, pod }: ProvidedPod, method: ProviderChange['method'], elapsed: number): boolean {
+  return failure?.method === method && elapsed < failure.dueAt && isSameVersion(failure.pod, pod);
+}

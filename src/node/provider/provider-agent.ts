@@ -1,0 +1,171 @@
+import { apiserverSource, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
+import { KubeTransport } from '../../client/transport/kube-transport.ts';
+import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
+import { StatusManager } from '../../status/status-manager.ts';
+import { PodConfig } from '../config/pod-config.ts';
+import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
+import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
+import type { NodeReadiness } from '../node-object/node-conditions.ts';
+import { NodeObject } from '../node-object/node-object.ts';
+import { ApiServerSource, HandledSource } from '../sources/api-server-source.ts';
+import { PodWorkers } from '../workers/pod-workers.ts';
+import { SyncLoop } from '../workers/sync-loop.ts';
+import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
+import { ProviderPodSyncer } from './provider-pod-syncer.ts';
+
+/**
+ * The parts of a provider node, each made after those that it needs. Nothing of them runs before its start. What goes in a circle is
+ * asked when it runs: the workers and the sync loop.
+ */
+export class ProviderAgent {
+  readonly options: ResolvedProviderOptions;
+  readonly transport: KubeTransport;
+  readonly eventRecorder: EventRecorder;
+  readonly source: HandledSource;
+  readonly config: PodConfig;
+  readonly podManager: BasicPodManager;
+  readonly statusManager: StatusManager;
+  readonly podSyncer: ProviderPodSyncer;
+  readonly podWorkers: PodWorkers;
+  readonly loop: SyncLoop;
+  readonly nodeObject: NodeObject;
+  readonly mirrorPods: MirrorPodReconciler;
+  readonly #ownTransport: KubeTransport | undefined;
+  readonly #ownEvents: ApiEventRecorder | undefined;
+  #wasReady = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ProviderNodeOptions) {
+    this.options = resolveProviderOptions(options);
+    const { podManager, shared, timed, selection, sources, node } = this.options;
+    const { nodeName, kubeConfig } = options;
+    this.#ownTransport =
+      options.transport === undefined ? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed) : undefined;
+    const transport = options.transport ?? (this.#ownTransport as KubeTransport);
+    this.transport = transport;
+    const events = { transport, nodeName, ...timed, random: shared.random };
+    this.#ownEvents = options.eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
+    this.eventRecorder = options.eventRecorder ?? (this.#ownEvents as ApiEventRecorder);
+    const { eventRecorder } = this;
+
+    const source = new ApiServerSource({ ...options.apiServerSource, transport, ...selection, ...shared });
+    this.source = new HandledSource(source);
+    this.config = new PodConfig({ eventRecorder, ...timed });
+    this.config.addSource(apiserverSource, source);
+    for (const [name, each] of sources) this.config.addSource(name, each);
+    this.podManager = podManager;
+    this.statusManager = this.#newStatusManager();
+    this.podSyncer = this.#newPodSyncer();
+    const { podSyncer } = this;
+    const runtimeStatusCache = podSyncer.pods;
+    this.podWorkers = new PodWorkers({ ...options.workers, podSyncer, runtimeStatusCache, eventRecorder, ...shared });
+    this.loop = this.#newLoop();
+    const readiness = (): NodeReadiness => this.#readiness();
+    this.nodeObject = new NodeObject({ ...node, nodeName, transport, readiness, eventRecorder, ...shared });
+    this.mirrorPods = this.#newMirrorPods();
+  }
+
+  /** Writes the events that wait. */
+  async stopEvents(): Promise<void> {
+    await this.#ownEvents?.stop();
+  }
+
+  /** What was given to the node stays open. */
+  async close(): Promise<void> {
+    await this.#ownTransport?.close();
+  }
+
+  #newStatusManager(): StatusManager {
+    const { given, shared } = this.options;
+    const { transport } = this;
+    return new StatusManager({
+      ...given.statusManager,
+      podClient:
+        given.podClient ?? new KubePodClient({ request: (request) => transport.request(request), close: async () => {} }),
+      podManager: this.podManager,
+      podSource: this.source,
+      // the workers are asked, and the provider must have let go of the pod
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
+        podResourcesAreReclaimed: (pod) =>
+          this.podWorkers.podResourcesAreReclaimed(pod) && this.podSyncer.isReleased(podUIDOf(pod)),
+      },
+      ...shared,
+    });
+  }
+
+  #newPodSyncer(): ProviderPodSyncer {
+    const { given, selection, hostIPs, shared } = this.options;
+    return new ProviderPodSyncer({
+      ...given.pods,
+      provider: given.provider,
+      statusManager: this.statusManager,
+      podChanged: (podUID) => this.loop.podChanged(podUID),
+      ...selection,
+      hostIPs,
+      eventRecorder: this.eventRecorder,
+      ...shared,
+    });
+  }
+
+  #newLoop(): SyncLoop {
+    const { given, measured } = this.options;
+    const { syncLoop, admitPod } = given;
+    return new SyncLoop({
+      ...syncLoop,
+      config: this.config,
+      podManager: this.podManager,
+      podWorkers: this.podWorkers,
+      workQueue: this.podWorkers.workQueue,
+      statusManager: this.statusManager,
+      runtime: this.podSyncer.pods,
+      ...(admitPod !== undefined && { admitPod }),
+      onHousekeeping: ({ pods }) => this.podSyncer.releasePods(pods, (podUID) => this.#isFinished(podUID)),
+      onCaughtUp: () => this.#noteCaughtUp(),
+      eventRecorder: this.eventRecorder,
+      ...measured,
+    });
+  }
+
+  #newMirrorPods(): MirrorPodReconciler {
+    const { shared, timed, given } = this.options;
+    const { nodeName } = given;
+    return new MirrorPodReconciler({
+      ...given.mirrorPods,
+      podManager: this.podManager,
+      mirrorPodClient: new MirrorPodClient({
+        transport: this.transport,
+        nodeName,
+        getNode: () => this.nodeObject.node,
+        ...(timed.clock !== undefined && { clock: timed.clock }),
+      }),
+      nodeName,
+      podSource: this.source,
+      staticPodsReady: () => this.loop.sourcesReady(),
+      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
+      ...shared,
+    });
+  }
+
+  /** True for a pod that the workers know and are done with. */
+  #isFinished(podUID: string): boolean {
+    return this.podWorkers.isPodKnownTerminated(podUID) && this.podWorkers.shouldPodBeFinished(podUID);
+  }
+
+  #noteCaughtUp(): void {
+    this.source.noteCaughtUp();
+    const isReady = this.loop.sourcesReady();
+    // the node need not wait for the next look at it
+    if (isReady && !this.#wasReady) this.nodeObject.changed();
+    this.#wasReady = isReady;
+  }
+
+  #readiness(): NodeReadiness {
+    if (!this.loop.sourcesReady()) return { ready: false, message: 'the pod sources have not been heard yet' };
+    const { readiness } = this.options.node;
+    return readiness === undefined ? { ready: true } : readiness();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
+import type { ProvidedPod } from './provided-pod.ts';
+import type { StatusFacts } from './provided-status.ts';
+import type { ProviderMetrics } from './provider-metrics.ts';
+import type { ProviderPodSyncerOptions } from './provider-pod-syncer-options.ts';
+
+export interface ToldStatusesOptions {
+  readonly statusManager: ProviderPodSyncerOptions['statusManager'];
+  readonly hostIPs: () => readonly string[];
+  readonly clock: SteadyClock;
+  readonly metrics: ProviderMetrics;
+}
+
+/** What the status manager is told of pods, and what was told before. */
+export class ToldStatuses {
+  readonly #options: ToldStatusesOptions;
+  #isStopped = false;
+
+  constructor(options: ToldStatusesOptions) {
+    this.#options = options;
+  }
+
+  /** What the next status of the pod is made from. */
+  facts({ pod, uid }: ProvidedPod): StatusFacts {
+    const { statusManager, hostIPs, clock } = this.#options;
+    return { pod, previous: previousStatus(pod, statusManager.getPodStatus(uid)), hostIPs: hostIPs(), now: clock.now() };
+  }
+
+  tell({ pod, uid }: ProvidedPod, status: WirePodStatus): void {
+    if (this.#isStopped) return;
+    const { statusManager, metrics } = this.#options;
+    const before = statusManager.getPodStatus(uid)?.phase ?? pod.status?.phase;
+    if (status.phase === 'Running' && (before === undefined || before === 'Pending')) metrics.runs(pod);
+    statusManager.setPodStatus(pod, status);
+  }
+
+  tellTerminated(pod: Pod): void {
+    this.#options.statusManager.terminatePod(pod);
+  }
+
+  /** No status is told any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+}
+
+/** What was told last: by this run of the agent, or by an earlier one. */
+function previousStatus(pod: Pod, told: Pod['status']): WirePodStatus | undefined {
+  const status = told ?? pod.status;
+  if (status === undefined) return undefined;
+  return callGuarded(() => canonicalPodStatus(status), ignoreFailure);
+}
