@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { errorCodes } from '../../src/base/errors.ts';
 import { readTree, type SourceFile } from './source-tree.ts';
 
 const made = 'src/kubelet/cri/proto/api_pb.ts';
@@ -38,5 +39,25 @@ describe('the names of src', () => {
     const one = sourceFile('a.ts', 'export function keyOf(): string;\nexport function keyOf(): string {}\nconst nameOf = 1;');
     const other = sourceFile('b.ts', 'export async function* nameOf() {}\nexport const keyOf = 1;');
     expect(repeated([one, other].flatMap(exportedNames))).toEqual({ keyOf: ['a.ts', 'b.ts'] });
+  });
+});
+
+/** The classes of errors of a file that do not say their own name: the name of their parent would stand in logs. */
+function namelessErrors({ path, code }: SourceFile): string[] {
+  const classes = [...code.matchAll(/class (\w+) extends \w*Error\b/g)].map(([, name = '']) => name);
+  return classes.filter((name) => !code.includes(`name = '${name}'`)).map((name) => `${path}: ${name}`);
+}
+
+describe('an error', () => {
+  const tests = ['test/unit', 'test/server'].flatMap(readTree);
+
+  it('has the name of its class', () => {
+    expect(readTree('src').flatMap(namelessErrors)).toEqual([]);
+    const classes = "class A extends Error {}\nclass B extends RangeError { name = 'B' }";
+    expect(namelessErrors(sourceFile('a.ts', classes))).toEqual(['a.ts: A']);
+  });
+
+  it.each(Object.keys(errorCodes))('with the code %s is expected by a test', (code) => {
+    expect(tests.some((file) => file.code.includes(`'${code}'`))).toBe(true);
   });
 });

@@ -16,6 +16,7 @@ export class ManifestFault extends Error {
     const place = path === '' ? 'the manifest' : `\`${path}\``;
     const got = value instanceof TypeOnly || path === '' || freeValues.test(path) ? typeOf(value) : shownValue(value);
     super(`Expected ${place} to be ${rule}, got ${got}`, options);
+    this.name = 'ManifestFault';
     this.path = path;
   }
 }
@@ -76,6 +77,7 @@ export class InvalidManifestError extends StatusManagerError {
 
   constructor(source: string, parsed: boolean, fault: ManifestFault) {
     super('ERR_INVALID_MANIFEST', `${source}: ${fault.message}`, { cause: fault.cause });
+    this.name = 'InvalidManifestError';
     this.source = source;
     this.path = fault.path;
     this.parsed = parsed;

@@ -261,6 +261,7 @@ class PluginFailure extends Error {
 
   constructor(message: string, isMissing = false) {
     super(message);
+    this.name = 'PluginFailure';
     this.isMissing = isMissing;
   }
 }

@@ -46,7 +46,9 @@ const smallStart = 262_144;
 const variableCost = 100;
 
 /** A container starts with so much that it must wait for its turn. */
-export class LargeStart extends Error {}
+export class LargeStart extends Error {
+  override readonly name = 'LargeStart';
+}
 
 /** Counts what a container starts with, and throws where Linux could not start it. */
 export class StartSize {

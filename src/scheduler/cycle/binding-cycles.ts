@@ -7,10 +7,14 @@ import { type PlacedPod, refusedNode } from './scheduling-cycle.ts';
 import type { StatusWrites } from './status-writes.ts';
 
 /** The error of a binding that the scheduler gave up itself: it was stopped or suspended, or the pod was deleted. */
-export class BindingGivenUp extends Error {}
+export class BindingGivenUp extends Error {
+  override readonly name = 'BindingGivenUp';
+}
 
 /** The error of a binding that was taken back before it was sent, because a more important pod needs the place. The pod is tried again. */
-export class BindingPreempted extends Error {}
+export class BindingPreempted extends Error {
+  override readonly name = 'BindingPreempted';
+}
 
 /** How the binding of a pod ended. */
 export type BindingEnd =

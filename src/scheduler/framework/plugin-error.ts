@@ -23,6 +23,7 @@ export class PluginError extends StatusManagerError {
 
   constructor(plugin: string, extensionPoint: ExtensionPoint, what: string, options?: ErrorOptions) {
     super('ERR_PLUGIN', `The scheduler's plugin ${plugin} failed in ${extensionPoint}: ${what}`, options);
+    this.name = 'PluginError';
     this.plugin = plugin;
     this.extensionPoint = extensionPoint;
   }

@@ -15,6 +15,7 @@ export class RequestFailure extends Error {
 
   constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>, answer = readApiFailure(cause)) {
     super(answer.message);
+    this.name = 'RequestFailure';
     this.verb = verb;
     this.errorClass = errorClass;
     this.cause = cause;

@@ -62,6 +62,7 @@ export class UnsettledPodsError extends StatusManagerError {
 
   constructor(code: 'ERR_FLUSH_TIMEOUT' | 'ERR_STOPPED', what: string, pods: readonly UnsettledPod[]) {
     super(code, `${what}: ${listOf(pods)}`);
+    this.name = 'UnsettledPodsError';
     this.pods = pods;
   }
 }

@@ -264,9 +264,11 @@ describe('CgroupManager', () => {
   it('says why groups of version 2 get no controllers', async () => {
     const kernel = new FakeKernel(2);
     kernel.refuse = (path) => (path === '/cg/cgroup.subtree_control' ? 'EBUSY' : undefined);
-    await expect((await opened(kernel)).createBase()).rejects.toThrow(
-      '/cg/kubepods has no controller for cpu and memory and pids',
-    );
+    await expect((await opened(kernel)).createBase()).rejects.toMatchObject({
+      name: 'CgroupError',
+      code: 'ERR_CGROUP',
+      message: expect.stringContaining('/cg/kubepods has no controller for cpu and memory and pids'),
+    });
   });
 
   it('limits huge pages, where the kernel has them', async () => {

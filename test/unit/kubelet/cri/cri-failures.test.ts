@@ -27,7 +27,13 @@ describe('a call that the runtime refuses', () => {
     const { runtime } = await setUp({ StartContainer: () => ({ code, details: 'it is so' }) });
     const failure = await failureOf(runtime.startContainer('c'));
     expect(isRuntimeError(failure)).toBe(true);
-    expect(failure).toMatchObject({ kind, call: 'StartContainer', message: `rpc error: code = ${name} desc = it is so` });
+    expect(failure).toMatchObject({
+      name: 'RuntimeError',
+      code: 'ERR_RUNTIME',
+      kind,
+      call: 'StartContainer',
+      message: `rpc error: code = ${name} desc = it is so`,
+    });
   });
 
   it('is logged at level debug', async () => {

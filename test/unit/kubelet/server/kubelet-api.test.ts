@@ -102,11 +102,13 @@ describe('a page of the kubelet API', () => {
   });
 
   it('is not lost when the host fails', async () => {
+    const refusal = new KubeletApiRefusal(503, 'not yet');
+    expect(refusal).toMatchObject({ name: 'KubeletApiRefusal', code: 'ERR_KUBELET_API', status: 503 });
     const host = fakeHost({
       pods: () => {
         throw new Error('a secret of the node');
       },
-      runningPods: () => Promise.reject(new KubeletApiRefusal(503, 'not yet')),
+      runningPods: () => Promise.reject(refusal),
       configz: () => ({ size: 1n }),
     });
     const { get } = await apiWorld({ host });
