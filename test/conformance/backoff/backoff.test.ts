@@ -6,8 +6,8 @@ import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type BackoffCase, backoffCaseProblem } from './backoff-case.ts';
-import { playBackoff } from './backoff-player.ts';
-import { backoffKind } from './index.ts';
+import { backoffKind } from './backoff-kind.ts';
+import { playBackoff } from './play-backoff.ts';
 
 const file = fileURLToPath(new URL('../backoff-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('backoff') ?? []) as readonly BackoffCase[];

@@ -5,8 +5,8 @@ import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type CacheCase, cacheCaseProblem } from './cache-case.ts';
-import { playCache } from './cache-player.ts';
-import { cacheKind, judgeCache } from './index.ts';
+import { cacheKind, judgeCache } from './cache-kind.ts';
+import { playCache } from './play-cache.ts';
 
 const file = fileURLToPath(new URL('../cache-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('cache') ?? []) as readonly CacheCase[];

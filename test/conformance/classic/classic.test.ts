@@ -4,9 +4,9 @@ import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type ClassicCase, classicCaseProblem } from './classic-case.ts';
-import { falsifyClassic } from './classic-falsify.ts';
-import { playClassic } from './classic-player.ts';
-import { classicKind, judgeClassic } from './index.ts';
+import { classicKind, judgeClassic } from './classic-kind.ts';
+import { falsifyClassic } from './falsify-classic.ts';
+import { playClassic } from './play-classic.ts';
 
 const file = fileURLToPath(new URL('../classic-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('classic') ?? []) as readonly ClassicCase[];

@@ -6,8 +6,8 @@ import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type ConfigCase, configCaseProblem } from './config-case.ts';
-import { playConfig } from './config-player.ts';
-import { configKind } from './index.ts';
+import { configKind } from './config-kind.ts';
+import { playConfig } from './play-config.ts';
 
 function casesOf(name: string): readonly ConfigCase[] {
   const file = fileURLToPath(new URL(`../${name}`, import.meta.url));

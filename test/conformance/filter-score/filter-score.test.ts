@@ -5,8 +5,8 @@ import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type FilterScoreCase, filterScoreCaseProblem } from './filter-score-case.ts';
-import { playFilterScore } from './filter-score-player.ts';
-import { filterScoreKind, judgeFilterScore } from './index.ts';
+import { filterScoreKind, judgeFilterScore } from './filter-score-kind.ts';
+import { playFilterScore } from './play-filter-score.ts';
 
 const file = fileURLToPath(new URL('../filterScore-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('filterScore') ?? []) as readonly FilterScoreCase[];

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { manifestKind } from './index.ts';
+import { falsifyManifest } from './falsify-manifest.ts';
+import { judgeManifest } from './judge-manifest.ts';
 import { type ManifestCase, manifestCaseProblem } from './manifest-case.ts';
-import { falsifyManifest } from './manifest-falsify.ts';
-import { judgeManifest } from './manifest-judge.ts';
-import { playManifest } from './manifest-player.ts';
+import { manifestKind } from './manifest-kind.ts';
+import { playManifest } from './play-manifest.ts';
 
 function casesOf(name: string): readonly ManifestCase[] {
   const file = fileURLToPath(new URL(`../${name}.jsonl.gz`, import.meta.url));

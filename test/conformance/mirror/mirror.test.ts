@@ -5,9 +5,9 @@ import { judgeSteps } from '../kinds/judge-steps.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { mirrorKind } from './index.ts';
 import { type MirrorCase, mirrorCaseProblem } from './mirror-case.ts';
-import { playMirror } from './mirror-player.ts';
+import { mirrorKind } from './mirror-kind.ts';
+import { playMirror } from './play-mirror.ts';
 
 const file = fileURLToPath(new URL('../mirror-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('mirror') ?? []) as readonly MirrorCase[];

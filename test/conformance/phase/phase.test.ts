@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Prng } from '../../random/chaos/prng.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { falsifyPhase, judgePhase, type PhaseCase, phaseCaseProblem, phaseKind, playPhase } from './index.ts';
+import { falsifyPhase, judgePhase, type PhaseCase, phaseCaseProblem, phaseKind, playPhase } from './phase-kind.ts';
 
 const file = fileURLToPath(new URL('../phase-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('phase') ?? []) as readonly PhaseCase[];

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { judgePreempt, preemptKind } from './index.ts';
+import { falsifyPreempt } from './falsify-preempt.ts';
+import { playPreempt } from './play-preempt.ts';
 import { type PreemptCase, preemptCaseProblem } from './preempt-case.ts';
-import { falsifyPreempt } from './preempt-falsify.ts';
-import { playPreempt } from './preempt-player.ts';
+import { judgePreempt, preemptKind } from './preempt-kind.ts';
 
 const file = fileURLToPath(new URL('../preempt-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('preempt') ?? []) as readonly PreemptCase[];

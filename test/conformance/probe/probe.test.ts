@@ -4,10 +4,10 @@ import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { probeKind } from './index.ts';
+import { judgeProbes } from './judge-probes.ts';
+import { playProbes } from './play-probes.ts';
 import { type ProbeCase, probeCaseProblem } from './probe-case.ts';
-import { judgeProbes } from './probe-judge.ts';
-import { playProbes } from './probe-player.ts';
+import { probeKind } from './probe-kind.ts';
 
 const file = fileURLToPath(new URL('../probe-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('probe') ?? []) as readonly ProbeCase[];

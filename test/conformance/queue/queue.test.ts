@@ -5,9 +5,9 @@ import { judgeSteps } from '../kinds/judge-steps.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { queueKind, type SteppedQueueCase, stepped } from './index.ts';
+import { playQueue } from './play-queue.ts';
 import { type QueueCase, type QueueOutcome, queueCaseProblem } from './queue-case.ts';
-import { playQueue } from './queue-player.ts';
+import { queueKind, type SteppedQueueCase, stepped } from './queue-kind.ts';
 
 const file = fileURLToPath(new URL('../queue-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('queue') ?? []) as readonly QueueCase[];

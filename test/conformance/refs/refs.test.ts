@@ -5,12 +5,12 @@ import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { refNamesKind, refsKind } from './index.ts';
-import { judgeRefNames, type RefNamesCase } from './ref-names.ts';
+import { falsifyRefNames } from './falsify-ref-names.ts';
+import { judgeRefs } from './judge-refs.ts';
+import { playRefs } from './play-refs.ts';
+import { judgeRefNames, type RefNamesCase, refNamesKind } from './ref-names.ts';
 import { type RefsCase, refsCaseProblem } from './refs-case.ts';
-import { falsifyRefNames } from './refs-falsify.ts';
-import { judgeRefs } from './refs-judge.ts';
-import { playRefs } from './refs-player.ts';
+import { refsKind } from './refs-kind.ts';
 
 function casesOf(kind: string) {
   const file = fileURLToPath(new URL(`../${kind}-public.jsonl.gz`, import.meta.url));

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { statusesKind } from './index.ts';
+import { falsifyStatuses } from './falsify-statuses.ts';
+import { judgeStatuses } from './judge-statuses.ts';
+import { playStatuses } from './play-statuses.ts';
 import { type StatusesCase, statusesCaseProblem } from './statuses-case.ts';
-import { falsifyStatuses } from './statuses-falsify.ts';
-import { judgeStatuses } from './statuses-judge.ts';
-import { playStatuses } from './statuses-player.ts';
+import { statusesKind } from './statuses-kind.ts';
 
 const file = fileURLToPath(new URL('../statuses-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('statuses') ?? []) as readonly StatusesCase[];

@@ -5,10 +5,10 @@ import { judgeSteps } from '../kinds/judge-steps.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { workersKind } from './index.ts';
 import { judgeOwnWays, type OwnWay } from './own-ways.ts';
+import { playWorkers } from './play-workers.ts';
 import { type WorkersCase, workersCaseProblem } from './workers-case.ts';
-import { playWorkers } from './workers-player.ts';
+import { workersKind } from './workers-kind.ts';
 
 const casesOf = (name: string): readonly WorkersCase[] => {
   const file = fileURLToPath(new URL(`../${name}.jsonl.gz`, import.meta.url));

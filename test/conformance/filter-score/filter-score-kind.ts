@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { isEmpty, memberDifferences, membersUnless } from '../kinds/member-differences.ts';
 import { type FilterScoreCase, type FilterScoreOutcome, filterScoreCaseProblem } from './filter-score-case.ts';
-import { playFilterScore } from './filter-score-player.ts';
+import { playFilterScore } from './play-filter-score.ts';
 
 /** Recordings of how the scheduler judges nodes for a pod: which fit, why others do not, and what each is worth. */
 export const filterScoreKind: CaseKind<FilterScoreCase> = { problem: filterScoreCaseProblem, replay: replayFilterScore };

@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
+import { playQueue } from './play-queue.ts';
 import { type QueueCase, type QueueOutcome, type QueueStep, queueCaseProblem } from './queue-case.ts';
-import { playQueue } from './queue-player.ts';
 
 /** A case whose steps hold what they have led to. */
 export type SteppedQueueCase = Omit<QueueCase, 'steps'> & {

@@ -1,9 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { judgeRefs } from './judge-refs.ts';
+import { playRefs } from './play-refs.ts';
 import { type RefsCase, refsCaseProblem } from './refs-case.ts';
-import { judgeRefs } from './refs-judge.ts';
-import { playRefs } from './refs-player.ts';
-
-export { refNamesKind } from './ref-names.ts';
 
 /** Recordings of the kubelet's managers of secrets and config maps. */
 export const refsKind: CaseKind<RefsCase> = { problem: refsCaseProblem, replay: replayRefs };

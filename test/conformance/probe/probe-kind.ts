@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { judgeProbes } from './judge-probes.ts';
+import { playProbes } from './play-probes.ts';
 import { type ProbeCase, probeCaseProblem } from './probe-case.ts';
-import { judgeProbes } from './probe-judge.ts';
-import { playProbes } from './probe-player.ts';
 
 /** Recordings of the kubelet's probe manager. */
 export const probeKind: CaseKind<ProbeCase> = { problem: probeCaseProblem, replay: replayProbes };

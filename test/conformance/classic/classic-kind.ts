@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { type ClassicCase, type ClassicOutcome, classicCaseProblem } from './classic-case.ts';
-import { type ClassicPlayed, playClassic } from './classic-player.ts';
+import { type ClassicPlayed, playClassic } from './play-classic.ts';
 import { upstreamFault } from './policy-faults.ts';
 
 /** Recordings of the classic scheduler, which reads a policy file. */

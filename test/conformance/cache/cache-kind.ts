@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
 import { type CacheCase, type CacheOutcome, cacheCaseProblem } from './cache-case.ts';
-import { playCache } from './cache-player.ts';
+import { playCache } from './play-cache.ts';
 
 /** Recordings of the classic scheduler's cache of pods and nodes. */
 export const cacheKind: CaseKind<CacheCase> = { problem: cacheCaseProblem, replay: replayCache };

@@ -1,7 +1,7 @@
 import type { CaseKind } from '../kinds/case-kind.ts';
+import { judgeStatuses } from './judge-statuses.ts';
+import { playStatuses } from './play-statuses.ts';
 import { type StatusesCase, statusesCaseProblem } from './statuses-case.ts';
-import { judgeStatuses } from './statuses-judge.ts';
-import { playStatuses } from './statuses-player.ts';
 
 /** Recordings of the kubelet's statuses from a runtime's view. */
 export const statusesKind: CaseKind<StatusesCase> = {

@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { isEmpty, memberDifferences, membersUnless } from '../kinds/member-differences.ts';
+import { playPreempt } from './play-preempt.ts';
 import { type PreemptCase, type PreemptOutcome, preemptCaseProblem } from './preempt-case.ts';
-import { playPreempt } from './preempt-player.ts';
 
 /** Recordings of how the scheduler makes room for a pod that fits nowhere. */
 export const preemptKind: CaseKind<PreemptCase> = { problem: preemptCaseProblem, replay: replayPreempt };

@@ -1,7 +1,7 @@
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
+import { playWorkers } from './play-workers.ts';
 import { type WorkersCase, workersCaseProblem } from './workers-case.ts';
-import { playWorkers } from './workers-player.ts';
 
 /** Recordings of the kubelet's pod workers. */
 export const workersKind: CaseKind<WorkersCase> = { problem: workersCaseProblem, replay: replayWorkers };
