@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { falsifyOut } from '../kinds/falsify-out.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type ClassicCase, classicCaseProblem } from './classic-case.ts';
 import { classicKind, judgeClassic } from './classic-kind.ts';
-import { falsifyClassic } from './falsify-classic.ts';
 import { playClassic } from './play-classic.ts';
 
 const file = fileURLToPath(new URL('../classic-public.jsonl.gz', import.meta.url));
@@ -19,7 +19,7 @@ describe('replay of the classic scheduler, which reads a policy file', () => {
   });
 
   it('finds a recording that is falsified in one place', async () => {
-    const lied = { play: playClassic, falsify: falsifyClassic, judge: judgeClassic };
+    const lied = { play: playClassic, falsify: falsifyOut, judge: judgeClassic };
     const { told, shareFound, missed } = await tellLies(cases, lied);
     expect(told).toBe(cases.length * liesOfACase);
     expect(shareFound, missed.slice(0, 20).join('; ')).toBeGreaterThanOrEqual(leastShare);

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { falsifyOut } from '../kinds/falsify-out.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { falsifyPreempt } from './falsify-preempt.ts';
 import { playPreempt } from './play-preempt.ts';
 import { type PreemptCase, preemptCaseProblem } from './preempt-case.ts';
 import { judgePreempt, preemptKind } from './preempt-kind.ts';
@@ -21,7 +21,7 @@ describe('replay of how the scheduler makes room for a pod', () => {
   it('finds a recording that is falsified in one place', async () => {
     const { told, shareFound, missed } = await tellLies(cases, {
       play: playPreempt,
-      falsify: falsifyPreempt,
+      falsify: falsifyOut,
       judge: judgePreempt,
     });
     expect(told).toBe(cases.length * liesOfACase);

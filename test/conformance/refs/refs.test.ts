@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../../random/chaos/prng.ts';
 import { falsifyExpect } from '../kinds/falsify-expect.ts';
+import { falsifyOut } from '../kinds/falsify-out.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { leastShare, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
-import { falsifyRefNames } from './falsify-ref-names.ts';
 import { judgeRefs } from './judge-refs.ts';
 import { playRefs } from './play-refs.ts';
 import { judgeRefNames, type RefNamesCase, refNamesKind } from './ref-names.ts';
@@ -52,7 +52,7 @@ describe('replay of which secrets and config maps the kubelet finds in a pod', (
 
   it('finds a recording that is falsified in one place', () => {
     const prng = new Prng(12);
-    const lies = recordedNames.map((original) => falsifyRefNames(original, prng));
+    const lies = recordedNames.map((original) => falsifyOut(original, prng));
     const missed = lies.filter((falsified) => judgeRefNames(falsified.case).length === 0);
     expect(missed.map(({ lie }) => lie)).toEqual([]);
   });
