@@ -1,11 +1,13 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
-import { type BackoffCase, backoffCaseProblem } from './backoff-case.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
+import { backoffCaseProblem } from './backoff-case.ts';
 import { playBackoff } from './play-backoff.ts';
 
 /** Recordings of how the kubelet delays the restarts of containers. */
-export const backoffKind: CaseKind<BackoffCase> = { problem: backoffCaseProblem, replay: replayBackoff };
-
-async function replayBackoff(recorded: BackoffCase): Promise<CaseResult> {
-  return { differences: judgeSteps(recorded, await playBackoff(recorded)), exemptions: [] };
-}
+export const backoffKind = replayedKind({
+  problem: backoffCaseProblem,
+  play: playBackoff,
+  judge: judgeSteps,
+  falsify: falsifyExpect,
+});

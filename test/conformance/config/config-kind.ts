@@ -1,10 +1,13 @@
-import type { CaseKind } from '../kinds/case-kind.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
-import { type ConfigCase, configCaseProblem } from './config-case.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
+import { configCaseProblem } from './config-case.ts';
 import { playConfig } from './play-config.ts';
 
 /** Recordings of the kubelet's pod config. */
-export const configKind: CaseKind<ConfigCase> = {
+export const configKind = replayedKind({
   problem: configCaseProblem,
-  replay: async (recorded) => ({ differences: judgeSteps(recorded, await playConfig(recorded)), exemptions: [] }),
-};
+  play: playConfig,
+  judge: judgeSteps,
+  falsify: falsifyExpect,
+});

@@ -13,10 +13,10 @@ import { refNamesKind } from '../refs/ref-names.ts';
 import { refsKind } from '../refs/refs-kind.ts';
 import { statusesKind } from '../statuses/statuses-kind.ts';
 import { workersKind } from '../workers/workers-kind.ts';
-import type { CaseKind } from './case-kind.ts';
+import type { ReplayedKind } from './replayed-kind.ts';
 
 /** The kinds of recorded cases beside the status manager's, by the name that a line has in its member `kind`. */
-export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
+export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, ReplayedKind>([
   ['manifest', manifestKind],
   ['backoff', backoffKind],
   ['mirror', mirrorKind],

@@ -1,11 +1,13 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
+import { falsifyManifest } from './falsify-manifest.ts';
 import { judgeManifest } from './judge-manifest.ts';
-import { type ManifestCase, manifestCaseProblem } from './manifest-case.ts';
+import { manifestCaseProblem } from './manifest-case.ts';
 import { playManifest } from './play-manifest.ts';
 
 /** Recordings of how the kubelet reads the manifests of static pods. */
-export const manifestKind: CaseKind<ManifestCase> = { problem: manifestCaseProblem, replay: replayManifest };
-
-async function replayManifest(recorded: ManifestCase): Promise<CaseResult> {
-  return { differences: judgeManifest(recorded, playManifest(recorded)), exemptions: [] };
-}
+export const manifestKind = replayedKind({
+  problem: manifestCaseProblem,
+  play: playManifest,
+  judge: judgeManifest,
+  falsify: falsifyManifest,
+});

@@ -1,11 +1,13 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
-import { type MirrorCase, mirrorCaseProblem } from './mirror-case.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
+import { mirrorCaseProblem } from './mirror-case.ts';
 import { playMirror } from './play-mirror.ts';
 
 /** Recordings of the kubelet's mirror client. */
-export const mirrorKind: CaseKind<MirrorCase> = { problem: mirrorCaseProblem, replay: replayMirror };
-
-async function replayMirror(recorded: MirrorCase): Promise<CaseResult> {
-  return { differences: judgeSteps(recorded, await playMirror(recorded)), exemptions: [] };
-}
+export const mirrorKind = replayedKind({
+  problem: mirrorCaseProblem,
+  play: playMirror,
+  judge: judgeSteps,
+  falsify: falsifyExpect,
+});

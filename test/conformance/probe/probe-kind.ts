@@ -1,11 +1,13 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
 import { judgeProbes } from './judge-probes.ts';
 import { playProbes } from './play-probes.ts';
-import { type ProbeCase, probeCaseProblem } from './probe-case.ts';
+import { probeCaseProblem } from './probe-case.ts';
 
 /** Recordings of the kubelet's probe manager. */
-export const probeKind: CaseKind<ProbeCase> = { problem: probeCaseProblem, replay: replayProbes };
-
-async function replayProbes(recorded: ProbeCase): Promise<CaseResult> {
-  return { differences: judgeProbes(recorded, await playProbes(recorded)), exemptions: [] };
-}
+export const probeKind = replayedKind({
+  problem: probeCaseProblem,
+  play: playProbes,
+  judge: judgeProbes,
+  falsify: falsifyExpect,
+});

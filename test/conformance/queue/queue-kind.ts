@@ -1,20 +1,29 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import type { Prng } from '../../random/chaos/prng.ts';
+import { type Falsified, falsifyExpect } from '../kinds/falsify-expect.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
 import { playQueue } from './play-queue.ts';
 import { type QueueCase, type QueueOutcome, type QueueStep, queueCaseProblem } from './queue-case.ts';
 
 /** A case whose steps hold what they have led to. */
-export type SteppedQueueCase = Omit<QueueCase, 'steps'> & {
+type SteppedQueueCase = Omit<QueueCase, 'steps'> & {
   readonly steps: readonly (QueueStep & { readonly expect: QueueOutcome })[];
 };
 
 /** Recordings of how pods go through the queue of kube-scheduler. */
-export const queueKind: CaseKind<QueueCase> = { problem: queueCaseProblem, replay: replayQueue };
+export const queueKind = replayedKind<QueueCase, QueueOutcome[]>({
+  problem: queueCaseProblem,
+  play: playQueue,
+  judge: (recorded, played) => judgeSteps(stepped(recorded), played),
+  falsify: falsifyQueue,
+});
 
-export function stepped(recorded: QueueCase): SteppedQueueCase {
-  return { ...recorded, steps: recorded.steps.map((step, index) => ({ ...step, expect: recorded.out[index] ?? {} })) };
+/** Falsifies what one step is said to have led to. */
+function falsifyQueue(original: QueueCase, prng: Prng): Falsified<QueueCase> | undefined {
+  const falsified = falsifyExpect(stepped(original), prng);
+  return falsified && { ...falsified, case: { ...original, out: falsified.case.steps.map((step) => step.expect) } };
 }
 
-async function replayQueue(recorded: QueueCase): Promise<CaseResult> {
-  return { differences: judgeSteps(stepped(recorded), await playQueue(recorded)), exemptions: [] };
+function stepped(recorded: QueueCase): SteppedQueueCase {
+  return { ...recorded, steps: recorded.steps.map((step, index) => ({ ...step, expect: recorded.out[index] ?? {} })) };
 }

@@ -1,10 +1,13 @@
-import type { CaseKind } from '../kinds/case-kind.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
+import { falsifyStatuses } from './falsify-statuses.ts';
 import { judgeStatuses } from './judge-statuses.ts';
 import { playStatuses } from './play-statuses.ts';
-import { type StatusesCase, statusesCaseProblem } from './statuses-case.ts';
+import { statusesCaseProblem } from './statuses-case.ts';
 
 /** Recordings of the kubelet's statuses from a runtime's view. */
-export const statusesKind: CaseKind<StatusesCase> = {
+export const statusesKind = replayedKind({
   problem: statusesCaseProblem,
-  replay: async (recorded) => ({ differences: judgeStatuses(recorded, playStatuses(recorded)), exemptions: [] }),
-};
+  play: playStatuses,
+  judge: judgeStatuses,
+  falsify: falsifyStatuses,
+});

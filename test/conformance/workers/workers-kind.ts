@@ -1,11 +1,13 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
 import { playWorkers } from './play-workers.ts';
 import { type WorkersCase, workersCaseProblem } from './workers-case.ts';
 
 /** Recordings of the kubelet's pod workers. */
-export const workersKind: CaseKind<WorkersCase> = { problem: workersCaseProblem, replay: replayWorkers };
-
-async function replayWorkers(recorded: WorkersCase): Promise<CaseResult> {
-  return { differences: judgeSteps(recorded, await playWorkers(recorded)), exemptions: [] };
-}
+export const workersKind = replayedKind({
+  problem: workersCaseProblem,
+  play: (recorded: WorkersCase) => playWorkers(recorded),
+  judge: judgeSteps,
+  falsify: falsifyExpect,
+});
