@@ -7,6 +7,7 @@ import { allowedSysctls } from '../../src/kubelet/admission/sysctls.ts';
 import type { WireNode } from '../../src/node.ts';
 import { Scheduler } from '../../src/scheduler.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';
+import { barePod } from '../../test/support/pods.ts';
 import type { Sized, SizedInput } from './measure.ts';
 import { jsonBytes, listOf, received } from './texts.ts';
 
@@ -15,10 +16,11 @@ const noPressures = { memory: false, disk: false, pid: false };
 type Parts = Pick<WirePod, 'metadata' | 'spec'>;
 
 function podOf(uid: string, { metadata, spec }: Partial<Parts>): WirePod {
-  return received({
+  const parts = {
     metadata: { name: uid, namespace: 'd', uid, ...metadata },
-    spec: { schedulerName: 'default-scheduler', ...spec, containers: spec?.containers ?? [{ name: 'app', image: 'app:1' }] },
-  });
+    spec: { schedulerName: 'default-scheduler', ...spec },
+  };
+  return received(barePod(parts));
 }
 
 function hostile(kind: string, size: number): WirePod {

@@ -7,6 +7,7 @@ import { credentialsFor } from '../../src/kubelet/images/keyring.ts';
 import { downwardFiles, ShownFields } from '../../src/kubelet/volumes/volume-request.ts';
 import { ConfigMapManager, objectBudget, SecretManager } from '../../src/object-managers.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';
+import { barePod } from '../../test/support/pods.ts';
 import type { Sized, SizedInput } from './measure.ts';
 import { jsonBytes, listOf, received, textOf } from './texts.ts';
 
@@ -18,10 +19,8 @@ const silentTransport = { request: never, stream: never } as never;
 /** A pod of the kind, as it comes from the server. */
 function podOf(kind: string, size: number): WirePod {
   const { metadata, spec, container } = hostilePart(kind, size);
-  return received({
-    metadata: { name: 'p', namespace: 'd', uid: 'u1', ...metadata },
-    spec: { containers: [{ name: 'app', image: 'app:1', ...container }], ...spec },
-  }) as WirePod;
+  const containers = [{ name: 'app', image: 'app:1', ...container }];
+  return received(barePod({ metadata: { name: 'p', namespace: 'd', uid: 'u1', ...metadata }, spec: { containers, ...spec } }));
 }
 
 /** What is refused counts, too: the work until then is what is measured. */

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { Prng } from '../random/chaos/prng.ts';
 import { canShow, type Defect, defects } from './falsify/broken-managers.ts';
 import { shuffled } from './falsify/shuffled.ts';
+import { judge } from './replay/judge-scenario.ts';
+import { play, type Variant } from './replay/play-scenario.ts';
 import { readCases } from './replay/read-cases.ts';
-import { judge } from './replay/replay-judge.ts';
-import { play, type Variant } from './replay/replay-player.ts';
 import type { Scenario } from './replay/replay-scenario.ts';
 import { variants } from './replay/variants.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../support/temp-dir.ts';
-import { falsifications, falsified } from './falsify/falsify-falsify.ts';
+import { falsifications, falsified } from './falsify/falsifications.ts';
 import { readCases } from './replay/read-cases.ts';
 import type { Scenario } from './replay/replay-scenario.ts';
 

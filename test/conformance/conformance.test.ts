@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { excesses } from './replay/ceilings.ts';
-import type { Variant } from './replay/replay-player.ts';
+import type { Variant } from './replay/play-scenario.ts';
 import { type FileResult, runFile } from './replay/run-file.ts';
 import { variants } from './replay/variants.ts';
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { PodClient, WirePodStatus } from '../../src/index.ts';
+import { type Judgement, judge } from './replay/judge-scenario.ts';
+import { type Outcome, play, type Variant } from './replay/play-scenario.ts';
 import { readCases } from './replay/read-cases.ts';
-import { type Judgement, judge } from './replay/replay-judge.ts';
-import { type Outcome, play, type Variant } from './replay/replay-player.ts';
 import type { Expectation, Scenario, Step } from './replay/replay-scenario.ts';
 import { variants } from './replay/variants.ts';
 

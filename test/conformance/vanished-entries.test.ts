@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json/types.ts';
 import type { WirePod, WirePodStatus } from '../../src/index.ts';
 import { excesses } from './replay/ceilings.ts';
-import { type Judgement, judge } from './replay/replay-judge.ts';
-import { type Outcome, play, type Variant } from './replay/replay-player.ts';
+import { type Judgement, judge } from './replay/judge-scenario.ts';
+import { type Outcome, play, type Variant } from './replay/play-scenario.ts';
 import type { Call, Scenario, Step } from './replay/replay-scenario.ts';
 import { variants } from './replay/variants.ts';
 

@@ -79,11 +79,13 @@ function extension(oid: string, value: Buffer): Buffer {
   return sequence(der(0x06, oid), der(0x04, value));
 }
 
-function sequence(...parts: readonly (Buffer | string)[]): Buffer {
+/** A sequence in DER. Texts are hexadecimal. */
+export function sequence(...parts: readonly (Buffer | string)[]): Buffer {
   return der(0x30, ...parts);
 }
 
-function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
+/** A tag with its content in DER. Texts are hexadecimal. */
+export function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
   const { length } = body;
   const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255];

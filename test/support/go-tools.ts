@@ -80,6 +80,9 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
   },
 };
 
+/** Beside the module, our Go package whose sources are built in, too: go.mod replaces it by its folder. */
+const sharedSources: Partial<Record<GoTool, string>> = { agent: '../harness' };
+
 /** Built from the sources of others alone. */
 const foreign: readonly GoTool[] = ['etcd', 'kube-apiserver', 'kwok', 'actionlint'];
 
@@ -109,13 +112,20 @@ export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> 
 /** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources (`k8s` links to upstream's). */
 async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
   if (foreign.includes(tool)) return tool;
-  const names = (await readdir(moduleDir, { recursive: true }))
-    .filter((name) => name.endsWith('.go') && !name.startsWith('k8s/'))
-    .sort();
+  const shared = sharedSources[tool];
+  const names = [...(await goFilesOf(moduleDir)), ...(shared === undefined ? [] : await goFilesOf(moduleDir, shared))];
   const sources = tool !== 'peer' ? names : names.filter((name) => !name.endsWith('_test.go'));
   const texts = await Promise.all(sources.map((name) => readFile(join(moduleDir, name))));
   const hash = hashOf(...texts.flatMap((text, index) => [`${sources[index]}\0${text.length}\0`, text]));
   return `${tool}-${hash.slice(0, 8)}${tool === 'peer' ? '' : '.test'}`;
+}
+
+async function goFilesOf(moduleDir: string, folder = '.'): Promise<string[]> {
+  const names = await readdir(join(moduleDir, folder), { recursive: true });
+  return names
+    .filter((name) => name.endsWith('.go') && !name.startsWith('k8s/'))
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /** The path of a tool's binary. Builds it first if it does not exist, which takes minutes. */

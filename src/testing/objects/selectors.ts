@@ -143,7 +143,9 @@ export function without(object: JsonObject, ...keys: readonly string[]): JsonObj
 }
 
 /** A value of a member has the wrong type. How the server answers depends on the request it came with. */
-export class ShapeError extends TypeError {}
+export class ShapeError extends TypeError {
+  override readonly name = 'ShapeError';
+}
 
 /** The name that Go's decoder has for a JSON value. */
 export function goTypeOf(value: Json): string {

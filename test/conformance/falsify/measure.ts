@@ -1,8 +1,8 @@
 import { Prng } from '../../random/chaos/prng.ts';
-import { type Judgement, judge } from '../replay/replay-judge.ts';
-import { type Outcome, play, type Variant } from '../replay/replay-player.ts';
+import { type Judgement, judge } from '../replay/judge-scenario.ts';
+import { type Outcome, play, type Variant } from '../replay/play-scenario.ts';
 import type { Scenario } from '../replay/replay-scenario.ts';
-import { type Falsification, falsifications, falsified, type Kind, kinds } from './falsify-falsify.ts';
+import { type Falsification, falsifications, falsified, type Kind, kinds } from './falsifications.ts';
 import { shuffled } from './shuffled.ts';
 
 /** A scenario as it was played once: what is told of it falsely changes nothing in that. */

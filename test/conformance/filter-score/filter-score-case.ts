@@ -1,14 +1,6 @@
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
-import type { RecordedCluster } from '../scheduling/recorded-cluster.ts';
-
-/** Why a pod, or a node, was rejected. */
-export interface RecordedFailure {
-  /** Absent where no plugin is named. */
-  readonly plugin?: string;
-  readonly code: string;
-  readonly reasons: readonly string[];
-}
+import type { RecordedCluster, RecordedFailure } from '../scheduling/recorded-cluster.ts';
 
 /** What a node is worth. */
 export interface RecordedScores {

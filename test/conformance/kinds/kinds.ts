@@ -1,21 +1,22 @@
-import { backoffKind } from '../backoff/index.ts';
-import { cacheKind } from '../cache/index.ts';
-import { classicKind } from '../classic/index.ts';
-import { configKind } from '../config/index.ts';
-import { filterScoreKind } from '../filter-score/index.ts';
-import { manifestKind } from '../manifest/index.ts';
-import { mirrorKind } from '../mirror/index.ts';
-import { phaseKind } from '../phase/index.ts';
-import { preemptKind } from '../preempt/index.ts';
-import { probeKind } from '../probe/index.ts';
-import { queueKind } from '../queue/index.ts';
-import { refNamesKind, refsKind } from '../refs/index.ts';
-import { statusesKind } from '../statuses/index.ts';
-import { workersKind } from '../workers/index.ts';
-import type { CaseKind } from './case-kind.ts';
+import { backoffKind } from '../backoff/backoff-kind.ts';
+import { cacheKind } from '../cache/cache-kind.ts';
+import { classicKind } from '../classic/classic-kind.ts';
+import { configKind } from '../config/config-kind.ts';
+import { filterScoreKind } from '../filter-score/filter-score-kind.ts';
+import { manifestKind } from '../manifest/manifest-kind.ts';
+import { mirrorKind } from '../mirror/mirror-kind.ts';
+import { phaseKind } from '../phase/phase-kind.ts';
+import { preemptKind } from '../preempt/preempt-kind.ts';
+import { probeKind } from '../probe/probe-kind.ts';
+import { queueKind } from '../queue/queue-kind.ts';
+import { refNamesKind } from '../refs/ref-names.ts';
+import { refsKind } from '../refs/refs-kind.ts';
+import { statusesKind } from '../statuses/statuses-kind.ts';
+import { workersKind } from '../workers/workers-kind.ts';
+import type { ReplayedKind } from './replayed-kind.ts';
 
 /** The kinds of recorded cases beside the status manager's, by the name that a line has in its member `kind`. */
-export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
+export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, ReplayedKind>([
   ['manifest', manifestKind],
   ['backoff', backoffKind],
   ['mirror', mirrorKind],

@@ -1,14 +1,6 @@
 import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
-import type { RecordedCluster } from '../scheduling/recorded-cluster.ts';
-
-/** Why a pod does not fit on a node. */
-export interface RecordedFailure {
-  /** Absent where no plugin is named. */
-  readonly plugin?: string;
-  readonly code: string;
-  readonly reasons: readonly string[];
-}
+import type { RecordedCluster, RecordedFailure } from '../scheduling/recorded-cluster.ts';
 
 /** What the scheduler would do so that the pod fits. An absent list or map is an empty one. */
 export interface PreemptOutcome {

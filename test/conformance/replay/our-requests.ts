@@ -1,5 +1,5 @@
+import { jitter, type Outcome } from './play-scenario.ts';
 import type { Arrived } from './replay-client.ts';
-import { jitter, type Outcome } from './replay-player.ts';
 import type { Step } from './replay-scenario.ts';
 import type { World } from './replay-world.ts';
 

@@ -1,7 +1,7 @@
+import type { Difference } from './judge-scenario.ts';
+import { judge } from './judge-scenario.ts';
+import { type Interpose, play, type Variant } from './play-scenario.ts';
 import { type Cases, readCases } from './read-cases.ts';
-import type { Difference } from './replay-judge.ts';
-import { judge } from './replay-judge.ts';
-import { type Interpose, play, type Variant } from './replay-player.ts';
 import type { Rule } from './replay-rules.ts';
 import { runTable, type TableResult } from './run-table.ts';
 

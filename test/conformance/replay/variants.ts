@@ -1,5 +1,5 @@
 import type { Ceilings } from './ceilings.ts';
-import type { Variant } from './replay-player.ts';
+import type { Variant } from './play-scenario.ts';
 
 export interface NamedVariant extends Variant {
   readonly name: string;

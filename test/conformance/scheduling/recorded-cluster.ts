@@ -42,3 +42,11 @@ export function promisedPods(nodeName: string, { nominated = [] }: RecordedClust
     .filter(({ status }) => status?.nominatedNodeName === nodeName)
     .map(({ metadata: { name, namespace, uid } = {} }) => createPodInfo({ metadata: { name, namespace, uid } } as WirePod));
 }
+
+/** Why a pod does not fit on a node, or on any. */
+export interface RecordedFailure {
+  /** Absent where no plugin is named. */
+  readonly plugin?: string;
+  readonly code: string;
+  readonly reasons: readonly string[];
+}

@@ -77,7 +77,7 @@ export function renderReport(report: FaultReport): string {
   return [...rows.map(([name, value]) => `${name.padEnd(15)} ${value}`), ...details.map((line) => `  ${line}`)].join('\n');
 }
 
-function listed(counts: ReadonlyMap<string, number>): string {
+export function listed(counts: ReadonlyMap<string, number>): string {
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
   const kinds = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, n]) => `${kind} ${n}`);
   return kinds.length === 0 ? '0' : `${total} (${kinds.join(', ')})`;

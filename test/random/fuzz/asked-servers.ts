@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createDebugHandler } from '../../../src/debug.ts';
 import { BasicPodManager, type Logger, type Pod, StatusManager } from '../../../src/index.ts';
 import { KubeletApi, type KubeletApiHost, type KubeletApiOptions } from '../../../src/kubelet.ts';
+import { buildContainerStatus, buildPod } from '../../../src/testing.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import type { Prng } from '../chaos/prng.ts';
 import { repeated } from './answer.ts';
@@ -22,13 +23,9 @@ export interface AskedServers extends AsyncDisposable {
 const pods = 100;
 
 function podOf(number: number): Pod {
-  const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
-  const status = { name: 'app', state, containerID: 'fake://app-1', ready: true, restartCount: 0, image: '', imageID: '' };
-  return {
-    metadata: { namespace: 'default', name: number === 0 ? 'web' : `web-${number}`, uid: `uid-${number}` },
-    spec: { containers: [{ name: 'app', image: 'app:1' }] },
-    status: { phase: 'Running', containerStatuses: [status] },
-  } as Pod;
+  const pod = buildPod({ metadata: { name: number === 0 ? 'web' : `web-${number}`, uid: `uid-${number}` } });
+  const containerStatuses = [buildContainerStatus({ containerID: 'fake://app-1' })];
+  return { ...pod, status: { phase: 'Running', containerStatuses } };
 }
 
 /** A runtime's server of streams; how one behaves is in its path. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/json/types.ts';
+import { podUIDOf } from '../../../src/api/pod/pod-identity.ts';
 import {
   buildMirrorPodOf,
   buildRunningStatus,
@@ -40,24 +41,22 @@ async function createMirror(node: TestNode, pod: WirePod): Promise<ServedPod> {
   return mirror;
 }
 
-const uidOf = (pod: WirePod): string => pod.metadata?.uid ?? '';
-
 describe('a static pod', () => {
   it('gets no request before its mirror pod is there, which then gets its status', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = addStaticPod(node, 'through-its-mirror');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
-    expect(await node.manager.flush()).toEqual({ held: [{ podUID: uidOf(pod), phase: 'no-mirror-pod' }] });
+    expect(await node.manager.flush()).toEqual({ held: [{ podUID: podUIDOf(pod), phase: 'no-mirror-pod' }] });
     await node.batches(2);
     expect(node.client.sent).toBe(0);
 
     const mirror = await createMirror(node, pod);
-    expect(mirror.metadata.annotations).toMatchObject({ 'kubernetes.io/config.mirror': uidOf(pod) });
+    expect(mirror.metadata.annotations).toMatchObject({ 'kubernetes.io/config.mirror': podUIDOf(pod) });
     expect(await node.manager.flush()).toEqual({ held: [] });
     expect((await node.served('through-its-mirror')).status).toMatchObject({ phase: 'Running', podIP: '10.0.0.1' });
-    expect(node.manager.getPodStatus(mirror.metadata.uid)).toBe(node.manager.getPodStatus(uidOf(pod)));
+    expect(node.manager.getPodStatus(mirror.metadata.uid)).toBe(node.manager.getPodStatus(podUIDOf(pod)));
     expect(node.manager.explain(mirror.metadata.uid)).toMatchObject({
-      podUID: uidOf(pod),
+      podUID: podUIDOf(pod),
       apiUID: mirror.metadata.uid,
       phase: 'in-sync',
     });
@@ -70,7 +69,7 @@ describe('a static pod', () => {
     const pod = addStaticPod(node, 'probed');
     await createMirror(node, pod);
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
-    node.manager.setContainerReadiness(uidOf(pod), 'containerd://main', false);
+    node.manager.setContainerReadiness(podUIDOf(pod), 'containerd://main', false);
     await node.manager.flush();
     const { conditions = [] } = (await node.served('probed')).status;
     expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: 'ContainersNotReady' });

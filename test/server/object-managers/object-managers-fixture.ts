@@ -6,6 +6,7 @@ import { resources } from '../../../src/client/resources/api-resource.ts';
 import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { type ObjectManagerOptions, SecretManager } from '../../../src/object-managers.ts';
+import { podPullingWith } from '../../support/pods.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { BreakableTransport } from '../reflector/reflector-fixture.ts';
 
@@ -33,9 +34,7 @@ export class ManagedSecrets implements AsyncDisposable {
 
   /** A pod that names these secrets. */
   pod(uid: string, names: readonly string[], phase = 'Running'): Pod {
-    const { namespace } = this;
-    const spec = { containers: [], imagePullSecrets: names.map((name) => ({ name })) };
-    return { metadata: { name: uid, namespace, uid }, spec, status: { phase } };
+    return podPullingWith(names, { uid, namespace: this.namespace }, phase);
   }
 
   create(name: string, value: string, immutable = false): Promise<Wire<V1Secret>> {

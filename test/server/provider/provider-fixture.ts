@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, Pod, PodStatus } from '../../../src/api/json/types.ts';
+import { podUIDOf } from '../../../src/api/pod/pod-identity.ts';
 import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
@@ -25,7 +26,7 @@ export class MapProvider implements PodProvider {
 
   async createPod(pod: Pod): Promise<void> {
     await this.#note('createPod', pod);
-    this.pods.set(uidOf(pod), { pod, status: { phase: 'Running', podIP: '10.0.0.1' } });
+    this.pods.set(podUIDOf(pod), { pod, status: { phase: 'Running', podIP: '10.0.0.1' } });
   }
 
   async updatePod(pod: Pod): Promise<void> {
@@ -35,12 +36,12 @@ export class MapProvider implements PodProvider {
   async deletePod(pod: Pod): Promise<void> {
     await this.#note('deletePod', pod);
     if (this.endsAfterMs > 0) await delay(this.endsAfterMs);
-    this.pods.delete(uidOf(pod));
+    this.pods.delete(podUIDOf(pod));
   }
 
   async getPodStatus(pod: Pod): Promise<PodStatus | undefined> {
     await this.before('getPodStatus', pod);
-    return this.pods.get(uidOf(pod))?.status;
+    return this.pods.get(podUIDOf(pod))?.status;
   }
 
   getPods(): Pod[] {
@@ -187,8 +188,4 @@ export class ProviderNodeFixture implements AsyncDisposable {
 
 export function isReady({ status }: ServedPod): boolean {
   return status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }

@@ -7,15 +7,16 @@ import { ToldLives } from '../../../examples/virtual-node/agent/told-lives.ts';
 import { Random } from '../../../examples/virtual-node/random.ts';
 import type { WireContainerStatus, WirePod } from '../../../src/index.ts';
 import type { RuntimeHappening } from '../../../src/testing.ts';
+import { type BareParts, barePod } from '../../support/pods.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../support/runtime-configs.ts';
 
 function status(name: string, more: Partial<WireContainerStatus>): WireContainerStatus {
   return { name, restartCount: 0, ready: false, image: 'i', imageID: '', ...more };
 }
 
-function podWith(more: Partial<NonNullable<WirePod['status']>>, initNames: readonly string[] = []): WirePod {
+function podWith(status: BareParts['status'] = {}, initNames: readonly string[] = []): WirePod {
   const initContainers = initNames.map((name) => ({ name, ...(name === 'proxy' && { restartPolicy: 'Always' }) }));
-  return { metadata: { name: 'web-1-0', uid: 'a' }, spec: { containers: [{ name: 'app' }], initContainers }, status: more };
+  return barePod({ metadata: { name: 'web-1-0', uid: 'a' }, spec: { initContainers }, status });
 }
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };

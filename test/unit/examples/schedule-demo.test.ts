@@ -9,6 +9,7 @@ import {
   type ScheduleSnapshot,
 } from '../../../examples/virtual-node/schedule/schedule-view.ts';
 import type { WirePod } from '../../../src/index.ts';
+import { barePod } from '../../support/pods.ts';
 
 const nodes = [
   { name: 'small', zone: 'a', has: { milliCPU: 1000, memoryMiB: 1024 } },
@@ -17,7 +18,7 @@ const nodes = [
 
 function pod(name: string, nodeName?: string, cpu = '600m', memory = '256Mi', phase = 'Pending'): WirePod {
   const containers = [{ name: 'app', resources: { requests: { cpu, memory } } }];
-  return { metadata: { name, uid: name }, spec: { ...(nodeName && { nodeName }), containers }, status: { phase } };
+  return barePod({ metadata: { name, uid: name }, spec: { ...(nodeName && { nodeName }), containers }, status: { phase } });
 }
 
 describe('the placements', () => {

@@ -5,19 +5,11 @@ import { VirtualPod } from '../../../examples/virtual-node/virtual-pod.ts';
 import { type ProbedStatuses, VirtualProvider } from '../../../examples/virtual-node/virtual-provider.ts';
 import type { WirePod, WirePodStatus } from '../../../src/index.ts';
 import { PodStore } from '../../../src/testing.ts';
+import { type BareParts, barePod } from '../../support/pods.ts';
 
-function aPod(restartPolicy: string, spec: Partial<NonNullable<WirePod['spec']>> = {}, kind = 'web'): WirePod {
-  const containers = [{ name: 'app', image: 'app:1' }];
-  return {
-    metadata: {
-      name: 'web',
-      namespace: 'default',
-      uid: 'u1',
-      labels: { [kindLabel]: kind },
-      annotations: { [seedAnnotation]: '1' },
-    },
-    spec: { nodeName: 'node', restartPolicy, containers, ...spec },
-  };
+function aPod(restartPolicy: string, spec: BareParts['spec'] = {}, kind = 'web'): WirePod {
+  const metadata = { name: 'web', uid: 'u1', labels: { [kindLabel]: kind }, annotations: { [seedAnnotation]: '1' } };
+  return barePod({ metadata, spec: { restartPolicy, ...spec } });
 }
 
 const phaseOf = (pod: WirePod, virtualPod: VirtualPod) => virtualPod.statusOf(pod, undefined).phase;

@@ -1,17 +1,15 @@
-import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
+import type { WireNode } from '../../../src/api/json/types.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/plugin.ts';
 import { createNodeInfo, type NodeInfo, nodeSnapshotOf, type Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { barePod } from '../../support/pods.ts';
 
 /** A pod with this name and spec. */
 export function podInfo(name: string, spec: object = {}, status: object = {}): PodInfo {
-  return createPodInfo({
-    metadata: { name, namespace: 'd', uid: `u-${name}` },
-    spec: { containers: [], ...spec },
-    status,
-  } as WirePod);
+  const metadata = { name, namespace: 'd', uid: `u-${name}` };
+  return createPodInfo(barePod({ metadata, spec: { containers: [], ...spec }, status }));
 }
 
 /** A node with room for ten pods. */

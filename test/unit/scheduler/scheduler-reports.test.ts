@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../src/api/json/types.ts';
 import type { MetricsSink } from '../../../src/base/metrics/metrics.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-
-function pod(name: string, cpu: string): WirePod {
-  const containers = [{ name: 'app', resources: { requests: { cpu } } }];
-  return { metadata: { name, namespace: 'd', uid: name }, spec: { schedulerName: 'default-scheduler', containers } };
-}
+import { pod } from './scheduler-world.ts';
 
 function tallied(): { readonly sink: MetricsSink; readonly tally: Map<string, number> } {
   const tally = new Map<string, number>();
@@ -35,8 +30,8 @@ describe('a scheduler', () => {
     for (const one of [pod('small', '500m'), pod('big', '2')]) scheduler.setPod(one);
     scheduler.start();
     await scheduler.flush();
-    expect(scheduler.explain('small')).toMatchObject({ state: 'placed', nodes: [] });
-    const { state, attempts, nodes, text } = scheduler.explain('big');
+    expect(scheduler.explain('uid-small')).toMatchObject({ state: 'placed', nodes: [] });
+    const { state, attempts, nodes, text } = scheduler.explain('uid-big');
     expect([state, attempts, nodes.map(({ nodeName, plugin }) => [nodeName, plugin])]).toEqual([
       ...['waiting', 1],
       [

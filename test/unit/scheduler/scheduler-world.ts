@@ -1,15 +1,16 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
 import { Scheduler, type SchedulerOptions } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing.ts';
+import { type BareParts, barePod } from '../../support/pods.ts';
 
 export function node(name: string, cpu = '4'): WireNode {
   return { metadata: { name }, status: { allocatable: { cpu, memory: '8Gi', pods: '110' } } };
 }
 
-export function pod(name: string, cpu = '1', more: Partial<NonNullable<WirePod['spec']>> = {}): WirePod {
+export function pod(name: string, cpu = '1', more: BareParts['spec'] = {}): WirePod {
   const containers = [{ name: 'app', image: 'app:1', resources: { requests: { cpu } } }];
-  const metadata = { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1' };
-  return { metadata, spec: { schedulerName: 'default-scheduler', containers, ...more } } as WirePod;
+  const metadata = { name, uid: `uid-${name}`, resourceVersion: '1' };
+  return barePod({ metadata, spec: { schedulerName: 'default-scheduler', containers, ...more } });
 }
 
 export interface Binding {

@@ -97,6 +97,19 @@ describe('goTool', () => {
     expect((await names())[0]).not.toBe(peer);
   });
 
+  it('names the binary of agent after a hash of the shared harness, too', async () => {
+    const go = await fakeGo();
+    const [harness, overlay] = [join(go.dir, 'harness'), join(go.moduleDir, 'overlay.sh')];
+    await mkdir(harness);
+    await writeFile(join(harness, 'harness.go'), 'one\n');
+    await writeFile(overlay, '#!/bin/sh\n');
+    await chmod(overlay, 0o755);
+    const before = basename(await goTool('agent', go));
+    expect(before).toMatch(/^agent-[0-9a-f]{8}\.test$/);
+    await writeFile(join(harness, 'harness.go'), 'two\n');
+    expect(basename(await goTool('agent', go))).not.toBe(before);
+  });
+
   it('builds again when the dependencies change', async () => {
     const go = await fakeGo();
     const before = await goTool('etcd', go);

@@ -1,4 +1,5 @@
 import type { PartsMutant } from '../../chaos/parts/mutants.ts';
+import { listed } from '../report.ts';
 import type { PartsFaultReport } from './parts-fault-run.ts';
 
 export function renderPartsReport(report: PartsFaultReport): string {
@@ -23,10 +24,4 @@ export function catchOfParts(
   { damage }: PartsFaultReport,
 ): PartsFaultReport['damage'][number] | undefined {
   return damage.find(({ rule }) => breaks.includes(rule));
-}
-
-function listed(counts: ReadonlyMap<string, number>): string {
-  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-  const kinds = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, n]) => `${kind} ${n}`);
-  return kinds.length === 0 ? '0' : `${total} (${kinds.join(', ')})`;
 }

@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../../src/api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../../../src/api/pod/pod-identity.ts';
 import type { WireContainerStatus, WirePod } from '../../../../src/index.ts';
 import type { StoreEvent } from '../parts/simulated-objects.ts';
 import type { AgentFound } from './rules.ts';
@@ -30,7 +30,7 @@ export class AgentJudge {
 
   #judgeRemoval(pod: WirePod): void {
     this.#count('pod finished on the server');
-    const running = this.#ledger.ofPod(uidOf(pod)).find(({ state }) => state === 'running');
+    const running = this.#ledger.ofPod(podUIDOf(pod)).find(({ state }) => state === 'running');
     if (running) this.#found('a pod leaves the server when nothing of it runs', `${nameOf(pod)}: ${running.name} runs`);
   }
 
@@ -53,7 +53,8 @@ export class AgentJudge {
     for (const end of [state?.terminated, lastState?.terminated]) {
       if (end?.containerID === undefined || end.containerID === '') continue;
       const run = this.#ledger.get(idOf(end.containerID));
-      const isTrue = run?.state === 'exited' && run.exitCode === end.exitCode && run.name === name && run.podUID === uidOf(pod);
+      const isTrue =
+        run?.state === 'exited' && run.exitCode === end.exitCode && run.name === name && run.podUID === podUIDOf(pod);
       if (!isTrue)
         this.#found('every end that is told has happened', `${what}: ${JSON.stringify(end)}, not ${JSON.stringify(run)}`);
       else this.#count('end told');
@@ -68,7 +69,7 @@ export class AgentJudge {
 /** Where the server and the runtime differ, once all is calm. */
 export function outOfStep(pods: readonly WirePod[], ledger: RunLedger): string[] {
   ledger.catchUp();
-  const uids = new Set(pods.map(uidOf));
+  const uids = new Set(pods.map(podUIDOf));
   const strays = ledger.running().filter(({ podUID }) => !uids.has(podUID));
   const wrong = strays.map(({ podUID, name }) => `${name} of ${podUID} runs, and its pod is gone`);
   for (const uid of ledger.podsWithSandbox())
@@ -79,21 +80,21 @@ export function outOfStep(pods: readonly WirePod[], ledger: RunLedger): string[]
 function podOutOfStep(pod: WirePod, ledger: RunLedger): string[] {
   if (pod.metadata?.deletionTimestamp !== undefined) return [`${nameOf(pod)} is being deleted`];
   const { phase, containerStatuses = [] } = pod.status ?? {};
-  const runs = ledger.ofPod(uidOf(pod));
+  const runs = ledger.ofPod(podUIDOf(pod));
   if (isTerminalPhase(phase)) {
     return runs.some(({ state }) => state === 'running') ? [`${nameOf(pod)} is told ${phase}, and runs`] : [];
   }
   // an init container that does not end well, and an image that is not there, keep a container from its start
-  const isInitialized = (pod.spec?.initContainers ?? []).every(({ name }) => ledger.newest(uidOf(pod), name)?.exitCode === 0);
+  const isInitialized = (pod.spec?.initContainers ?? []).every(({ name }) => ledger.newest(podUIDOf(pod), name)?.exitCode === 0);
   // as the kubelet: a pod that is never restarted gets no second sandbox once something of it has run
-  const isCutShort = pod.spec?.restartPolicy === 'Never' && runs.length > 0 && !ledger.podsWithSandbox().has(uidOf(pod));
+  const isCutShort = pod.spec?.restartPolicy === 'Never' && runs.length > 0 && !ledger.podsWithSandbox().has(podUIDOf(pod));
   return (pod.spec?.containers ?? []).flatMap(({ name, image = '' }) => {
     const mayWait = !isInitialized || isCutShort || image.includes('/missing:');
-    const { state } = ledger.newest(uidOf(pod), name) ?? {};
+    const { state } = ledger.newest(podUIDOf(pod), name) ?? {};
     // one that was created before its image was changed to one that is not there is never started
     if (mayWait && (state === undefined || state === 'created')) return [];
     const status = containerStatuses.find((each) => each.name === name);
-    const difference = differenceOf(ledger, uidOf(pod), name, status);
+    const difference = differenceOf(ledger, podUIDOf(pod), name, status);
     return difference === undefined ? [] : [`${nameOf(pod)}/${name} ${difference}`];
   });
 }
@@ -115,10 +116,6 @@ function differenceOf(
   if (run.state === 'created') return 'is not started';
   const told = state?.terminated ?? lastState?.terminated;
   return idOf(told?.containerID) === run.id ? undefined : `has ended as ${run.id}, and is told ${JSON.stringify(state)}`;
-}
-
-export function uidOf({ metadata }: WirePod): string {
-  return metadata?.uid ?? '';
 }
 
 function nameOf({ metadata }: WirePod): string {

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '../../../../src/api/json/types.ts';
-import type { KubeRequest } from '../../../../src/client/transport/kube-transport.ts';
+import { podUIDOf } from '../../../../src/api/pod/pod-identity.ts';
 import type { Logger, WirePod } from '../../../../src/index.ts';
 import { NodeAgent } from '../../../../src/kubelet.ts';
 import { FakeMounter, FakeRuntime } from '../../../../src/testing.ts';
@@ -11,11 +10,11 @@ import type { Prng } from '../../chaos/prng.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
 import { Lifeline } from '../node/agent/lifeline.ts';
 import { ApiFaults, fairApiWeather } from '../parts/api-weather.ts';
-import { SimulatedObjects } from '../parts/simulated-objects.ts';
 import { SimulatedTransport } from '../parts/simulated-transport.ts';
+import { WitnessedObjects } from '../parts/witnessed-objects.ts';
 import { ProcessClock, type SimulatedClock } from '../simulated-clock.ts';
 import { epochMs } from '../simulated-server.ts';
-import { AgentJudge, outOfStep, uidOf } from './agent-judge.ts';
+import { AgentJudge, outOfStep } from './agent-judge.ts';
 import { AgentUsers, drawImage, drawLife } from './agent-users.ts';
 import { mortalRuntime } from './mortal-runtime.ts';
 import type { AgentFound } from './rules.ts';
@@ -36,19 +35,6 @@ export interface AgentWorldParts {
 }
 
 const nodeName = 'node-1';
-
-class WitnessedObjects extends SimulatedObjects {
-  isAgentWriting = false;
-
-  override answer(request: KubeRequest): JsonObject {
-    this.isAgentWriting = true;
-    try {
-      return super.answer(request);
-    } finally {
-      this.isAgentWriting = false;
-    }
-  }
-}
 
 interface Agent {
   readonly agent: NodeAgent;
@@ -189,14 +175,14 @@ export class AgentWorld {
   /** The containers of pods that are gone, which the runtime lists still. */
   leftOfPods(): string[] {
     this.#ledger.catchUp();
-    const known = new Set(this.#pods().map(uidOf));
+    const known = new Set(this.#pods().map(podUIDOf));
     const left = this.#ledger.all().filter(({ isListed, podUID }) => isListed && !known.has(podUID));
     return left.map((run) => JSON.stringify(run));
   }
 
   /** The folders of pods that are gone. */
   async foldersLeft(): Promise<string[]> {
-    const known = new Set(this.#pods().map(uidOf));
+    const known = new Set(this.#pods().map(podUIDOf));
     const names = await readdir(join(this.#parts.folder, 'kubelet', 'pods')).catch(() => []);
     return names.filter((name) => !known.has(name));
   }

@@ -1,10 +1,8 @@
-import type { JsonObject } from '../../../../src/api/json/types.ts';
-import type { KubeRequest } from '../../../../src/client/transport/kube-transport.ts';
 import type { Logger, WirePod } from '../../../../src/index.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import { ApiFaults, fairApiWeather } from '../parts/api-weather.ts';
-import { SimulatedObjects } from '../parts/simulated-objects.ts';
 import { SimulatedTransport } from '../parts/simulated-transport.ts';
+import { WitnessedObjects } from '../parts/witnessed-objects.ts';
 import { ProcessClock, type SimulatedClock } from '../simulated-clock.ts';
 import { epochMs } from '../simulated-server.ts';
 import { Lifeline } from './agent/lifeline.ts';
@@ -36,20 +34,6 @@ const lookEveryMs = 1000;
 /** What the parts of an agent have, without its pods. */
 const ownTimers = 10;
 const relistEveryMs = 10_000;
-
-/** The server's objects; it says which changes are the agent's. */
-class WitnessedObjects extends SimulatedObjects {
-  isAgentWriting = false;
-
-  override answer(request: KubeRequest): JsonObject {
-    this.isAgentWriting = true;
-    try {
-      return super.answer(request);
-    } finally {
-      this.isAgentWriting = false;
-    }
-  }
-}
 
 /** The agent that runs now, with what ends with it. */
 interface Agent {

@@ -1,4 +1,5 @@
 import type { BasicPodManager, Pod } from '../../../../src/index.ts';
+import { podPullingWith } from '../../../support/pods.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { Checker } from './checker.ts';
 
@@ -72,9 +73,5 @@ export class Pods {
 }
 
 function podOf({ namespace, uid, names, version }: LivingPod, phase: string): Pod {
-  return {
-    metadata: { namespace, name: uid, uid, resourceVersion: String(version) },
-    spec: { containers: [], imagePullSecrets: Array.from(names, (name) => ({ name })) },
-    status: { phase },
-  };
+  return podPullingWith(names, { uid, namespace, resourceVersion: String(version) }, phase);
 }

@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { podUIDOf } from '../../../../src/api/pod/pod-identity.ts';
 import type { PodStatus, WirePod } from '../../../../src/index.ts';
 import { NodeAgent } from '../../../../src/kubelet.ts';
 import { ApiEventRecorder, ProbeManager, type Prober, ProviderNode } from '../../../../src/node.ts';
 import { FakeMounter, FakeRuntime, type RuntimeHappening } from '../../../../src/testing.ts';
 import { networkOf } from '../../../support/network-of.ts';
+import { barePod } from '../../../support/pods.ts';
 import { quietMachine } from '../../../support/quiet-machine.ts';
 import { namespace, nodeName, type SoakPart } from '../soak-world.ts';
 import { createPods, deletePods, removePods } from './pods.ts';
@@ -23,7 +25,7 @@ export const providerPart: SoakPart = {
     const call = async (pod: { readonly metadata?: { readonly uid?: string } }, status: PodStatus | undefined): Promise<void> => {
       world.expectGone(pod);
       if (world.prng.chance(0.1)) throw new Error('the cloud is busy');
-      const uid = pod.metadata?.uid ?? '';
+      const uid = podUIDOf(pod) ?? '';
       if (status === undefined) held.delete(uid);
       else held.set(uid, status);
     };
@@ -34,7 +36,7 @@ export const providerPart: SoakPart = {
       createPod: (pod: object) => call(pod, { phase: 'Running', containerStatuses }),
       updatePod: (pod: object) => call(pod, { phase: 'Running', containerStatuses }),
       deletePod: (pod: object) => call(pod, undefined),
-      getPodStatus: async (pod: WirePod) => held.get(pod.metadata?.uid ?? ''),
+      getPodStatus: async (pod: WirePod) => held.get(podUIDOf(pod) ?? ''),
     };
     const shared = { clock: world.partClock, logger: null, random: () => world.prng.next(), eventRecorder: noEvents };
     const node = new ProviderNode({ ...shared, transport: world.kubeTransport, nodeName, provider: provider as never });
@@ -153,25 +155,25 @@ export const probesPart: SoakPart = {
         const containers = [{ name: 'app', readinessProbe: probe, livenessProbe: probe, startupProbe: probe }];
         const pods = Array.from({ length: podsARound }, (_, i) => {
           const metadata = { name: `pod-${round}-${i}`, namespace, uid: `${round}-${i}` };
-          return world.expectGone({ metadata, spec: { containers } });
+          return world.expectGone(barePod({ metadata, spec: { containers } }));
         });
         for (const pod of pods) {
           const state = { running: { startedAt: new Date(world.partClock.now()).toISOString() } };
           const status = {
             name: 'app',
-            containerID: `fake://${pod.metadata.uid}`,
+            containerID: `fake://${podUIDOf(pod)}`,
             state,
             ready: false,
             restartCount: 0,
             image: '',
             imageID: '',
           };
-          statuses.set(pod.metadata.uid, { phase: 'Running', podIP: '192.0.2.7', containerStatuses: [status] } as PodStatus);
+          statuses.set(podUIDOf(pod), { phase: 'Running', podIP: '192.0.2.7', containerStatuses: [status] } as PodStatus);
           probes.addPod(pod);
         }
         await world.pass(10_000);
         for (const pod of pods) {
-          statuses.delete(pod.metadata.uid);
+          statuses.delete(podUIDOf(pod));
           probes.removePod(pod);
         }
         await world.pass(10_000);

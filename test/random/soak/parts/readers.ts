@@ -1,7 +1,9 @@
-import { ApiServerPodSource, BasicPodManager } from '../../../../src/index.ts';
+import { ApiServerPodSource, BasicPodManager, type Pod } from '../../../../src/index.ts';
 import { MirrorPodClient, MirrorPodReconciler } from '../../../../src/mirror.ts';
 import { ConfigMapManager, SecretManager } from '../../../../src/object-managers.ts';
 import { Reflector, resources } from '../../../../src/reflector.ts';
+import { buildStaticPod } from '../../../../src/testing.ts';
+import { barePod } from '../../../support/pods.ts';
 import { namespace, nodeName, type SoakPart, type SoakWorld } from '../soak-world.ts';
 import { createPods, removePods } from './pods.ts';
 
@@ -59,7 +61,7 @@ export const objectsPart: SoakPart = {
             { name: 'b', configMap: { name: `m-${round}-${i}` } },
           ];
           const metadata = { name: `pod-${round}-${i}`, namespace, uid: `${round}-${i}` };
-          return world.expectGone({ metadata, spec: { volumes, containers: [{ name: 'app' }] } });
+          return world.expectGone(barePod({ metadata, spec: { volumes, containers: [{ name: 'app' }] } }));
         });
         const made = pods.map((_, i) => {
           const key = (letter: string): object => ({
@@ -132,8 +134,8 @@ export const mirrorPart: SoakPart = {
   },
 };
 
-function staticPod(world: SoakWorld, name: string): object {
-  const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': name };
+function staticPod(world: SoakWorld, name: string): Pod {
+  const annotations = { 'kubernetes.io/config.hash': name };
   const metadata = { name: `${name}-${nodeName}`, namespace, uid: name, annotations };
-  return world.expectGone({ metadata, spec: { nodeName, containers: [{ name: 'app', image: 'app:1' }] } });
+  return world.expectGone(buildStaticPod({ metadata, spec: { nodeName } }));
 }

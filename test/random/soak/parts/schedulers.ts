@@ -1,6 +1,7 @@
 import type { WireNode } from '../../../../src/api/json/types.ts';
 import type { WirePod } from '../../../../src/index.ts';
 import { ClusterScheduler, Scheduler } from '../../../../src/scheduler.ts';
+import { barePod } from '../../../support/pods.ts';
 import { namespace, type SoakPart, type SoakWorld } from '../soak-world.ts';
 import { createPods, removePods } from './pods.ts';
 
@@ -87,5 +88,5 @@ function pod(world: SoakWorld, round: number, i: number): WirePod {
     labelSelector: { matchLabels: { app: 'a1' } },
   };
   const containers = [{ name: 'app', resources: { requests: { cpu } } }];
-  return { metadata, spec: { schedulerName: 'default-scheduler', containers, topologySpreadConstraints: [spread] } } as WirePod;
+  return barePod({ metadata, spec: { schedulerName: 'default-scheduler', containers, topologySpreadConstraints: [spread] } });
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import { podConfigMapNames, podSecretNames } from '../../../../src/api/pod/pod-references.ts';
+import { barePod } from '../../../support/pods.ts';
 
-const pod = (spec: object): Pod => ({ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec }) as Pod;
+const pod = (spec: object) => barePod({ metadata: { name: 'p', namespace: 'd' }, spec });
 const volume = (source: object) => pod({ containers: [], volumes: [{ name: 'v', ...source }] });
 const sorts = ['containers', 'initContainers', 'ephemeralContainers'];
 const container = (sort: string, members: object) => pod({ containers: [], [sort]: [{ name: 'c', ...members }] });

@@ -1,13 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { der, sequence } from '../../../support/certificate-authority.ts';
 
-function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
-  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
-  const { length } = body;
-  const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from(head), body]);
-}
-
-const sequence = (...parts: readonly (Buffer | string)[]): Buffer => der(0x30, ...parts);
 const ecdsaWithSha256 = sequence('06082a8648ce3d040302');
 
 function distinguishedName(commonName: string): Buffer {

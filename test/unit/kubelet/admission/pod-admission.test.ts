@@ -9,20 +9,16 @@ import {
   schedulerPredicates,
 } from '../../../../src/kubelet/admission/pod-admission.ts';
 import { allowedSysctls, requireSysctlPatterns } from '../../../../src/kubelet/admission/sysctls.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 const node: WireNode = {
   metadata: { name: 'node-1', labels: { disk: 'ssd', rank: '7' } },
   spec: {},
   status: { allocatable: { cpu: '2', memory: '1Gi', 'ephemeral-storage': '10Gi', pods: '3' } },
 };
-const requests = (given: Record<string, string>): Pod => ({
-  metadata: { name: 'p', namespace: 'default', uid: 'p' },
-  spec: { containers: [{ name: 'app', image: 'app', resources: { requests: given } }] },
-});
-const pod = (spec: Partial<NonNullable<Pod['spec']>>, metadata: Pod['metadata'] = {}): Pod => ({
-  metadata: { name: 'p', namespace: 'default', uid: 'p', ...metadata },
-  spec: { containers: [{ name: 'app', image: 'app' }], ...spec },
-});
+const requests = (given: Record<string, string>): Pod => pod({ containers: [{ name: 'app', resources: { requests: given } }] });
+const pod = (spec: BareParts['spec'] = {}, metadata: BareParts['metadata'] = {}): Pod =>
+  barePod({ metadata: { name: 'p', uid: 'p', ...metadata }, spec });
 const critical = (cpu: string): Pod => pod({ ...requests({ cpu }).spec, priority: 2_000_000_000 });
 const context = (given: Pod, more: Partial<AdmissionContext> = {}): AdmissionContext => ({
   ...{ pod: given, others: [], node, pressures: {} },

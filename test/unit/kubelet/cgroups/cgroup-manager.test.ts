@@ -3,6 +3,7 @@ import type { Pod } from '../../../../src/api/json/types.ts';
 import { CgroupManager, type CgroupManagerOptions } from '../../../../src/kubelet/cgroups/cgroup-manager.ts';
 import { machineProcesses } from '../../../../src/kubelet/cgroups/cgroup-resources.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { barePod } from '../../../support/pods.ts';
 import { FakeKernel } from './support/fake-kernel.ts';
 
 const memory = { memoryCapacityBytes: 1024 ** 3 };
@@ -11,9 +12,8 @@ function opened(kernel: FakeKernel, options: CgroupManagerOptions = {}): Promise
   return CgroupManager.open({ filesystemRoot: '/cg', files: kernel, limits: memory, ...options });
 }
 
-function podWith(uid: string, resources: object = {}): Pod {
-  return { metadata: { uid, name: uid }, spec: { containers: [{ name: 'c', resources }] } };
-}
+const podWith = (uid: string, resources: object = {}): Pod =>
+  barePod({ metadata: { uid }, spec: { containers: [{ name: 'c', resources }] } });
 
 const burstable = podWith('b', { requests: { cpu: '500m' }, limits: { cpu: '1', memory: '64Mi' } });
 const guaranteed = podWith('g', { requests: { cpu: '2', memory: '1Gi' }, limits: { cpu: '2', memory: '1Gi' } });

@@ -1,4 +1,5 @@
 // Numbers after pkg/kubelet/cm/helpers_linux.go, qos/policy.go and kuberuntime_container_linux.go, v1.36.3.
+
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import type { Container } from '../../../../src/api/pod/pod-containers.ts';
@@ -23,6 +24,7 @@ import {
   sandboxResources,
 } from '../../../../src/kubelet/cgroups/cgroup-resources.ts';
 import { FakeCgroups } from '../../../../src/testing/fakes/fake-cgroups.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 const GiB = 1024 ** 3;
 const limitsWith = (limits: NodeLimits = {}) => checkedNodeLimits(limits, 4 * GiB);
@@ -31,9 +33,8 @@ const limits = limitsWith();
 function container(requests?: Record<string, string>, own?: Record<string, string>, more: Partial<Container> = {}): Container {
   return { name: 'c', resources: { ...(requests && { requests }), ...(own && { limits: own }) }, ...more };
 }
-function podOf(containers: Container[], spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {
-  return { metadata: { uid: 'u' }, spec: { containers, ...spec } };
-}
+const podOf = (containers: Container[], spec: BareParts['spec'] = {}): Pod =>
+  barePod({ metadata: { uid: 'u' }, spec: { containers, ...spec } });
 
 describe('processor time', () => {
   it.each([

@@ -12,6 +12,7 @@ import { defaultProcPaths } from '../../../../src/kubelet/containers/security-co
 import type { Service } from '../../../../src/kubelet/containers/service-environment.ts';
 import type { MountedVolume } from '../../../../src/kubelet/volumes/pod-folder.ts';
 import { FakeCgroups } from '../../../../src/testing/fakes/fake-cgroups.ts';
+import { shopPod } from './shop-pod.ts';
 
 let folder: string;
 const { signal } = new AbortController();
@@ -56,13 +57,6 @@ function configsWith(options: Partial<ContainerConfigsOptions> = {}): ContainerC
   });
 }
 
-function podWith(spec: Partial<NonNullable<Pod['spec']>> = {}, metadata: Pod['metadata'] = {}): Pod {
-  return {
-    metadata: { name: 'web', namespace: 'shop', uid: 'u-1', ...metadata },
-    spec: { containers: [{ name: 'app', image: 'nginx:1' }], ...spec },
-  };
-}
-
 function requestWith(pod: Pod, container: Container, more: Partial<ContainerConfigSource> = {}): ContainerConfigSource {
   return {
     ...{ pod, container, attempt: 0, imageRef: 'sha256:1', runtimeHandler: '', volumes: new Map(), podIPs: ['10.0.0.7'] },
@@ -73,7 +67,7 @@ function requestWith(pod: Pod, container: Container, more: Partial<ContainerConf
 
 describe('sandboxConfig', () => {
   it('makes all that the runtime gets of a pod', async () => {
-    const pod = podWith(
+    const pod = shopPod(
       {
         containers: [{ name: 'app', image: 'i', ports: [{ containerPort: 80, hostPort: 8080, protocol: 'TCP' }] }],
         hostname: 'box',
@@ -119,7 +113,7 @@ describe('sandboxConfig', () => {
   });
 
   it('leaves the host name to the node in its network, and its namespaces too', async () => {
-    const pod = podWith({ hostNetwork: true, hostPID: true, hostIPC: true });
+    const pod = shopPod({ hostNetwork: true, hostPID: true, hostIPC: true });
     const { hostname, linux, dnsConfig } = await configsWith().sandboxConfig({ pod, attempt: 0 }, signal);
     expect(hostname).toBe('');
     expect(linux.securityContext.namespaces).toEqual({ network: 'node', pid: 'node', ipc: 'node' });
@@ -129,7 +123,7 @@ describe('sandboxConfig', () => {
   it('tells of names that it had to leave out', async () => {
     const events: unknown[] = [];
     const nameservers = ['1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4'];
-    const pod = podWith({ dnsPolicy: 'None', dnsConfig: { nameservers } });
+    const pod = shopPod({ dnsPolicy: 'None', dnsConfig: { nameservers } });
     const configs = configsWith({ eventRecorder: { event: (_pod, ...said) => events.push(said) } });
     const { dnsConfig } = await configs.sandboxConfig({ pod, attempt: 0 }, signal);
     expect(dnsConfig?.servers).toEqual(nameservers.slice(0, 3));
@@ -137,7 +131,7 @@ describe('sandboxConfig', () => {
   });
 
   it('refuses names that Linux does not take', async () => {
-    const pod = podWith({ subdomain: 'b'.repeat(63), setHostnameAsFQDN: true });
+    const pod = shopPod({ subdomain: 'b'.repeat(63), setHostnameAsFQDN: true });
     await expect(configsWith().sandboxConfig({ pod, attempt: 0 }, signal)).rejects.toThrow('64 characters is the max');
   });
 
@@ -147,14 +141,14 @@ describe('sandboxConfig', () => {
     [{}, { namespace: '../x' }, 'namespace is no name of a folder'],
     [{}, { uid: '' }, 'uid is no name of a folder'],
   ])('refuses what it cannot do: %j %j', async (spec, metadata, message) => {
-    await expect(configsWith().sandboxConfig({ pod: podWith(spec, metadata), attempt: 0 }, signal)).rejects.toThrow(message);
-    const request = requestWith(podWith(spec, metadata), { name: 'app' });
+    await expect(configsWith().sandboxConfig({ pod: shopPod(spec, metadata), attempt: 0 }, signal)).rejects.toThrow(message);
+    const request = requestWith(shopPod(spec, metadata), { name: 'app' });
     await expect(configsWith().containerConfig(request, signal)).rejects.toThrow(message);
   });
 
   it('gives up at once when it is not wanted any more', async () => {
     const reason = new Error('not wanted');
-    await expect(configsWith().sandboxConfig({ pod: podWith(), attempt: 0 }, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(configsWith().sandboxConfig({ pod: shopPod(), attempt: 0 }, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
 
@@ -164,7 +158,7 @@ describe('containerConfig', () => {
     const container = { name: 'app', env: [field('status.hostIP'), field('status.podIPs')] };
     const configs = configsWith({ nodeIPs: () => ['::'], hostIPs: () => ['192.168.0.1'] });
     const podIPs = ['10.0.0.7', 'fd00::7'];
-    const { envs } = await configs.containerConfig(requestWith(podWith(), container, { podIPs }), signal);
+    const { envs } = await configs.containerConfig(requestWith(shopPod(), container, { podIPs }), signal);
     expect(envs).toEqual(
       expect.arrayContaining([
         { key: 'status.hostIP', value: '192.168.0.1' },
@@ -189,7 +183,7 @@ describe('containerConfig', () => {
       volumeMounts: [{ name: 'data', mountPath: '/data', readOnly: true }],
     };
     const volume: MountedVolume = { name: 'data', type: 'emptyDir', hostPath: '/v/data', readonly: false, selinuxRelabel: true };
-    const pod = podWith({ containers: [container], terminationGracePeriodSeconds: 30, enableServiceLinks: false });
+    const pod = shopPod({ containers: [container], terminationGracePeriodSeconds: 30, enableServiceLinks: false });
     const request = requestWith(pod, container, { attempt: 3, volumes: new Map([['data', volume]]) });
     const config = await configsWith().containerConfig(request, signal);
     expect(config).toMatchObject({
@@ -242,7 +236,7 @@ describe('containerConfig', () => {
   });
 
   it('shows a pod in the node network what the node knows', async () => {
-    const pod = podWith({ hostNetwork: true, hostAliases: [{ ip: '1.2.3.4', hostnames: ['a', 'b'] }] });
+    const pod = shopPod({ hostNetwork: true, hostAliases: [{ ip: '1.2.3.4', hostnames: ['a', 'b'] }] });
     await configsWith().containerConfig(requestWith(pod, { name: 'app' }), signal);
     expect(await readFile(join(folder, 'root/pods/u-1/etc-hosts'), 'utf8')).toBe(
       '# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n\n# Entries added by HostAliases.\n1.2.3.4\ta\tb\n',
@@ -257,42 +251,42 @@ describe('containerConfig', () => {
     [{ name: '../app' }, "the container's name is no name of a folder"],
     [{ name: 'app', securityContext: { runAsNonRoot: true } }, 'container has runAsNonRoot and image will run as root'],
   ])('refuses %j', async (container, message) => {
-    await expect(configsWith().containerConfig(requestWith(podWith(), container), signal)).rejects.toThrow(message);
+    await expect(configsWith().containerConfig(requestWith(shopPod(), container), signal)).rejects.toThrow(message);
   });
 
   it('leaves /etc/hosts to a container that has its own, and labels to a kernel with SELinux', async () => {
     const volume: MountedVolume = { name: 'v', type: 'hostPath', hostPath: '/v', readonly: false, selinuxRelabel: true };
     const container = { name: 'app', volumeMounts: [{ name: 'v', mountPath: '/etc/hosts' }] };
-    const request = requestWith(podWith(), container, { volumes: new Map([['v', volume]]) });
+    const request = requestWith(shopPod(), container, { volumes: new Map([['v', volume]]) });
     const { mounts } = await configsWith({ selinux: false }).containerConfig(request, signal);
     expect(mounts).toEqual([expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/v', selinuxRelabel: false })]);
-    expect((await configsWith().containerConfig(requestWith(podWith(), { name: 'app' }, { podIPs: [] }), signal)).mounts).toEqual(
+    expect((await configsWith().containerConfig(requestWith(shopPod(), { name: 'app' }, { podIPs: [] }), signal)).mounts).toEqual(
       [],
     );
   });
 
   it('gives addresses in the order of the node, one of each family', async () => {
     const env = [{ name: 'IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } }];
-    const request = requestWith(podWith(), { name: 'app', env }, { podIPs: ['fd00::7', '10.0.0.7', '10.0.0.8'] });
+    const request = requestWith(shopPod(), { name: 'app', env }, { podIPs: ['fd00::7', '10.0.0.7', '10.0.0.8'] });
     const { envs } = await configsWith().containerConfig(request, signal);
     expect(envs[0]).toEqual({ key: 'IPS', value: '10.0.0.7,fd00::7' });
   });
 
   it('waits for the services, but not for a static pod', async () => {
     const configs = configsWith({ services: () => undefined });
-    await expect(configs.containerConfig(requestWith(podWith(), { name: 'app' }), signal)).rejects.toMatchObject({
+    await expect(configs.containerConfig(requestWith(shopPod(), { name: 'app' }), signal)).rejects.toMatchObject({
       reason: 'CreateContainerConfigError',
       message: 'services have not yet been read at least once, cannot construct envvars',
     });
-    const pod = podWith({}, { annotations: { 'kubernetes.io/config.source': 'file' } });
+    const pod = shopPod({}, { annotations: { 'kubernetes.io/config.source': 'file' } });
     expect((await configs.containerConfig(requestWith(pod, { name: 'app' }), signal)).envs).toEqual([]);
   });
 
   it('puts a debug container into the process namespace of its target', async () => {
-    const request = requestWith(podWith(), { name: 'debug' }, { targetContainerID: 'c-1' });
+    const request = requestWith(shopPod(), { name: 'debug' }, { targetContainerID: 'c-1' });
     const config = await configsWith().containerConfig(request, signal);
     expect(config.securityContext.namespaces).toEqual({ network: 'pod', pid: 'target', ipc: 'pod', targetID: 'c-1' });
-    const shared = requestWith(podWith({ shareProcessNamespace: true }), { name: 'debug' }, { targetContainerID: 'c-1' });
+    const shared = requestWith(shopPod({ shareProcessNamespace: true }), { name: 'debug' }, { targetContainerID: 'c-1' });
     expect((await configsWith().containerConfig(shared, signal)).securityContext.namespaces.pid).toBe('pod');
   });
 
@@ -310,7 +304,7 @@ describe('containerConfig', () => {
     });
     const run = (container: Container) =>
       configsWith({ prepareSubPath }).containerConfig(
-        requestWith(podWith(), container, { volumes: new Map([['v', volume]]) }),
+        requestWith(shopPod(), container, { volumes: new Map([['v', volume]]) }),
         signal,
       );
     expect((await run(mount('$(WHO)/x'))).mounts[0]).toMatchObject({ hostPath: '/prepared', containerPath: '/d' });
@@ -332,11 +326,11 @@ describe('containers with long texts', () => {
     const made: string[] = [];
     const held = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
     const ended = held.map(async ({ promise }, index) => {
-      await configs.containerConfig({ ...requestWith(podWith(), { name: `large${index}`, env }), held: promise }, signal);
+      await configs.containerConfig({ ...requestWith(shopPod(), { name: `large${index}`, env }), held: promise }, signal);
       made.push(`large${index}`);
     });
     await Promise.all(ended.slice(0, 2));
-    await configs.containerConfig(requestWith(podWith(), { name: 'small' }), signal);
+    await configs.containerConfig(requestWith(shopPod(), { name: 'small' }), signal);
     expect(made.sort()).toEqual(['large0', 'large1']);
     held[1]?.resolve();
     await ended[2];
@@ -350,27 +344,27 @@ describe('containers with long texts', () => {
     const configs = configsWith();
     const held = Promise.withResolvers<void>();
     for (const name of ['a', 'b']) {
-      await configs.containerConfig({ ...requestWith(podWith(), { name, env }), held: held.promise }, signal);
+      await configs.containerConfig({ ...requestWith(shopPod(), { name, env }), held: held.promise }, signal);
     }
     const reason = new Error('not wanted');
     const giveUp = new AbortController();
-    const waiting = configs.containerConfig(requestWith(podWith(), { name: 'c', env }), giveUp.signal);
+    const waiting = configs.containerConfig(requestWith(shopPod(), { name: 'c', env }), giveUp.signal);
     giveUp.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     held.resolve();
     const args = ['$(A)$(B)'];
     for (const name of ['d', 'e', 'f']) {
-      await expect(configs.containerConfig(requestWith(podWith(), { name, env, args }), signal)).rejects.toThrow('argument 1');
+      await expect(configs.containerConfig(requestWith(shopPod(), { name, env, args }), signal)).rejects.toThrow('argument 1');
     }
   });
 
   it('of the hosts file are refused beyond 128 KiB, and a message is cut', async () => {
     const hostAliases = [{ ip: '1.2.3.4', hostnames: ['x'.repeat(131_072)] }];
-    const request = requestWith(podWith({ hostAliases }), { name: 'app' });
+    const request = requestWith(shopPod({ hostAliases }), { name: 'app' });
     await expect(configsWith().containerConfig(request, signal)).rejects.toThrow('hostAliases take more than 131072 bytes');
     const volumeMounts = [{ name: 'x'.repeat(100_000), mountPath: '/x' }];
     const error = await configsWith()
-      .containerConfig(requestWith(podWith(), { name: 'app', volumeMounts }), signal)
+      .containerConfig(requestWith(shopPod(), { name: 'app', volumeMounts }), signal)
       .catch((reason: unknown) => reason);
     expect((error as Error).message).toHaveLength(4097);
   });

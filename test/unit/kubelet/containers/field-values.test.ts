@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../src/api/json/types.ts';
 import { resourceField } from '../../../../src/api/pod/pod-fields.ts';
 import { containerResourceValue, podFieldValue } from '../../../../src/kubelet/containers/pod-field.ts';
+import type { BareParts } from '../../../support/pods.ts';
+import { shopPod } from './shop-pod.ts';
 
 const addresses = { podIPs: ['10.0.0.7', 'fd00::7'], hostIPs: ['192.168.0.1', 'fe80::1'] };
 
-function podWith(metadata: Pod['metadata'], spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {
-  return {
-    metadata: { name: 'web', namespace: 'shop', uid: 'u-1', ...metadata },
-    spec: { nodeName: 'node-1', serviceAccountName: 'seller', containers: [], ...spec },
-  };
-}
+const podWith = (spec: BareParts['spec'] = {}) => shopPod({ nodeName: 'node-1', serviceAccountName: 'seller', ...spec });
 
 describe('podFieldValue', () => {
   it.each([
@@ -26,11 +22,11 @@ describe('podFieldValue', () => {
     ['status.hostIPs', '192.168.0.1,fe80::1'],
     ["metadata.labels['none']", ''],
   ])('%s is %s', (fieldPath, expected) => {
-    expect(podFieldValue(podWith({}), { fieldPath }, addresses)).toBe(expected);
+    expect(podFieldValue(podWith(), { fieldPath }, addresses)).toBe(expected);
   });
 
   it('is empty for the address of a pod that has none yet', () => {
-    expect(podFieldValue(podWith({}), { fieldPath: 'status.podIP' }, { ...addresses, podIPs: [] })).toBe('');
+    expect(podFieldValue(podWith(), { fieldPath: 'status.podIP' }, { ...addresses, podIPs: [] })).toBe('');
   });
 
   it.each([
@@ -39,11 +35,11 @@ describe('podFieldValue', () => {
     [{ fieldPath: "spec.nodeName['x']" }, 'field label does not support subscript'],
     [{ fieldPath: 'metadata.name', apiVersion: 'v2' }, 'unsupported pod version: v2'],
   ])('refuses %j', (selector, message) => {
-    expect(() => podFieldValue(podWith({}), selector, addresses)).toThrow(message);
+    expect(() => podFieldValue(podWith(), selector, addresses)).toThrow(message);
   });
 
   it('refuses the address of a node that has none yet', () => {
-    expect(() => podFieldValue(podWith({}), { fieldPath: 'status.hostIP' }, { podIPs: [], hostIPs: [] })).toThrow(
+    expect(() => podFieldValue(podWith(), { fieldPath: 'status.hostIP' }, { podIPs: [], hostIPs: [] })).toThrow(
       'the node has no address yet',
     );
   });
@@ -58,7 +54,7 @@ describe('resource fields', () => {
     },
   };
   const bare = { name: 'bare' };
-  const pod = podWith({}, { containers: [app, bare], initContainers: [{ name: 'init' }] });
+  const pod = podWith({ containers: [app, bare], initContainers: [{ name: 'init' }] });
   const allocatable = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi' };
 
   it.each([
@@ -85,7 +81,7 @@ describe('resource fields', () => {
   });
 
   it('takes the limit of the pod itself before that of the node, in an environment', () => {
-    const limited = podWith({}, { containers: [bare], resources: { limits: { cpu: '2' } } });
+    const limited = podWith({ containers: [bare], resources: { limits: { cpu: '2' } } });
     expect(containerResourceValue(limited, bare, { resource: 'limits.cpu' }, allocatable)).toBe('2');
     expect(resourceField(limited, 'bare', { resource: 'limits.cpu' }, allocatable)).toBe('4');
   });

@@ -1,5 +1,6 @@
 // After pkg/kubelet/network/dns/dns_test.go, kubelet_pods_test.go and kuberuntime/helpers_test.go, v1.36.3. The hashes are those that
 // the kubelet's own code gives.
+
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import type { Container } from '../../../../src/api/pod/pod-containers.ts';
@@ -13,12 +14,9 @@ import {
   portMappings,
   sandboxLabels,
 } from '../../../../src/kubelet/containers/runtime-names.ts';
+import { shopPod } from './shop-pod.ts';
 
 type Spec = Partial<NonNullable<Pod['spec']>>;
-const podWith = (spec: Spec = {}, metadata: Pod['metadata'] = {}): Pod => ({
-  metadata: { name: 'web', namespace: 'shop', uid: 'u-1', ...metadata },
-  spec: { containers: [], ...spec },
-});
 
 describe('containerHash', () => {
   it.each([
@@ -62,11 +60,11 @@ describe('podDNS', () => {
       { servers: ['10.96.0.10', '1.1.1.1'], searches: [...clusterSearches, 'x'], options: ['ndots:2', 'debug'] },
     ],
   ])('of %j', (spec, expected) => {
-    expect(podDNS(podWith(spec), settings)).toEqual({ config: expected, warnings: [] });
+    expect(podDNS(shopPod(spec), settings)).toEqual({ config: expected, warnings: [] });
   });
 
   it('falls back on the node without name servers of the cluster, and says so', () => {
-    const { config, warnings } = podDNS(podWith(), { ...settings, clusterDNS: [] });
+    const { config, warnings } = podDNS(shopPod(), { ...settings, clusterDNS: [] });
     expect(config).toEqual(host);
     expect(warnings).toEqual([
       { reason: 'MissingClusterDNS', message: expect.stringContaining('pod: "web_shop(u-1)". kubelet does not have') },
@@ -75,12 +73,12 @@ describe('podDNS', () => {
 
   it('resolves nothing but by the node itself where the node has no file', () => {
     const none = { ...settings, host: undefined, clusterDNS: [] };
-    expect(podDNS(podWith({ dnsPolicy: 'Default' }), { ...none, nodeIPs: [] }).config).toEqual({
+    expect(podDNS(shopPod({ dnsPolicy: 'Default' }), { ...none, nodeIPs: [] }).config).toEqual({
       servers: ['127.0.0.1'],
       searches: ['.'],
       options: [],
     });
-    expect(podDNS(podWith({ dnsPolicy: 'Default' }), { ...none, nodeIPs: ['fd00::1', '10.0.0.1'] }).config.servers).toEqual([
+    expect(podDNS(shopPod({ dnsPolicy: 'Default' }), { ...none, nodeIPs: ['fd00::1', '10.0.0.1'] }).config.servers).toEqual([
       '::1',
       '127.0.0.1',
     ]);
@@ -95,7 +93,7 @@ describe('podDNS', () => {
       Array.from({ length: 8 }, (_, index) => `${index}`.repeat(250)),
     ],
   ])('leaves out what resolvers do not take: %s', (_what, searches, kept) => {
-    const { config, warnings } = podDNS(podWith({ dnsPolicy: 'None', dnsConfig: { searches } }), settings);
+    const { config, warnings } = podDNS(shopPod({ dnsPolicy: 'None', dnsConfig: { searches } }), settings);
     expect(config.searches).toEqual(kept);
     expect(warnings).toEqual([
       { reason: 'DNSConfigForming', message: expect.stringContaining('Search Line limits were exceeded') },
@@ -123,12 +121,12 @@ describe('podHostname', () => {
       { hostname: 'a.b', domain: '' },
     ],
   ])('of %j is %j', (spec, expected) => {
-    expect(podHostname(podWith(spec), 'cluster.local')).toEqual(expected);
+    expect(podHostname(shopPod(spec), 'cluster.local')).toEqual(expected);
   });
 
   it('is cut to what the kernel takes', () => {
-    expect(podHostname(podWith({}, { name: `${'a'.repeat(62)}-b` }), '').hostname).toBe('a'.repeat(62));
-    expect(podHostname(podWith({}, { name: 'a'.repeat(64) }), '').hostname).toBe('a'.repeat(63));
+    expect(podHostname(shopPod({}, { name: `${'a'.repeat(62)}-b` }), '').hostname).toBe('a'.repeat(62));
+    expect(podHostname(shopPod({}, { name: 'a'.repeat(64) }), '').hostname).toBe('a'.repeat(63));
   });
 
   it.each<[Spec, string]>([
@@ -136,17 +134,17 @@ describe('podHostname', () => {
     [{ subdomain: 'a.b' }, 'pod Subdomain "a.b" is not a valid DNS label'],
     [{ hostnameOverride: 'a_b' }, 'pod HostnameOverride "a_b" is not a valid DNS subdomain'],
   ])('refuses %j', (spec, message) => {
-    expect(() => podHostname(podWith(spec), '')).toThrow(message);
+    expect(() => podHostname(shopPod(spec), '')).toThrow(message);
   });
 
   it('has its domain in the kernel only where the pod wants that', () => {
     const name = { hostname: 'box', domain: 'd.x' };
-    expect(kernelHostname(podWith({ setHostnameAsFQDN: true }), name)).toBe('box.d.x');
-    expect(kernelHostname(podWith(), name)).toBe('box');
-    expect(kernelHostname(podWith({ setHostnameAsFQDN: true }), { hostname: 'box', domain: '' })).toBe('box');
+    expect(kernelHostname(shopPod({ setHostnameAsFQDN: true }), name)).toBe('box.d.x');
+    expect(kernelHostname(shopPod(), name)).toBe('box');
+    expect(kernelHostname(shopPod({ setHostnameAsFQDN: true }), { hostname: 'box', domain: '' })).toBe('box');
     const long = { hostname: 'a'.repeat(60), domain: 'abc' };
-    expect(kernelHostname(podWith({ setHostnameAsFQDN: true }), long)).toHaveLength(64);
-    expect(() => kernelHostname(podWith({ setHostnameAsFQDN: true }), { ...long, domain: 'abcd' })).toThrow(
+    expect(kernelHostname(shopPod({ setHostnameAsFQDN: true }), long)).toHaveLength(64);
+    expect(() => kernelHostname(shopPod({ setHostnameAsFQDN: true }), { ...long, domain: 'abcd' })).toThrow(
       '65 characters requested',
     );
   });
@@ -159,14 +157,14 @@ describe('hosts files', () => {
 
   it('name the pod under each of its addresses, and its aliases', () => {
     const name = { hostname: 'box', domain: '' };
-    expect(managedHosts(podWith(), ['10.0.0.7', 'fd00::7'], name)).toBe(`${start}10.0.0.7\tbox\nfd00::7\tbox\n`);
-    expect(managedHosts(podWith(aliases), ['10.0.0.7'], { ...name, domain: 'd.x' })).toBe(
+    expect(managedHosts(shopPod(), ['10.0.0.7', 'fd00::7'], name)).toBe(`${start}10.0.0.7\tbox\nfd00::7\tbox\n`);
+    expect(managedHosts(shopPod(aliases), ['10.0.0.7'], { ...name, domain: 'd.x' })).toBe(
       `${start}10.0.0.7\tbox.d.x\tbox\n\n# Entries added by HostAliases.\n1.2.3.4\ta\tb\n5.6.7.8\t\n`,
     );
   });
 
   it('keep what the node says', () => {
-    expect(nodeHosts(podWith(), '1.1.1.1 one\n')).toBe('# Kubernetes-managed hosts file (host network).\n1.1.1.1 one\n');
+    expect(nodeHosts(shopPod(), '1.1.1.1 one\n')).toBe('# Kubernetes-managed hosts file (host network).\n1.1.1.1 one\n');
   });
 });
 
@@ -186,7 +184,7 @@ describe('portMappings', () => {
       ],
       initContainers: [{ name: 'i', ports }],
     };
-    expect(portMappings(podWith(spec))).toEqual([
+    expect(portMappings(shopPod(spec))).toEqual([
       { protocol: 'TCP', containerPort: 80, hostPort: 8080, hostIP: '' },
       { protocol: 'TCP', containerPort: 80, hostPort: 8080, hostIP: '::1' },
       { protocol: 'UDP', containerPort: 1, hostPort: 0, hostIP: '' },
@@ -197,12 +195,12 @@ describe('portMappings', () => {
 
 describe('names for the runtime', () => {
   it('cannot be taken by labels of the pod', () => {
-    const pod = podWith({}, { labels: { a: 'b', 'io.kubernetes.pod.uid': 'stolen' } });
+    const pod = shopPod({}, { labels: { a: 'b', 'io.kubernetes.pod.uid': 'stolen' } });
     expect(sandboxLabels(pod)).toMatchObject({ a: 'b', 'io.kubernetes.pod.uid': 'u-1' });
   });
 
   it('keep how the container ends', () => {
-    const pod = podWith({ terminationGracePeriodSeconds: 0 }, { deletionGracePeriodSeconds: 7 });
+    const pod = shopPod({ terminationGracePeriodSeconds: 0 }, { deletionGracePeriodSeconds: 7 });
     const ports = [{ containerPort: 80, protocol: 'TCP' }];
     expect(containerAnnotations(pod, { name: 'web', image: 'nginx:1', ports }, 2)).toEqual({
       'io.kubernetes.container.hash': '855627a5',
@@ -216,7 +214,7 @@ describe('names for the runtime', () => {
   });
 
   it('say where logs are', () => {
-    expect(podLogDirectory('/var/log/pods', podWith())).toBe('/var/log/pods/shop_web_u-1');
+    expect(podLogDirectory('/var/log/pods', shopPod())).toBe('/var/log/pods/shop_web_u-1');
     expect(containerLogPath('app', 3)).toBe('app/3.log');
   });
 });

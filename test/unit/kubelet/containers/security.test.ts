@@ -1,4 +1,5 @@
 // After pkg/kubelet/kuberuntime/security_context_test.go and helpers_test.go, and pkg/securitycontext, v1.36.3.
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import {
   sandboxSecurityContext,
   verifyRunAsNonRoot,
 } from '../../../../src/kubelet/containers/security-context.ts';
+import type { BareParts } from '../../../support/pods.ts';
+import { shopPod } from './shop-pod.ts';
 
 type PodContext = NonNullable<NonNullable<Pod['spec']>['securityContext']>;
 type OwnContext = NonNullable<Container['securityContext']>;
@@ -23,12 +26,8 @@ const settings = {
   procPaths: { maskedPaths: ['/masked'], readonlyPaths: ['/readonly'] },
 };
 
-function podWith(securityContext: PodContext, spec: Partial<NonNullable<Pod['spec']>> = {}, metadata: Pod['metadata'] = {}): Pod {
-  return {
-    metadata: { name: 'web', namespace: 'shop', uid: 'u-1', ...metadata },
-    spec: { containers: [], securityContext, ...spec },
-  };
-}
+const podWith = (securityContext: PodContext, spec: BareParts['spec'] = {}, metadata: BareParts['metadata'] = {}) =>
+  shopPod({ securityContext, ...spec }, metadata);
 const app = (securityContext?: OwnContext): Container => ({ name: 'app', ...(securityContext && { securityContext }) });
 const context = (podContext: PodContext, own?: OwnContext, image = root) =>
   containerSecurityContext(podWith(podContext), app(own), image, settings);

@@ -170,16 +170,12 @@ describe('a resize', () => {
       },
     });
     const named = (name: string, cpu: number, priority: number) => {
-      const pod = podOf(1, container('app', both(cpu, 20)));
-      return {
-        ...pod,
-        metadata: { name, uid: name, generation: 1 },
-        spec: { ...pod.spec, priority, containers: pod.spec?.containers ?? [] },
-      };
+      const containers = [container('app', both(cpu, 20))];
+      return buildPod({ metadata: { name, uid: name, generation: 1 }, spec: { priority, containers } });
     };
     for (const name of ['more', 'urgent', 'less']) allocations.add(named(name, 500, 0));
     for (const pod of [named('more', 900, 0), named('urgent', 900, 9), named('less', 100, 0)]) {
-      pods.set(pod.metadata.uid, pod);
+      pods.set(pod.metadata?.uid ?? '', pod);
       allocations.update(pod);
     }
     open = true;

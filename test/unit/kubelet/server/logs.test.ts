@@ -6,6 +6,7 @@ import type { Pod } from '../../../../src/api/json/types.ts';
 import { RuntimeError } from '../../../../src/kubelet/runtime/container-runtime.ts';
 import type { KubeletApiHost } from '../../../../src/kubelet/server/api-options.ts';
 import { loggedContainerID, readLogQuery } from '../../../../src/kubelet/server/log-answer.ts';
+import { barePod } from '../../../support/pods.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { line } from '../logs/log-files.ts';
 import { apiWorld, fakeHost } from './api-world.ts';
@@ -129,8 +130,9 @@ describe('a request for logs', () => {
 });
 
 describe('the container whose log is shown', () => {
+  const unsaid = { name: 'app', image: '', imageID: '', ready: false, restartCount: 0 };
   const podWith = (status: object): Pod =>
-    ({ metadata: { name: 'web' }, status: { containerStatuses: [{ name: 'app', ...status }] } }) as unknown as Pod;
+    barePod({ metadata: { name: 'web' }, status: { containerStatuses: [{ ...unsaid, ...status }] } });
   const terminated = (containerID?: string) => ({ terminated: { containerID } });
 
   it.each([

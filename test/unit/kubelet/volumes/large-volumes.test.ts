@@ -12,9 +12,8 @@ const unlimited = { resources: undefined };
 
 /** A pod like {@link podWith}'s, of another name and with other members of its container. */
 function podOf(uid: string, volumes: Parameters<typeof podWith>[0], container: object = unlimited): Pod {
-  const pod = podWith(volumes);
-  const containers = (pod.spec?.containers ?? []).map((each) => ({ ...each, ...container }));
-  return { metadata: { ...pod.metadata, name: uid, uid }, spec: { ...pod.spec, containers } };
+  const containers = (podWith(volumes).spec?.containers ?? []).map((each) => ({ ...each, ...container }));
+  return podWith(volumes, { containers }, { name: uid, uid });
 }
 const atPaths = (count: number, key = 'k') => numbers(count).map((index) => ({ key, path: `f${index}` }));
 

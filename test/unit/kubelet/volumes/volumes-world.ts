@@ -1,10 +1,11 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Pod } from '../../../../src/api/json/types.ts';
+import type { Pod, WirePod } from '../../../../src/api/json/types.ts';
 import { StatusManagerError } from '../../../../src/base/errors.ts';
 import { VolumeError, VolumeManager, type VolumeManagerOptions } from '../../../../src/kubelet.ts';
 import { FakeMounter } from '../../../../src/testing/fakes/fake-mounter.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 type Spec = NonNullable<Pod['spec']>;
@@ -13,11 +14,13 @@ type Volumes = NonNullable<Spec['volumes']>;
 export const never = new AbortController().signal;
 
 /** A pod whose one container uses all its volumes. */
-export function podWith(volumes: Volumes, spec: Partial<Spec> = {}): Pod {
+export function podWith(volumes: Volumes, spec: Partial<Spec> = {}, metadata: BareParts['metadata'] = {}): WirePod {
   const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/mnt/${name}` }));
   const containers = [{ name: 'app', image: 'app:1', volumeMounts, resources: { limits: { memory: '64Mi' } } }];
-  const metadata = { name: 'web', namespace: 'shop', uid: 'u1', labels: { app: 'web' } };
-  return { metadata, spec: { serviceAccountName: 'robot', containers, volumes, ...spec } };
+  return barePod({
+    metadata: { name: 'web', namespace: 'shop', uid: 'u1', labels: { app: 'web' }, ...metadata },
+    spec: { serviceAccountName: 'robot', containers, volumes, ...spec },
+  });
 }
 
 /** A volume manager without the rights of root, and what it reads. */

@@ -1,6 +1,7 @@
 import type { Pod, WirePod } from '../../../../src/api/json/types.ts';
 import type { PodConfig, PodUpdate } from '../../../../src/node.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { barePod } from '../../../support/pods.ts';
 
 export interface PodParts {
   readonly image?: string;
@@ -13,11 +14,7 @@ export function podNamed(
   name: string,
   { image = 'app:1', phase = 'Pending', uid = `uid-${name}`, metadata }: PodParts = {},
 ): WirePod {
-  return {
-    metadata: { name, namespace: 'default', uid, ...metadata },
-    spec: { containers: [{ name: 'app', image }] },
-    status: { phase },
-  };
+  return barePod({ metadata: { name, uid, ...metadata }, spec: { containers: [{ name: 'app', image }] }, status: { phase } });
 }
 
 /** What waits for the consumer, each update as "SOURCE OP NAME NAME". */

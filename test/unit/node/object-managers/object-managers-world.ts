@@ -3,15 +3,12 @@ import type { MetricsSink, Pod } from '../../../../src/index.ts';
 import { type FrozenSecret, type ObjectManagerOptions, SecretManager } from '../../../../src/object-managers.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ObjectServer, type ObjectServerOptions } from '../../../support/object-server.ts';
+import { podPullingWith } from '../../../support/pods.ts';
 
 /** A pod of namespace `d` that names these secrets. */
 export function podWith(uid: string, secrets: readonly string[], members: { namespace?: string; phase?: string } = {}): Pod {
   const { namespace = 'd', phase } = members;
-  return {
-    metadata: { name: uid, namespace, uid },
-    spec: { containers: [], imagePullSecrets: secrets.map((name) => ({ name })) },
-    ...(phase && { status: { phase } }),
-  };
+  return podPullingWith(secrets, { uid, namespace }, phase);
 }
 
 export const textOf = (secret: FrozenSecret): string => Buffer.from(secret.data?.v ?? '', 'base64').toString();

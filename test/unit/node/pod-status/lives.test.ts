@@ -9,7 +9,7 @@ import { normalizeStatus } from '../../../../src/status/canonical/normalize-stat
 import { requireStatus } from '../../../../src/status/rules/validate-status.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { Prng } from '../../../random/chaos/prng.ts';
-import type { Spec } from './pods.ts';
+import { podOf, type Spec } from './pods.ts';
 
 const lives = 100;
 const stepsOfALife = 12;
@@ -29,9 +29,9 @@ function randomPod(prng: Prng): Pod {
     ...(prng.chance(0.2) && { restartPolicyRules: [rule(prng)] }),
   });
   const some = (names: string[], least: number) => names.slice(0, prng.int(least, names.length)).map(container);
-  return {
-    metadata: { name: 'p', namespace: 'd', uid: 'u', generation: prng.int(0, 3) },
-    spec: {
+  const generation = prng.int(0, 3);
+  return podOf(
+    {
       restartPolicy: prng.pick(['Always', 'OnFailure', 'Never']) ?? 'Always',
       hostNetwork: prng.chance(0.2),
       initContainers: some(['x', 'y'], 0),
@@ -39,8 +39,9 @@ function randomPod(prng: Prng): Pod {
       ephemeralContainers: some(['e'], 0),
       ...(prng.chance(0.3) && { readinessGates: [{ conditionType: 'example.com/gate' }] }),
     },
-    status: { conditions: [{ type: 'example.com/gate', status: prng.pick(['True', 'False']) ?? 'True' }] },
-  };
+    { conditions: [{ type: 'example.com/gate', status: prng.pick(['True', 'False']) ?? 'True' }] },
+    { generation },
+  );
 }
 
 function rule(prng: Prng) {

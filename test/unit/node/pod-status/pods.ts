@@ -1,6 +1,7 @@
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../../src/api/json/types.ts';
+import type { Pod, WireContainerStatus, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../../src/api/pod/runtime-pod.ts';
 import { type GeneratePodStatusOptions, generatePodStatus } from '../../../../src/node/pod-status/generate-pod-status.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 export type Spec = NonNullable<Pod['spec']>;
 
@@ -9,12 +10,13 @@ export const began = Date.parse('2000-01-01T00:10:00Z');
 export const beganAt = '2000-01-01T00:10:00Z';
 
 /** A pod of the container `a`, unless the spec says otherwise. */
-export function podOf(spec: Partial<Spec> = {}, status: PodStatus = {}, metadata: Pod['metadata'] = {}): Pod {
-  return {
-    metadata: { name: 'p', namespace: 'd', uid: 'u', ...metadata },
-    spec: { containers: [{ name: 'a', image: 'i' }], ...spec },
-    status,
-  };
+export function podOf(
+  spec: BareParts['spec'] = {},
+  status: BareParts['status'] = {},
+  metadata: BareParts['metadata'] = {},
+): WirePod {
+  const containers = [{ name: 'a', image: 'i' }];
+  return barePod({ metadata: { name: 'p', namespace: 'd', uid: 'u', ...metadata }, spec: { containers, ...spec }, status });
 }
 
 /** What the runtime lists, the newest first; one ready sandbox. */

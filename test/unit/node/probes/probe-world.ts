@@ -5,6 +5,7 @@ import type { ProbeManagerOptions } from '../../../../src/node/probes/probe-mana
 import type { ContainerProbe, ProbeResultUpdate } from '../../../../src/node/probes/probe-types.ts';
 import type { ProbeOutcome, Prober } from '../../../../src/node/probes/prober.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 const startedAt = Date.UTC(2000, 0, 1);
 
@@ -22,9 +23,12 @@ export type ContainerSpec = Omit<
   'livenessProbe' | 'readinessProbe' | 'startupProbe'
 > & { livenessProbe?: ContainerProbe; readinessProbe?: ContainerProbe; startupProbe?: ContainerProbe };
 
-export function podOf(container: Partial<ContainerSpec>, spec: Partial<WirePod['spec']> = {}, uid = 'u1'): WirePod {
+export function podOf(container: Partial<ContainerSpec>, spec: BareParts['spec'] = {}, uid = 'u1'): WirePod {
   const containers = [{ name: 'a', ...container } as ContainerSpec];
-  return { metadata: { name: 'p', namespace: 'd', uid }, spec: { containers, ...spec } } as WirePod;
+  return barePod({
+    metadata: { name: 'p', namespace: 'd', uid },
+    spec: { containers, ...spec } as BareParts['spec'] & object,
+  });
 }
 
 /** A pod whose container `a` runs since the agent's start. */

@@ -1,4 +1,5 @@
 import type { Pod, PodStatus } from '../../../../src/api/json/types.ts';
+import { podUIDOf } from '../../../../src/api/pod/pod-identity.ts';
 import type { Clock } from '../../../../src/base/clock.ts';
 import type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from '../../../../src/node/provider/pod-provider.ts';
 
@@ -29,14 +30,14 @@ export class FakeProvider implements PodProvider {
 
   createPod(pod: Pod, call: ProviderCall): unknown {
     return this.#do('createPod', pod, call, () => {
-      this.pods.set(uidOf(pod), { pod, status: this.begin(pod) });
+      this.pods.set(podUIDOf(pod), { pod, status: this.begin(pod) });
     });
   }
 
   updatePod(pod: Pod, call: ProviderCall): unknown {
     return this.#do('updatePod', pod, call, () => {
-      const { status } = this.pods.get(uidOf(pod)) ?? { status: {} };
-      this.pods.set(uidOf(pod), { pod, status });
+      const { status } = this.pods.get(podUIDOf(pod)) ?? { status: {} };
+      this.pods.set(podUIDOf(pod), { pod, status });
     });
   }
 
@@ -58,7 +59,7 @@ export class FakeProvider implements PodProvider {
   getPodStatus(pod: Pod, call: ProviderCall): Promise<PodStatus | undefined> {
     const name = pod.metadata?.name ?? '';
     this.questions.set(name, (this.questions.get(name) ?? 0) + 1);
-    return this.#run('getPodStatus', name, call, () => this.pods.get(uidOf(pod))?.status) as Promise<PodStatus | undefined>;
+    return this.#run('getPodStatus', name, call, () => this.pods.get(podUIDOf(pod))?.status) as Promise<PodStatus | undefined>;
   }
 
   getPods(call: ProviderCall): Promise<Pod[]> {
@@ -84,8 +85,8 @@ export class FakeProvider implements PodProvider {
 
   #end(pod: Pod): void {
     const status = this.end?.(pod);
-    if (status === undefined) this.pods.delete(uidOf(pod));
-    else this.pods.set(uidOf(pod), { pod, status });
+    if (status === undefined) this.pods.delete(podUIDOf(pod));
+    else this.pods.set(podUIDOf(pod), { pod, status });
   }
 
   #do(method: Method, pod: Pod, call: ProviderCall, act: () => void, detail = ''): unknown {
@@ -100,8 +101,4 @@ export class FakeProvider implements PodProvider {
     const interfere = key === undefined ? undefined : this.interferences.get(key)?.shift();
     return interfere === undefined ? act() : interfere(act, call);
   }
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }

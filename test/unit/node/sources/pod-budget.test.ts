@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { objectBytes } from '../../../../src/api/json/bytes.ts';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { PodBudget } from '../../../../src/node/sources/pod-budget.ts';
+import { barePod } from '../../../support/pods.ts';
 
 interface Given {
   readonly name?: string;
@@ -16,18 +17,12 @@ interface Given {
 }
 
 function podOf({ name = 'web', version = '1', text = 0, argument = 0, status, metadata }: Given = {}): WirePod {
-  return {
-    metadata: {
-      name,
-      namespace: 'default',
-      uid: name,
-      resourceVersion: version,
-      annotations: { text: 'x'.repeat(text) },
-      ...metadata,
-    },
+  const annotations = { text: 'x'.repeat(text) };
+  return barePod({
+    metadata: { name, uid: name, resourceVersion: version, annotations, ...metadata },
     spec: { nodeName: 'n', containers: [{ name: 'app', image: 'app:1', args: ['x'.repeat(argument)] }] },
     ...(status !== undefined && { status }),
-  } as WirePod;
+  });
 }
 
 const started = { phase: 'Running', startTime: '2026-01-01T00:00:00Z' };

@@ -3,6 +3,7 @@ import type { WirePod } from '../../../../src/api/json/types.ts';
 import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../../src/node/sources/api-server-pod-source.ts';
 import type { PodSink, PodSourceHandlers } from '../../../../src/node/sources/pod-delivery.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { barePod } from '../../../support/pods.ts';
 import {
   kubeConfigFor,
   type ScriptedServer,
@@ -13,8 +14,8 @@ import {
 } from '../../client/transport/scripted-server.ts';
 
 export function pod(name: string, resourceVersion = '1', uid = `uid-${name}`): WirePod {
-  const metadata = { name, namespace: 'default', uid, resourceVersion, managedFields: [{ manager: 'kubelet' }] };
-  return { metadata, spec: { nodeName: 'n1', containers: [] } };
+  const metadata = { name, uid, resourceVersion, managedFields: [{ manager: 'kubelet' }] };
+  return barePod({ metadata, spec: { nodeName: 'n1' } });
 }
 
 export interface Watch {

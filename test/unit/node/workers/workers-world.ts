@@ -10,6 +10,7 @@ import type {
   UpdateType,
 } from '../../../../src/node/workers/workers-options.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { barePod } from '../../../support/pods.ts';
 
 /** One call of the syncer that has not settled. */
 export interface OpenCall {
@@ -31,21 +32,13 @@ export interface PodParts {
 
 export function pod(uid: string, parts: PodParts = {}): Pod {
   const { name = `pod-${uid}`, version = '1', source = 'api', phase, deletion, terminationGracePeriodSeconds } = parts;
-  return {
-    metadata: {
-      name,
-      namespace: 'd',
-      uid,
-      labels: { v: version },
-      annotations: { 'kubernetes.io/config.source': source },
-      ...(deletion !== undefined && {
-        deletionTimestamp: '2000-01-01T00:00:30Z',
-        deletionGracePeriodSeconds: deletion,
-      }),
-    },
-    spec: { containers: [{ name: 'c' }], ...(terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds }) },
+  const annotations = { 'kubernetes.io/config.source': source };
+  const deleted = { deletionTimestamp: '2000-01-01T00:00:30Z', deletionGracePeriodSeconds: deletion ?? 0 };
+  return barePod({
+    metadata: { name, namespace: 'd', uid, labels: { v: version }, annotations, ...(deletion !== undefined && deleted) },
+    spec: { ...(terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds }) },
     ...(phase !== undefined && { status: { phase } }),
-  };
+  });
 }
 
 /** Pod workers with a syncer whose calls stay open until the test settles them, unless `isQuick`. `broken` replaces its methods. */

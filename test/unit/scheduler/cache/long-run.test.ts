@@ -9,6 +9,7 @@ import { createInterPodAffinity } from '../../../../src/scheduler/plugins/pod-af
 import { createPodTopologySpread } from '../../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { Prng } from '../../../random/chaos/prng.ts';
+import { barePod } from '../../../support/pods.ts';
 
 const steps = 150;
 const keys = ['zone', 'kubernetes.io/hostname'];
@@ -57,10 +58,10 @@ function randomPod(prng: Prng, index: number): WirePod {
   const constraint = { ...term, maxSkew: 1, whenUnsatisfiable: prng.pick(['DoNotSchedule', 'ScheduleAnyway']) as string };
   const nodeSelector = below(prng, 4) === 0 ? { nodeSelector: { zone: 'z1' } } : {};
   const affinity = which === 0 ? { affinity: { podAffinity: list } } : which === 1 ? { affinity: { podAntiAffinity: list } } : {};
-  return {
+  return barePod({
     metadata: { name: `p${index}`, namespace: 'd', uid: `u${index}`, labels: { app } },
-    spec: { containers: [], ...nodeSelector, ...affinity, ...(which > 1 && { topologySpreadConstraints: [constraint] }) },
-  };
+    spec: { ...nodeSelector, ...affinity, ...(which > 1 && { topologySpreadConstraints: [constraint] }) },
+  });
 }
 
 const randomNode = (prng: Prng) => {

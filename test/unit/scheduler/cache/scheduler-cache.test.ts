@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../../src/api/json/types.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { podInfo as framedPod } from '../framework-world.ts';
 
-const podInfo = (name: string, nodeName?: string, spec: Partial<WirePod['spec']> = {}) =>
-  createPodInfo({
-    metadata: { name, namespace: 'd', uid: `u-${name}` },
-    spec: { containers: [], ...(nodeName && { nodeName }), ...spec },
-  });
+const podInfo = (name: string, nodeName?: string, spec: object = {}) =>
+  framedPod(name, { ...(nodeName && { nodeName }), ...spec });
 const node = (name: string, zone?: string, images: readonly string[] = []) => ({
   metadata: { name, labels: zone ? { 'topology.kubernetes.io/zone': zone } : {} },
   status: { allocatable: { cpu: '2' }, images: images.map((image) => ({ names: [image], sizeBytes: 7 })) },

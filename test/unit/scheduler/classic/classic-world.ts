@@ -6,6 +6,7 @@ import type { SelectingObject } from '../../../../src/scheduler/framework/plugin
 import { createNodeInfo, nodeSnapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 export const nodeNamed = (name: string, labels: Record<string, string> = {}, more: Partial<WireNode> = {}): WireNode => ({
   metadata: { name, labels },
@@ -14,10 +15,11 @@ export const nodeNamed = (name: string, labels: Record<string, string> = {}, mor
 });
 
 /** A pod of namespace d, on a node where one is given. */
-export const podNamed = (name: string, spec: Partial<NonNullable<WirePod['spec']>> = {}, labels = {}): WirePod => ({
-  metadata: { name, namespace: 'd', uid: `u-${name}`, labels },
-  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
-});
+export const podNamed = (name: string, spec: BareParts['spec'] = {}, labels = {}): WirePod =>
+  barePod({
+    metadata: { name, namespace: 'd', uid: `u-${name}`, labels },
+    spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+  });
 
 interface World {
   readonly nodes: readonly WireNode[];

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../../src/api/json/types.ts';
 import { createNodeInfo, NodeState, nodeSnapshotOf, zoneKeyOf } from '../../../../src/scheduler/nodes/node-info.ts';
-import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { podInfo } from '../framework-world.ts';
 
-const podInfo = (name: string, spec: Partial<WirePod['spec']> = {}) =>
-  createPodInfo({ metadata: { name, namespace: 'd', uid: `u-${name}` }, spec: { containers: [], ...spec } });
 const web = { name: 'c', resources: { requests: { cpu: '100m', 'a.b/c': '1' } }, ports: [{ containerPort: 1, hostPort: 80 }] };
 const term = { topologyKey: 'zone', labelSelector: {} };
 const lonely = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };

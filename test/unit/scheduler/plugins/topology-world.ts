@@ -9,13 +9,18 @@ import type {
 } from '../../../../src/scheduler/framework/plugin.ts';
 import { createNodeInfo, type NodeInfo, nodeSnapshotOf, type Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 export type Labels = Readonly<Record<string, string>>;
-type Spec = Partial<NonNullable<WirePod['spec']>>;
 
 /** A pod of the namespace `d`, with more of a spec. */
-export function podOf(name: string, labels: Labels = {}, spec: Spec = {}, metadata: WirePod['metadata'] = {}): WirePod {
-  return { metadata: { name, namespace: 'd', uid: `u-${name}`, labels, ...metadata }, spec: { containers: [], ...spec } };
+export function podOf(
+  name: string,
+  labels: Labels = {},
+  spec: BareParts['spec'] = {},
+  more: BareParts['metadata'] = {},
+): WirePod {
+  return barePod({ metadata: { name, namespace: 'd', uid: `u-${name}`, labels, ...more }, spec });
 }
 
 /** A node, and the pods on it. */

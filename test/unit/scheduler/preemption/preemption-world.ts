@@ -1,4 +1,3 @@
-import type { WirePod } from '../../../../src/api/json/types.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginRejection, SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
@@ -6,6 +5,7 @@ import { createNodeInfo, nodeSnapshotOf } from '../../../../src/scheduler/nodes/
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+import { barePod } from '../../../support/pods.ts';
 
 export interface PodShape {
   readonly name: string;
@@ -22,12 +22,18 @@ export interface PodShape {
 /** A pod that asks for so many CPUs. */
 export function podOf({ name, cpu = 1, priority = 0, started, labels, policy, nominated, ending }: PodShape): PodInfo {
   const second = String(started ?? 0).padStart(2, '0');
-  const pod = {
-    metadata: { name, namespace: 'd', uid: `u-${name}`, labels, ...(ending && { deletionTimestamp: '2000-01-01T01:00:00Z' }) },
+  const pod = barePod({
+    metadata: {
+      name,
+      namespace: 'd',
+      uid: `u-${name}`,
+      ...(labels && { labels }),
+      ...(ending && { deletionTimestamp: '2000-01-01T01:00:00Z' }),
+    },
     spec: {
       schedulerName: 's',
       priority,
-      preemptionPolicy: policy,
+      ...(policy && { preemptionPolicy: policy }),
       containers: [{ name: 'c', resources: { requests: { cpu: String(cpu) } } }],
     },
     status: {
@@ -43,8 +49,8 @@ export function podOf({ name, cpu = 1, priority = 0, started, labels, policy, no
         ],
       }),
     },
-  };
-  return createPodInfo(pod as unknown as WirePod);
+  });
+  return createPodInfo(pod);
 }
 
 /** Counts CPUs, and throws for a node of the name `broken`. A node of the name `closed` takes no pod at all. */

@@ -1,4 +1,3 @@
-import type { WirePod } from '../../../../src/api/json/types.ts';
 import type { Logger } from '../../../../src/base/logging/logger.ts';
 import type { Plugin, ProfilePlugins } from '../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
@@ -6,6 +5,7 @@ import { prioritySort, schedulingGates } from '../../../../src/scheduler/plugins
 import { steadyTime } from '../../../../src/scheduler/queue/backoff-queue.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 /** A plugin that is helped by nodes whose name it has been told. */
 export function nodeWaiter(name: string, helps: (nodeName: string) => unknown): Plugin {
@@ -21,9 +21,9 @@ export function nodeWaiter(name: string, helps: (nodeName: string) => unknown): 
   };
 }
 
-export function pod(uid: string, spec: Partial<NonNullable<WirePod['spec']>> = {}, version = '1'): PodInfo {
+export function pod(uid: string, spec: BareParts['spec'] = {}, version = '1'): PodInfo {
   const metadata = { uid, name: uid, namespace: 'd', resourceVersion: version };
-  return createPodInfo({ metadata, spec: { schedulerName: 's', containers: [], ...spec } });
+  return createPodInfo(barePod({ metadata, spec: { schedulerName: 's', ...spec } }));
 }
 
 export interface QueueWorld {

@@ -8,6 +8,7 @@ import {
   generatePodScheduledCondition,
   generateTerminalConditions,
 } from '../../../../src/status/conditions/generate-conditions.ts';
+import { barePod } from '../../../support/pods.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type Spec = NonNullable<Pod['spec']>;
@@ -26,7 +27,7 @@ function pod({ init = [], sidecars = [], regular = [], gates = [], generation }:
     containers: regular.map((name) => ({ name })),
     readinessGates: gates.map((conditionType) => ({ conditionType })),
   };
-  return { metadata: { name: 'a', ...(generation !== undefined && { generation }) }, spec };
+  return barePod({ metadata: { name: 'a', ...(generation !== undefined && { generation }) }, spec });
 }
 
 function status(name: string, more: Partial<ContainerStatus> = {}): ContainerStatus {

@@ -1,4 +1,5 @@
 // After pkg/kubelet/kubelet_pods_test.go, v1.36.3: Test_generateAPIPodStatus (its conditions).
+
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus, WirePodCondition } from '../../../../src/api/json/types.ts';
 import {
@@ -9,6 +10,7 @@ import {
   StatusManager,
 } from '../../../../src/index.ts';
 import { type GenerateConditionsOptions, generateConditions } from '../../../../src/status/conditions/generate-pod-conditions.ts';
+import { type BareParts, barePod } from '../../../support/pods.ts';
 
 const at = '2000-01-01T00:00:00Z';
 const container = { name: 'a', image: '', imageID: '', ready: true, restartCount: 0 };
@@ -18,8 +20,12 @@ const ended = (phase: string): PodStatus => ({
   containerStatuses: [{ ...container, ready: false, state: { terminated: { exitCode: 0 } } }],
 });
 
-function podOf(spec: Partial<NonNullable<Pod['spec']>> = {}, conditions: NonNullable<PodStatus['conditions']> = []): Pod {
-  return { metadata: { name: 'p', generation: 2 }, spec: { containers: [{ name: 'a' }], ...spec }, status: { conditions } };
+function podOf(spec: BareParts['spec'] = {}, conditions: NonNullable<PodStatus['conditions']> = []): Pod {
+  return barePod({
+    metadata: { name: 'p', generation: 2 },
+    spec: { containers: [{ name: 'a' }], ...spec },
+    status: { conditions },
+  });
 }
 
 const brief = (conditions: readonly WirePodCondition[]) => conditions.map(({ type, status }) => `${type} ${status}`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { terminatedStatus } from '../../../../src/status/rules/terminate-status.ts';
+import { barePod } from '../../../support/pods.ts';
 
 const unknownState = {
   terminated: {
@@ -37,19 +38,13 @@ function statusOf(phase: string | undefined, init: string, regular: string): Wir
   };
 }
 
-function podOf(podStatus: WirePodStatus, { sidecar = false, isStatic = false } = {}): WirePod {
-  return {
-    metadata: { name: 'foo', ...(isStatic && { annotations: { 'kubernetes.io/config.source': 'file' } }) },
-    spec: {
-      restartPolicy: 'Never',
-      containers: (podStatus.containerStatuses ?? []).map(({ name }) => ({ name })),
-      initContainers: (podStatus.initContainerStatuses ?? []).map(({ name }) => ({
-        name,
-        ...(sidecar && { restartPolicy: 'Always' }),
-      })),
-    },
-    status: podStatus,
-  };
+function podOf(status: WirePodStatus, { sidecar = false, isStatic = false } = {}): WirePod {
+  const annotations = { 'kubernetes.io/config.source': 'file' };
+  const sort = sidecar ? { restartPolicy: 'Always' } : {};
+  const containers = (status.containerStatuses ?? []).map(({ name }) => ({ name }));
+  const initContainers = (status.initContainerStatuses ?? []).map(({ name }) => ({ name, ...sort }));
+  const spec = { restartPolicy: 'Never', containers, initContainers };
+  return barePod({ metadata: { name: 'foo', ...(isStatic && { annotations }) }, spec, status });
 }
 
 describe('terminatedStatus: containers', () => {

@@ -1,3 +1,4 @@
+import { podUIDOf } from '../../../../../src/api/pod/pod-identity.ts';
 import { type Clock, isStaticPod, type Pod, type StatusManager, type WirePodStatus } from '../../../../../src/index.ts';
 import type { ProbeManager } from '../../../../../src/node/probes/probe-manager.ts';
 import {
@@ -47,7 +48,7 @@ export class NodePodSyncer implements PodSyncer {
     if (status.phase === 'Succeeded' || status.phase === 'Failed') return { isTerminal: true };
     const { port, probes } = this.#parts;
     probes.addPod(pod);
-    const uid = uidOf(pod);
+    const uid = podUIDOf(pod);
     const { sandboxes } = runtimeStatus;
     if (!sandboxes.some(({ ready }) => ready)) {
       await port.runSandbox(identityOf(pod), sandboxes.length, signal);
@@ -74,7 +75,7 @@ export class NodePodSyncer implements PodSyncer {
     const graceSeconds = gracePeriodSeconds ?? Math.max(1, pod.spec?.terminationGracePeriodSeconds ?? 30);
     await this.#kill(runtimeStatus, graceSeconds, signal);
     probes.removePod(pod);
-    const after = await port.podStatus(uidOf(pod), signal);
+    const after = await port.podStatus(podUIDOf(pod), signal);
     if (runs(after)) throw new Error(`pod ${pod.metadata?.name} still runs`);
     this.#tellWith(pod, this.#status(pod, after, true), podStatusFn);
   }
@@ -86,7 +87,7 @@ export class NodePodSyncer implements PodSyncer {
 
   async syncTerminatedPod({ pod, runtimeStatus, podStatusFn }: SyncTerminatedPodRequest): Promise<void> {
     this.#tellWith(pod, this.#status(pod, runtimeStatus, true), podStatusFn);
-    this.#reasons.delete(uidOf(pod));
+    this.#reasons.delete(podUIDOf(pod));
     this.#parts.statusManager.terminatePod(pod);
   }
 
@@ -104,8 +105,8 @@ export class NodePodSyncer implements PodSyncer {
   ): Promise<void> {
     const { port, clock, lifeOf } = this.#parts;
     const answer = this.#backoff.tryRestart(pod, container, runtimeStatus);
-    const reasons = this.#reasons.get(uidOf(pod)) ?? new Map<string, WaitingReason>();
-    this.#reasons.set(uidOf(pod), reasons);
+    const reasons = this.#reasons.get(podUIDOf(pod)) ?? new Map<string, WaitingReason>();
+    this.#reasons.set(podUIDOf(pod), reasons);
     if (answer.wait) {
       reasons.set(container.name, { reason: answer.reason, message: answer.message });
       waits.push(new BackoffError(answer.message, clock.now() + answer.remainingMs));
@@ -114,7 +115,7 @@ export class NodePodSyncer implements PodSyncer {
     reasons.delete(container.name);
     const attempt = (newestOf(runtimeStatus, container.name)?.restartCount ?? -1) + 1;
     const request = { name: container.name, image: container.image ?? '', attempt };
-    await port.startContainer(uidOf(pod), request, lifeOf(pod, container), signal);
+    await port.startContainer(podUIDOf(pod), request, lifeOf(pod, container), signal);
   }
 
   async #kill({ podUID, containers }: RuntimePodStatus, graceSeconds: number, signal: AbortSignal): Promise<void> {
@@ -135,7 +136,7 @@ export class NodePodSyncer implements PodSyncer {
 
   #status(pod: Pod, runtimeStatus: RuntimePodStatus, podIsTerminal: boolean): WirePodStatus {
     const { statusManager, hostIPs, probes } = this.#parts;
-    const previous = statusManager.getPodStatus(uidOf(pod));
+    const previous = statusManager.getPodStatus(podUIDOf(pod));
     return generatePodStatus({
       pod,
       runtimeStatus,
@@ -143,7 +144,7 @@ export class NodePodSyncer implements PodSyncer {
       podIsTerminal,
       hostIPs,
       probes,
-      reasons: this.#reasons.get(uidOf(pod)),
+      reasons: this.#reasons.get(podUIDOf(pod)),
     });
   }
 
@@ -159,7 +160,7 @@ export class NodePodSyncer implements PodSyncer {
 
 function identityOf(pod: Pod) {
   const { name = '', namespace = '' } = pod.metadata ?? {};
-  return { uid: uidOf(pod), name, namespace, isStatic: isStaticPod(pod) };
+  return { uid: podUIDOf(pod), name, namespace, isStatic: isStaticPod(pod) };
 }
 
 function runs({ containers, sandboxes }: RuntimePodStatus): boolean {
@@ -168,8 +169,4 @@ function runs({ containers, sandboxes }: RuntimePodStatus): boolean {
 
 function isRunning({ state }: RuntimeContainerStatus): boolean {
   return state === 'running';
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }

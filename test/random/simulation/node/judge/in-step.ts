@@ -1,8 +1,7 @@
-import { isTerminalPhase } from '../../../../../src/api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../../../../src/api/pod/pod-identity.ts';
 import { isMirrorPod, type Pod, type WireContainerStatus, type WirePod } from '../../../../../src/index.ts';
 import type { ContainerRecord } from '../runtime/records.ts';
 import type { SimulatedRuntime } from '../runtime/simulated-runtime.ts';
-import { uidOf } from './told-pods.ts';
 
 export interface WantedPods {
   /** All pods of the server. */
@@ -14,7 +13,7 @@ export interface WantedPods {
 export function whatIsOutOfStep({ server, statics }: WantedPods, runtime: SimulatedRuntime, nowMs: number): string[] {
   const ordinary = server.filter((pod) => !isMirrorPod(pod));
   const mirrors = server.filter(isMirrorPod);
-  const wanted = new Map([...ordinary, ...statics].map((pod) => [uidOf(pod), pod]));
+  const wanted = new Map([...ordinary, ...statics].map((pod) => [podUIDOf(pod), pod]));
   const strays = runtime.runningPods().filter(({ uid }) => !wanted.has(uid));
   const wrong = strays.map(({ uid, name }) => `${name} (${uid}) runs, and nobody wants it`);
   for (const uid of runtime.finishedPods()) if (!wanted.has(uid)) wrong.push(`records of ${uid} are left`);
@@ -32,10 +31,10 @@ export function whatIsOutOfStep({ server, statics }: WantedPods, runtime: Simula
 
 /** What the server shows of a pod that should be there and run. */
 function differences(pod: Pod, shown: WirePod, runtime: SimulatedRuntime, nowMs: number): string[] {
-  const name = `${pod.metadata?.name} (${uidOf(pod)})`;
+  const name = `${pod.metadata?.name} (${podUIDOf(pod)})`;
   if (shown.metadata?.deletionTimestamp !== undefined) return [`${name} is being deleted`];
   const { containers = [], restartPolicy } = pod.spec ?? {};
-  const runs = runtime.containersOf(uidOf(pod));
+  const runs = runtime.containersOf(podUIDOf(pod));
   const { phase, containerStatuses = [], conditions = [] } = shown.status ?? {};
   const newest = containers.map((each) => runs.find((run) => run.name === each.name));
   if (isTerminalPhase(phase)) return newest.some((run) => run?.isRunning) ? [`${name} is told ${phase}, and runs`] : [];

@@ -1,11 +1,10 @@
-import { isTerminalPhase } from '../../../../../src/api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../../../../src/api/pod/pod-identity.ts';
 import { isMirrorPod, type WireContainerStatus, type WirePod } from '../../../../../src/index.ts';
 import type { StoreEvent } from '../../parts/simulated-objects.ts';
 import type { NodeFound } from '../rules.ts';
 import type { ContainerRecord } from '../runtime/records.ts';
 import type { SimulatedRuntime } from '../runtime/simulated-runtime.ts';
 import type { RunJudge } from './run-judge.ts';
-import { uidOf } from './told-pods.ts';
 
 export interface ServerJudgeParts {
   readonly found: NodeFound;
@@ -41,7 +40,7 @@ export class ServerJudge {
     count('pod finished on the server');
     if (pod.metadata?.deletionTimestamp === undefined)
       found('a pod leaves the server when nothing of it runs', `${nameOf(pod)} was not to be deleted`);
-    const running = runtime.containersOf(uidOf(pod)).find(({ isRunning }) => isRunning);
+    const running = runtime.containersOf(podUIDOf(pod)).find(({ isRunning }) => isRunning);
     if (running) found('a pod leaves the server when nothing of it runs', `${running} runs`);
   }
 
@@ -52,9 +51,9 @@ export class ServerJudge {
       found('an ended pod stays ended', `${nameOf(pod)}: ${before}, then ${phase}`);
     if (!isTerminalPhase(phase) || phase === before) return;
     count(`told: ${phase}`);
-    const running = runtime.containersOf(uidOf(pod)).find(({ isRunning }) => isRunning);
+    const running = runtime.containersOf(podUIDOf(pod)).find(({ isRunning }) => isRunning);
     if (running) found('what is told to have ended runs no more', `${nameOf(pod)} is told ${phase}: ${running} runs`);
-    const ends = (pod.spec?.containers ?? []).map(({ name }) => this.#lastRun(uidOf(pod), name)?.endOfRun?.exitCode);
+    const ends = (pod.spec?.containers ?? []).map(({ name }) => this.#lastRun(podUIDOf(pod), name)?.endOfRun?.exitCode);
     if (phase === 'Succeeded' && !ends.every((exitCode) => exitCode === 0))
       found('every end that is told has happened', `${nameOf(pod)} is told Succeeded: exit codes ${ends}`);
     if (phase === 'Failed' && !this.#mayHaveFailed(pod, ends))
@@ -62,9 +61,9 @@ export class ServerJudge {
   }
 
   #mayHaveFailed(pod: WirePod, ends: readonly (number | undefined)[]): boolean {
-    const init = (pod.spec?.initContainers ?? []).map(({ name }) => this.#lastRun(uidOf(pod), name)?.endOfRun?.exitCode);
+    const init = (pod.spec?.initContainers ?? []).map(({ name }) => this.#lastRun(podUIDOf(pod), name)?.endOfRun?.exitCode);
     const hasFailed = [...ends, ...init].some((exitCode) => exitCode !== undefined && exitCode !== 0);
-    return hasFailed || this.#parts.runs.mustHaveEnded(uidOf(pod));
+    return hasFailed || this.#parts.runs.mustHaveEnded(podUIDOf(pod));
   }
 
   #judgeContainers(pod: WirePod, previous: WirePod | undefined): void {
@@ -96,7 +95,7 @@ export class ServerJudge {
     const { runs, found } = this.#parts;
     const { containerID, exitCode, reason, startedAt, finishedAt } = told;
     if (containerID === undefined || containerID === '') {
-      const last = this.#lastRun(isMirrorPod(pod) ? '' : uidOf(pod), name);
+      const last = this.#lastRun(isMirrorPod(pod) ? '' : podUIDOf(pod), name);
       // a container that waited to run again when its pod ended: as by the kubelet, its last state says how it ended
       const isKnown = lastState?.terminated?.containerID === last?.id;
       if (last !== undefined && !isKnown)
@@ -125,7 +124,7 @@ export class ServerJudge {
 
 /** A mirror pod stands for every static pod of its name. */
 function isOf({ pod, name }: ContainerRecord, shown: WirePod, containerName: string): boolean {
-  const isPod = isMirrorPod(shown) ? pod.isStatic && pod.name === shown.metadata?.name : pod.uid === uidOf(shown);
+  const isPod = isMirrorPod(shown) ? pod.isStatic && pod.name === shown.metadata?.name : pod.uid === podUIDOf(shown);
   return isPod && name === containerName;
 }
 

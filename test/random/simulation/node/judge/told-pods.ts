@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../../../../src/api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../../../../src/api/pod/pod-identity.ts';
 import { isMirrorPod, type Pod } from '../../../../../src/index.ts';
 
 /** That a pod must end: since when, how soon, and why. By the simulation's clock. */
@@ -45,15 +45,15 @@ export class ToldPods {
   /** `remains`: the uids of which the runtime has something. */
   tell(source: string, pods: readonly Pod[], remains: ReadonlySet<string>): void {
     const before = this.#lists.get(source) ?? new Map<string, Pod>();
-    const list = new Map(pods.filter((pod) => !isMirrorPod(pod)).map((pod) => [uidOf(pod), pod]));
+    const list = new Map(pods.filter((pod) => !isMirrorPod(pod)).map((pod) => [podUIDOf(pod), pod]));
     this.#lists.set(source, list);
     for (const pod of list.values()) {
-      this.#known.set(uidOf(pod), pod);
-      if (remains.has(uidOf(pod))) this.#look(pod);
-      else this.settle(uidOf(pod));
+      this.#known.set(podUIDOf(pod), pod);
+      if (remains.has(podUIDOf(pod))) this.#look(pod);
+      else this.settle(podUIDOf(pod));
       // named again before anybody has noticed: it may end, and need not
-      const due = this.#due.get(uidOf(pod));
-      if (due?.why === 'unknown') this.#due.set(uidOf(pod), { ...due, deadlineMs: Number.POSITIVE_INFINITY });
+      const due = this.#due.get(podUIDOf(pod));
+      if (due?.why === 'unknown') this.#due.set(podUIDOf(pod), { ...due, deadlineMs: Number.POSITIVE_INFINITY });
     }
     if (!this.heardAll) return;
     for (const [uid, pod] of before) if (this.wanted(uid) === undefined) this.end(uid, graceOf(pod), 'removed');
@@ -112,15 +112,11 @@ export class ToldPods {
 
   #look(pod: Pod): void {
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
-    if (deletionTimestamp != null) this.end(uidOf(pod), deletionGracePeriodSeconds ?? graceOf(pod), 'deleted');
-    else if (isTerminalPhase(pod.status?.phase)) this.end(uidOf(pod), graceOf(pod), 'over');
+    if (deletionTimestamp != null) this.end(podUIDOf(pod), deletionGracePeriodSeconds ?? graceOf(pod), 'deleted');
+    else if (isTerminalPhase(pod.status?.phase)) this.end(podUIDOf(pod), graceOf(pod), 'over');
   }
 }
 
 function graceOf({ metadata, spec }: Pod): number {
   return metadata?.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30;
-}
-
-export function uidOf(pod: Pod): string {
-  return pod.metadata?.uid ?? '';
 }

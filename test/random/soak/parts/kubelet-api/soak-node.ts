@@ -4,7 +4,7 @@ import { BasicPodManager, type Pod } from '../../../../../src/index.ts';
 import { AgentApiHost } from '../../../../../src/kubelet/agent/agent-api-host.ts';
 import type { PodLifecycle } from '../../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { ContainerRuntime, KubeletApiHost } from '../../../../../src/kubelet.ts';
-import { FakeRuntime } from '../../../../../src/testing.ts';
+import { buildContainerStatus, buildPod, FakeRuntime } from '../../../../../src/testing.ts';
 import { quietLifecycle } from '../../../../support/quiet-lifecycle.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../../support/runtime-configs.ts';
 import { nodeName, type SoakWorld } from '../../soak-world.ts';
@@ -157,16 +157,7 @@ function logLine(text: string): string {
 }
 
 function podOf(uid: string, containerID: string): Pod {
-  const state = { running: { startedAt: '2030-01-01T00:00:00Z' } };
-  const status = {
-    name: 'app',
-    state,
-    containerID: `fake://${containerID}`,
-    ready: true,
-    restartCount: 0,
-    image: '',
-    imageID: '',
-  };
-  const metadata = { namespace: 'default', name: `pod-${uid}`, uid, annotations: { text: 'x'.repeat(300) } };
-  return { metadata, spec: { containers: [{ name: 'app', image: 'busybox' }] }, status: { containerStatuses: [status] } } as Pod;
+  const containerStatuses = [buildContainerStatus({ containerID: `fake://${containerID}` })];
+  const metadata = { name: `pod-${uid}`, uid, annotations: { text: 'x'.repeat(300) } };
+  return buildPod({ metadata, spec: { containers: [{ name: 'app', image: 'busybox' }] }, status: { containerStatuses } });
 }

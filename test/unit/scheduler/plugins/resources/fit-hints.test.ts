@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueingHint } from '../../../../../src/scheduler/framework/plugin.ts';
 import { nodeResourcesFit } from '../../../../../src/scheduler/plugins/resources/node-resources-fit.ts';
+import { barePod } from '../../../../support/pods.ts';
 
 interface Asked {
   readonly uid?: string;
@@ -9,11 +10,12 @@ interface Asked {
   readonly requests?: Record<string, string>;
 }
 
-const podAsking = ({ uid = 'other', nodeName, nominatedNodeName, requests = {} }: Asked) => ({
-  metadata: { name: uid, namespace: 'd', uid },
-  spec: { ...(nodeName && { nodeName }), containers: [{ name: 'c', resources: { requests } }] },
-  status: { ...(nominatedNodeName && { nominatedNodeName }) },
-});
+const podAsking = ({ uid = 'other', nodeName, nominatedNodeName, requests = {} }: Asked) =>
+  barePod({
+    metadata: { name: uid, namespace: 'd', uid },
+    spec: { ...(nodeName && { nodeName }), containers: [{ name: 'c', resources: { requests } }] },
+    status: { ...(nominatedNodeName && { nominatedNodeName }) },
+  });
 const nodeGiving = (allocatable: Record<string, string>) => ({ metadata: { name: 'n' }, status: { allocatable } });
 
 const hintOf = (

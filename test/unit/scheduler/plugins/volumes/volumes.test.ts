@@ -6,13 +6,15 @@ import type { Plugin } from '../../../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../../../src/scheduler/nodes/node-info.ts';
 import type { PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
 import { dynamicResources, volumeBinding, volumeRestrictions } from '../../../../../src/scheduler/plugins/volume-restrictions.ts';
+import { barePod } from '../../../../support/pods.ts';
 
 type Volume = NonNullable<NonNullable<WirePod['spec']>['volumes']>[number];
 
-const podWith = (volumes: readonly Omit<Volume, 'name'>[], namespace = 'd'): WirePod => ({
-  metadata: { name: 'p', namespace, uid: 'u' },
-  spec: { containers: [], volumes: volumes.map((source, index) => ({ name: `v${index}`, ...source })) },
-});
+const podWith = (volumes: readonly Omit<Volume, 'name'>[], namespace = 'd'): WirePod =>
+  barePod({
+    metadata: { name: 'p', namespace },
+    spec: { volumes: volumes.map((source, index) => ({ name: `v${index}`, ...source })) },
+  });
 const infoOf = (pod: WirePod) => ({ pod }) as PodInfo;
 const preFilter = (plugin: Plugin, pod: WirePod) => plugin.preFilter?.(new CycleState(), infoOf(pod), {} as Snapshot);
 

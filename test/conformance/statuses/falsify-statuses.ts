@@ -1,7 +1,7 @@
 import type { Prng } from '../../random/chaos/prng.ts';
 import { type Falsified, type Holder, tellLie } from '../kinds/falsify-expect.ts';
+import { withoutNulls } from './judge-statuses.ts';
 import type { StatusesCase } from './statuses-case.ts';
-import { withoutNulls } from './statuses-judge.ts';
 
 /** Changes, drops or adds one member somewhere in the status. */
 export function falsifyStatuses(original: StatusesCase, prng: Prng): Falsified<StatusesCase> {

@@ -5,8 +5,9 @@ import type { PluginRejection } from '../../../src/scheduler/framework/plugin.ts
 import type { NodeScores } from '../../../src/scheduler/framework/plugin-runner.ts';
 import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import type { RecordedFailure } from '../scheduling/recorded-cluster.ts';
 import { frameworkOf } from './cluster.ts';
-import type { FilterScoreCase, FilterScoreOutcome, RecordedFailure, RecordedScores } from './filter-score-case.ts';
+import type { FilterScoreCase, FilterScoreOutcome, RecordedScores } from './filter-score-case.ts';
 
 /** Plays the case with our plugins. Returns how they judged the nodes, in the form of the recording. */
 export function playFilterScore(recorded: FilterScoreCase): FilterScoreOutcome {

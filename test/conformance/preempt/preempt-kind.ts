@@ -1,14 +1,16 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyOut } from '../kinds/falsify-out.ts';
 import { isEmpty, memberDifferences, membersUnless } from '../kinds/member-differences.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
+import { playPreempt } from './play-preempt.ts';
 import { type PreemptCase, type PreemptOutcome, preemptCaseProblem } from './preempt-case.ts';
-import { playPreempt } from './preempt-player.ts';
 
 /** Recordings of how the scheduler makes room for a pod that fits nowhere. */
-export const preemptKind: CaseKind<PreemptCase> = { problem: preemptCaseProblem, replay: replayPreempt };
-
-async function replayPreempt(recorded: PreemptCase): Promise<CaseResult> {
-  return { differences: judgePreempt(recorded, playPreempt(recorded)), exemptions: [] };
-}
+export const preemptKind = replayedKind({
+  problem: preemptCaseProblem,
+  play: playPreempt,
+  judge: judgePreempt,
+  falsify: falsifyOut,
+});
 
 /** What differs, member by member. There is no exemption. */
 export function judgePreempt({ out }: PreemptCase, played: PreemptOutcome): string[] {

@@ -6,7 +6,8 @@ import type { PluginRejection } from '../../../src/scheduler/framework/plugin.ts
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { Budgets, bestCandidates, findCandidates } from '../../../src/scheduler/preemption/candidates.ts';
 import { potentialNodes, whyNotEligible } from '../../../src/scheduler/preemption/default-preemption.ts';
-import type { PreemptCase, PreemptOutcome, RecordedFailure } from './preempt-case.ts';
+import type { RecordedFailure } from '../scheduling/recorded-cluster.ts';
+import type { PreemptCase, PreemptOutcome } from './preempt-case.ts';
 import { frameworkOf } from './preempt-world.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

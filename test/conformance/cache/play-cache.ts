@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WirePod } from '../../../src/api/json/types.ts';
+import { podUIDOf } from '../../../src/api/pod/pod-identity.ts';
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
 import { classicPodReading } from '../../../src/scheduler/nodes/classic-amounts.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
@@ -41,7 +42,7 @@ function play(cache: SchedulerCache, step: CacheStep): string | undefined {
     case 'assume':
       return cache.assumePod(infoOf(step.pod), nodeNameOf(step.pod));
     case 'finish':
-      return void cache.finishBinding(uidOf(step.pod));
+      return void cache.finishBinding(podUIDOf(step.pod));
     case 'forget':
       return cache.forgetPod(infoOf(step.pod), nodeNameOf(step.pod));
     case 'addPod':
@@ -77,5 +78,5 @@ function namesIn(step: CacheStep): string[] {
 }
 
 const infoOf = (pod: WirePod): PodInfo => createPodInfo(pod, classicPodReading);
-const uidOf = (pod: WirePod): string => pod.metadata?.uid ?? '';
+
 const nodeNameOf = (pod: WirePod): string => pod.spec?.nodeName ?? '';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, isStatusManagerError } from '../../../src/index.ts';
+import type { PlayedCase, PlayedStep } from './play-refs.ts';
 import type { RecordedObject, RefsCase, RefsOutcome, RefsStep } from './refs-case.ts';
-import type { PlayedCase, PlayedStep } from './refs-player.ts';
 
 /** What differs, each with its step. */
 export function judgeRefs(recorded: RefsCase, { steps, leftWatches, leftTimers }: PlayedCase): string[] {

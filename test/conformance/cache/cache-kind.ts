@@ -1,14 +1,11 @@
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyOut } from '../kinds/falsify-out.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
 import { type CacheCase, type CacheOutcome, cacheCaseProblem } from './cache-case.ts';
-import { playCache } from './cache-player.ts';
+import { playCache } from './play-cache.ts';
 
 /** Recordings of the classic scheduler's cache of pods and nodes. */
-export const cacheKind: CaseKind<CacheCase> = { problem: cacheCaseProblem, replay: replayCache };
-
-async function replayCache(recorded: CacheCase): Promise<CaseResult> {
-  return { differences: judgeCache(recorded, await playCache(recorded)), exemptions: [] };
-}
+export const cacheKind = replayedKind({ problem: cacheCaseProblem, play: playCache, judge: judgeCache, falsify: falsifyOut });
 
 /** What differs, step by step. */
 export function judgeCache({ steps, out }: CacheCase, outcomes: readonly CacheOutcome[]): string[] {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { PlayedProbes } from './play-probes.ts';
 import type { ProbeCase } from './probe-case.ts';
-import type { PlayedProbes } from './probe-player.ts';
 
 /** What differs between the recording and our outcomes: step by step and member by member. There is no exemption. */
 export function judgeProbes({ steps }: ProbeCase, { outcomes, leftTimers }: PlayedProbes): string[] {

@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { falsifyOut } from '../kinds/falsify-out.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
 import { type ClassicCase, type ClassicOutcome, classicCaseProblem } from './classic-case.ts';
-import { type ClassicPlayed, playClassic } from './classic-player.ts';
+import { type ClassicPlayed, playClassic } from './play-classic.ts';
 import { upstreamFault } from './policy-faults.ts';
 
 /** Recordings of the classic scheduler, which reads a policy file. */
-export const classicKind: CaseKind<ClassicCase> = { problem: classicCaseProblem, replay: replayClassic };
-
-async function replayClassic(recorded: ClassicCase): Promise<CaseResult> {
-  return { differences: judgeClassic(recorded, playClassic(recorded)), exemptions: [] };
-}
+export const classicKind = replayedKind({
+  problem: classicCaseProblem,
+  play: playClassic,
+  judge: judgeClassic,
+  falsify: falsifyOut,
+});
 
 /** What differs, member by member. There is no exemption. */
 export function judgeClassic({ out }: ClassicCase, { faults = [], ...played }: ClassicPlayed): string[] {

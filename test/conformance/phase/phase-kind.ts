@@ -1,8 +1,9 @@
 import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
 import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
 import type { Prng } from '../../random/chaos/prng.ts';
-import type { CaseKind, KindCase } from '../kinds/case-kind.ts';
+import type { KindCase } from '../kinds/case-kind.ts';
 import type { Falsified } from '../kinds/falsify-expect.ts';
+import { replayedKind } from '../kinds/replayed-kind.ts';
 
 /** What the kubelet calls the phase of a pod with these container statuses. */
 export interface PhaseCase extends KindCase {
@@ -14,10 +15,7 @@ export interface PhaseCase extends KindCase {
   readonly out: string;
 }
 
-export const phaseKind: CaseKind<PhaseCase> = {
-  problem: phaseCaseProblem,
-  replay: async (recorded) => ({ differences: judgePhase(recorded, playPhase(recorded)), exemptions: [] }),
-};
+export const phaseKind = replayedKind({ problem: phaseCaseProblem, play: playPhase, judge: judgePhase, falsify: falsifyPhase });
 
 /** What is wrong with the case; undefined when it can be played. */
 export function phaseCaseProblem(value: unknown): string | undefined {

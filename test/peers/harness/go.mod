@@ -1,0 +1,3 @@
+module oracle-harness
+
+go 1.24.0
