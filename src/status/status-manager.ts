@@ -350,8 +350,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   #update(change: Omit<StatusChange, 'isAcknowledged'>): boolean {
     const { podUID } = change;
-    const isAcknowledged = (): boolean => callGuarded(() => this.#sync?.isAcknowledged(podUID), ignoreFailure) ?? false;
-    const stored = this.#cache.update({ ...change, isAcknowledged });
+    const stored = this.#cache.update({ ...change, isAcknowledged: () => this.#phases.isAcknowledged(podUID) });
     // a listener may have dropped the status by now
     if (stored && this.#sync !== undefined && this.#cache.get(podUID) !== undefined) this.#agent.notePod(podUID);
     return stored;

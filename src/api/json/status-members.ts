@@ -66,3 +66,19 @@ export const timeMembers: ReadonlySet<string> = new Set([
   'startedAt',
   'finishedAt',
 ]);
+
+/** The members of an address in `podIPs` and `hostIPs`. */
+export const podIPMembers: ReadonlySet<string> = new Set(['ip']);
+
+/** The lists of addresses. */
+export const addressLists = ['podIPs', 'hostIPs'] as const;
+
+/** The states of a container, of which it has one at most. */
+export const stateKinds: ReadonlySet<string> = new Set(['waiting', 'running', 'terminated']);
+
+/** Each state of a container, with its members. */
+export const stateMembers: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['waiting', new Set(['reason', 'message'])],
+  ['running', new Set(['startedAt'])],
+  ['terminated', new Set(['containerID', 'exitCode', 'finishedAt', 'message', 'reason', 'signal', 'startedAt'])],
+]);

@@ -1,4 +1,9 @@
-import { containerStatusMembers, podConditionMembers, podStatusMembers } from '../../api/json/status-members.ts';
+import {
+  containerStatusLists,
+  containerStatusMembers,
+  podConditionMembers,
+  podStatusMembers,
+} from '../../api/json/status-members.ts';
 import type {
   Pod,
   PodStatus,
@@ -12,8 +17,6 @@ import { canonicalMember, canonicalObject, canonicalText, isObject, mapObjects, 
 
 /** The bytes of termination messages a pod may carry; each container gets an equal share (MaxPodTerminationMessageLogLength). */
 const maxTerminationMessageBytes = 1024 * 12;
-
-const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
 /** How many bytes the termination message of one of the pod's containers may have. */
 export function messageShare({ spec }: Pod): number {
@@ -29,9 +32,9 @@ export function messageShare({ spec }: Pod): number {
 export function normalizedOf(pod: Pod, canonical: WirePodStatus): WirePodStatus {
   const share = messageShare(pod);
   const normalized = { ...canonical };
-  for (const key of statusLists) if (canonical[key]) normalized[key] = withinShare(canonical[key], share);
+  for (const key of containerStatusLists) if (canonical[key]) normalized[key] = withinShare(canonical[key], share);
   inCanonicalOrder(pod, normalized);
-  return statusLists.every((key) => normalized[key] === canonical[key]) ? canonical : normalized;
+  return containerStatusLists.every((key) => normalized[key] === canonical[key]) ? canonical : normalized;
 }
 
 /** The statuses with termination messages of so many bytes at most; the list itself where none is longer. */

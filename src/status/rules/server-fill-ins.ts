@@ -1,19 +1,17 @@
 import { lookupBy, lookupByName } from '../../api/json/json.ts';
 import {
+  addressLists,
   containerStatusLists,
   containerStatusMembers,
   podConditionMembers,
+  podIPMembers,
   podStatusMembers,
+  stateKinds,
+  stateMembers,
 } from '../../api/json/status-members.ts';
 import type { WireContainerState, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { podConditionLookup } from '../conditions/pod-conditions.ts';
-import {
-  addressLists,
-  comparedAddressMembers,
-  isPodStatusByKubeletEqual,
-  stateKinds,
-  stateMembers,
-} from './pod-status-equality.ts';
+import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 
 /**
  * `status` with the members that only the server has and that Kubernetes 1.36 does not know: they are a newer server's, and
@@ -73,7 +71,7 @@ function conditionFilledIn(ours: WirePodCondition, theirs: WirePodCondition): Wi
 }
 
 function addressFilledIn<T extends object>(ours: T, theirs: T): T {
-  return membersFilledIn(ours, theirs, comparedAddressMembers);
+  return membersFilledIn(ours, theirs, podIPMembers);
 }
 
 function containerFilledIn(ours: WireContainerStatus, theirs: WireContainerStatus): WireContainerStatus {

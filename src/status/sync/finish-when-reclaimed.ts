@@ -20,7 +20,7 @@ function finishingChange({ agent, podStatuses, records }: FinishContext, podUID:
   if (entry === undefined || !isDueToFinish(agent, records, podUID, entry)) return undefined;
   const pod = agent.pod(podUID);
   if (pod === undefined) return undefined;
-  const isAcknowledged = (): boolean => records.acknowledgedVersion(podUID) >= entry.version;
+  const isAcknowledged = (): boolean => records.isAcknowledged(podUID, entry.version);
   const status = finishedStatus(pod, entry.status);
   return { pod, podUID, status, force: true, podIsFinished: true, finishedByManager: true, isAcknowledged };
 }
@@ -33,8 +33,8 @@ function finishingChange({ agent, podStatuses, records }: FinishContext, podUID:
  */
 function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: string, entry: VersionedPodStatus): boolean {
   if (entry.podIsFinished || entry.deletionSeenAt === undefined || showsRunningContainer(entry.status)) return false;
-  if (records.acknowledgedVersion(podUID) < entry.deletionSeenAt || !agent.isOrdinaryPod(podUID)) return false;
   const target = agent.target(podUID);
+  if (!records.isAcknowledged(podUID, entry.deletionSeenAt, target) || !agent.isOrdinaryPod(podUID)) return false;
   const copy = target && agent.freshest(target);
   if (!copy?.deleting || copy.isMirrorPod) return false;
   return !agent.podCouldHaveRunningContainers(podUID, entry) && agent.podResourcesAreReclaimed(podUID, entry);

@@ -41,7 +41,7 @@ export function lookAt(context: LookContext, podUID: string): Finding {
   const target = agent.target(podUID);
   const state = records.state(podUID);
   if (entry === undefined || target === undefined || state?.underWay !== undefined) return nothing;
-  if (isOver(context, podUID, entry)) return { kind: 'over' };
+  if (isOver(context, podUID, entry, target)) return { kind: 'over' };
   const wait = state?.wait;
   const resourceVersion = agent.freshest(target)?.resourceVersion;
   const isHeldByFinalizers = wait?.kind === 'deleting';
@@ -60,11 +60,11 @@ export function lookAt(context: LookContext, podUID: string): Finding {
  * by the deletion safety; and the apiserver does not know it, or the pod has vanished after its newest status was acknowledged,
  * its terminal phase included.
  */
-function isOver({ agent, records }: LookContext, podUID: string, entry: VersionedPodStatus): boolean {
+function isOver({ agent, records }: LookContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): boolean {
   if (agent.pod(podUID) !== undefined || showsRunningContainer(entry.status)) return false;
   const state = records.state(podUID);
   const isGone = state?.wait?.kind === 'gone';
-  const isAcknowledged = !state?.phaseHeldBack && records.acknowledgedVersion(podUID) >= entry.version;
+  const isAcknowledged = !state?.phaseHeldBack && records.isAcknowledged(podUID, entry.version, target);
   const isSettled = isGone || (agent.hasVanished(podUID) && isAcknowledged);
   return isSettled && !agent.podCouldHaveRunningContainers(podUID, entry);
 }

@@ -12,7 +12,7 @@ import {
 import { RequestFailure } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
-export interface GateAdmission {
+export interface GateToken {
   prepaid: boolean;
 }
 
@@ -79,7 +79,7 @@ export class RequestGate {
   }
 
   /** Room for one more request now? If so, a token is taken for it. */
-  tryAdmit(): GateAdmission | undefined {
+  tryAdmit(): GateToken | undefined {
     if (this.#aborted || this.#cancelPause !== undefined) return undefined;
     if (this.#limiter === undefined) return { prepaid: false };
     return this.#limiter.tryTake() ? { prepaid: true } : undefined;
@@ -94,9 +94,9 @@ export class RequestGate {
   }
 
   /** Puts back a token that no request used. */
-  putBack(admission: GateAdmission): void {
-    if (!admission.prepaid) return;
-    admission.prepaid = false;
+  putBack(token: GateToken): void {
+    if (!token.prepaid) return;
+    token.prepaid = false;
     this.#limiter?.putBack();
   }
 
@@ -110,26 +110,26 @@ export class RequestGate {
     this.#cancelPause = clock.setTimer(() => this.#endPause(), ms);
   }
 
-  /** True when a request with this admission would be sent at once. */
-  isOpenFor(admission: GateAdmission): boolean {
-    return this.#aborted || (this.#cancelPause === undefined && (admission.prepaid || this.#limiter === undefined));
+  /** True when a request with this token would be sent at once. */
+  isOpenFor(token: GateToken): boolean {
+    return this.#aborted || (this.#cancelPause === undefined && (token.prepaid || this.#limiter === undefined));
   }
 
-  /** Waits until a request with this admission would be sent at once: for the end of a pause, and for a token. */
-  async admit(admission: GateAdmission): Promise<void> {
+  /** Waits until a request with this token would be sent at once: for the end of a pause, and for the rate limiter. */
+  async admit(token: GateToken): Promise<void> {
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
     // after an abort nothing is sent, so there is no token to wait for
-    if (this.#aborted || admission.prepaid || this.#limiter === undefined) return;
+    if (this.#aborted || token.prepaid || this.#limiter === undefined) return;
     const since = this.#options.clock.elapsed();
     await this.#limiter.take();
-    admission.prepaid = true;
+    token.prepaid = true;
     this.#noteLimited(since);
   }
 
   /** Sends one request, once it is admitted. Rejects with a {@link RequestFailure}, never with anything else. */
-  async send<T>(subject: RequestSubject, admission: GateAdmission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
-    await this.admit(admission);
-    return await this.sendAdmitted(subject, admission, request);
+  async send<T>(subject: RequestSubject, token: GateToken, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+    await this.admit(token);
+    return await this.sendAdmitted(subject, token, request);
   }
 
   /** Gives up what is under way, and refuses everything from now on. */
@@ -142,8 +142,8 @@ export class RequestGate {
   }
 
   /** Sends a request that {@link admit} has just let through. */
-  sendAdmitted<T>(subject: RequestSubject, admission: GateAdmission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
-    admission.prepaid = false;
+  sendAdmitted<T>(subject: RequestSubject, token: GateToken, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+    token.prepaid = false;
     const { verb } = subject;
     const { clock, events, metrics, requestTimeoutMs: timeoutMs } = this.#options;
     if (this.#aborted) return Promise.reject(new RequestFailure(verb, 'aborted', undefined));

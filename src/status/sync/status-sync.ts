@@ -142,12 +142,6 @@ export class StatusSync {
     return { pods, underWay: [] };
   }
 
-  /** True when the pod's newest status is on the apiserver. */
-  isAcknowledged(podUID: string): boolean {
-    const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
-    return this.records.acknowledgedVersion(podUID) >= version;
-  }
-
   /** The pods whose newest status is not on the apiserver, though the pod may be. */
   unwritten(): UnsettledPod[] {
     const pods = this.#cache.podUIDs().map((podUID) => this.phases.describe(podUID));

@@ -8,7 +8,7 @@ import type { AgentView } from './agent-view.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
 import type { Moment } from './pod-source-view.ts';
 import type { RequestFailure } from './request-failure.ts';
-import type { GateAdmission, RequestGate } from './request-gate.ts';
+import type { GateToken, RequestGate } from './request-gate.ts';
 
 /** What every sync works with. */
 export interface SyncContext {
@@ -27,7 +27,7 @@ export interface SyncContext {
 /** One pod, in one attempt to bring its newest status to the apiserver. */
 export interface SyncAttempt {
   readonly podUID: string;
-  readonly admission: GateAdmission;
+  readonly token: GateToken;
   /** Read the pod from the apiserver first, whatever is known of it. */
   readonly fetch: boolean;
   /** A PATCH may have changed the pod since the copy at hand: the pod is read before "no change" is believed. */

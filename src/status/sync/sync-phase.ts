@@ -120,7 +120,7 @@ export class SyncPhases {
 
   #isAcknowledged(podUID: string): boolean {
     const { podStatuses, records } = this.#options;
-    return (records?.acknowledgedVersion(podUID) ?? 0) >= (podStatuses.get(podUID)?.version ?? 0);
+    return records?.isAcknowledged(podUID, podStatuses.get(podUID)?.version ?? 0) ?? false;
   }
 
   #phaseOf(podUID: string): PodSyncPhase {
@@ -146,7 +146,7 @@ export class SyncPhases {
     const { podStatuses, agent, records } = this.#options;
     const entry = podStatuses.get(podUID);
     if (records === undefined || entry === undefined) return true;
-    if (records.acknowledgedVersion(podUID) >= version) return true;
+    if (records.isAcknowledged(podUID, version)) return true;
     const state = records.state(podUID);
     if (state?.underWay !== undefined) return false;
     const target = agent.target(podUID);

@@ -13,7 +13,7 @@ import type { VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import { type ApiPod, apiPodOf, patchedApiPod } from './api-copies.ts';
 import { RequestFailure } from './request-failure.ts';
-import type { GateAdmission } from './request-gate.ts';
+import type { GateToken } from './request-gate.ts';
 import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type SyncOutcome } from './sync-context.ts';
 
 /**
@@ -137,12 +137,12 @@ export async function writeStatus(context: SyncContext, attempt: SyncAttempt): P
 /** Reads the pod. An outcome when that is the end of the attempt; otherwise the patch is computed against what was read. */
 async function fetchCopy(
   context: SyncContext,
-  { podUID, admission, waitsOn }: SyncAttempt,
+  { podUID, token, waitsOn }: SyncAttempt,
   target: ApiTarget,
   progress: Progress,
 ): Promise<SyncOutcome | undefined> {
   const { entry } = progress;
-  const read = await readPod(context, podUID, entry, admission);
+  const read = await readPod(context, podUID, entry, token);
   if (isOtherPod(context.agent, podUID, read)) return replaced(podUID, target, progress);
   // while the answer was on its way the agent may have set another status, or the status may have been dropped
   const newest = context.podStatuses.get(podUID);
@@ -167,12 +167,12 @@ function replaced(podUID: string, target: ApiTarget, { entry, base }: Progress):
 /** Sends the newest status, and what the merge makes of it: both are looked at when nothing is left to wait for. */
 async function patch(
   context: SyncContext,
-  { podUID, admission }: SyncAttempt,
+  { podUID, token }: SyncAttempt,
   { apiUID }: ApiTarget,
   progress: Progress,
 ): Promise<Acknowledged | SyncOutcome> {
   const { gate, podClient, podStatuses, patchFormat: format } = context;
-  await gate.admit(admission);
+  await gate.admit(token);
   const entry = podStatuses.get(podUID);
   if (entry === undefined) return { kind: 'done' };
   progress.entry = entry;
@@ -188,7 +188,7 @@ async function patch(
   });
   if (change.unchanged) return { kind: 'acknowledged', entry, copy: base, phaseHeldBack, patched: false };
   const subject = { verb: 'patch', podUID, body: change.body as Json } as const;
-  const answer: unknown = await gate.sendAdmitted(subject, admission, (limits) =>
+  const answer: unknown = await gate.sendAdmitted(subject, token, (limits) =>
     podClient.patchPodStatus(entry.podNamespace, entry.podName, handedOut(change), limits),
   );
   const metadata = requireMetadata(answer, base);
@@ -240,9 +240,9 @@ async function readPod(
   { gate, podClient }: SyncContext,
   podUID: string,
   { podNamespace, podName }: VersionedPodStatus,
-  admission: GateAdmission,
+  token: GateToken,
 ): Promise<ApiPod> {
-  const pod = await gate.send({ verb: 'get', podUID }, admission, (limits) => podClient.getPod(podNamespace, podName, limits));
+  const pod = await gate.send({ verb: 'get', podUID }, token, (limits) => podClient.getPod(podNamespace, podName, limits));
   try {
     if (!isPod(pod)) throw new TypeError('getPod() must resolve to a pod');
     return apiPodOf(pod);
@@ -281,22 +281,18 @@ export function canBeDeleted(agent: AgentView, podUID: string, entry: VersionedP
 }
 
 /** Deletes the pod whose status was acknowledged, when that is due. A failed request is an outcome; only a defect rejects. */
-async function deletePod(
-  context: SyncContext,
-  { podUID, admission }: SyncAttempt,
-  acknowledged: Acknowledged,
-): Promise<SyncOutcome> {
+async function deletePod(context: SyncContext, { podUID, token }: SyncAttempt, acknowledged: Acknowledged): Promise<SyncOutcome> {
   const { agent, gate, podClient, podStatuses } = context;
   const { entry, copy } = acknowledged;
   if (!canBeDeleted(agent, podUID, entry, copy)) return { kind: 'done' };
-  if (!gate.isOpenFor(admission)) {
-    await gate.admit(admission);
+  if (!gate.isOpenFor(token)) {
+    await gate.admit(token);
     // meanwhile the agent may have set another status, and the deletion safety may say another thing
     if (podStatuses.get(podUID) !== entry || !canBeDeleted(agent, podUID, entry, copy)) return { kind: 'done' };
   }
   const { podNamespace, podName } = entry;
   try {
-    const left: unknown = await gate.send({ verb: 'delete', podUID }, admission, (limits) =>
+    const left: unknown = await gate.send({ verb: 'delete', podUID }, token, (limits) =>
       podClient.deletePod(podNamespace, podName, { ...limits, gracePeriodSeconds: 0, uid: copy.uid }),
     );
     return outcomeOf(left);
@@ -304,7 +300,7 @@ async function deletePod(
     if (!isConflict(failure)) return outcomeOfFailure(agent, podUID, acknowledged, failure);
     // either another pod has this name, or the server was busy: only a GET tells
     try {
-      const read = await readPod(context, podUID, entry, admission);
+      const read = await readPod(context, podUID, entry, token);
       return isOtherPod(agent, podUID, read) ? { kind: 'recreated' } : outcomeOfFailure(agent, podUID, acknowledged, failure);
     } catch (failureOfGet) {
       return outcomeOfFailure(agent, podUID, acknowledged, failureOfGet);

@@ -3,7 +3,7 @@ import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodStatusReader } from '../status-cache.ts';
-import type { AgentView } from './agent-view.ts';
+import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
 import { askedMs, backoff, type RequestFailure, Throttling } from './request-failure.ts';
@@ -58,9 +58,13 @@ export class SyncRecords {
     return this.#states.get(podUID);
   }
 
-  acknowledgedVersion(podUID: string): number {
-    const target = this.#options.agent.target(podUID);
+  /** The last version that the apiserver took of the pod; 0 for none. `target`: for a caller that has asked for it already. */
+  acknowledgedVersion(podUID: string, target = this.#options.agent.target(podUID)): number {
     return target === undefined ? 0 : this.#apiStatusVersions.get(target.apiUID, podUID);
+  }
+
+  isAcknowledged(podUID: string, version: number, target?: ApiTarget): boolean {
+    return this.acknowledgedVersion(podUID, target) >= version;
   }
 
   dropVersion(apiUID: string): void {

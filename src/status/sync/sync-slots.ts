@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { FifoSet } from '../../base/concurrency/bounded-channel.ts';
-import type { GateAdmission, RequestGate } from './request-gate.ts';
+import type { GateToken, RequestGate } from './request-gate.ts';
 
 export interface SyncSlotsOptions {
   readonly gate: RequestGate;
@@ -9,10 +9,10 @@ export interface SyncSlotsOptions {
   readonly concurrency: number;
 }
 
-/** A pod whose turn it is, with the gate's admission of its first request. */
+/** A pod whose turn it is, with the gate's token of its first request. */
 export interface Turn {
   readonly podUID: string;
-  readonly admission: GateAdmission;
+  readonly token: GateToken;
 }
 
 /**
@@ -50,11 +50,11 @@ export class SyncSlots {
 
   /** Whose turn it is; undefined when no pod waits, no slot is free, or the gate admits no request now. Takes the slot. */
   next(): Turn | undefined {
-    const admission = this.hasTurn ? this.#options.gate.tryAdmit() : undefined;
-    const podUID = admission && this.#ready.take();
-    if (admission === undefined || podUID === undefined) return undefined;
+    const token = this.hasTurn ? this.#options.gate.tryAdmit() : undefined;
+    const podUID = token && this.#ready.take();
+    if (token === undefined || podUID === undefined) return undefined;
     this.#taken++;
-    return { podUID, admission };
+    return { podUID, token };
   }
 
   /** Calls `pump` once the gate may admit a request again; one such call waits at a time. */
@@ -67,9 +67,9 @@ export class SyncSlots {
     });
   }
 
-  /** Gives the slot back, and the admission where no request used it. */
-  end({ admission }: Turn): void {
-    this.#options.gate.putBack(admission);
+  /** Gives the slot back, and the token where no request used it. */
+  end({ token }: Turn): void {
+    this.#options.gate.putBack(token);
     this.#taken--;
     if (this.#taken === 0) this.#whenNoneTaken?.();
   }

@@ -92,7 +92,8 @@ export class SyncWorker {
       if (entry === undefined) return;
       agent.notePod(podUID);
       // a static pod without a mirror pod has nowhere to go; a look finds it once it has one
-      if (agent.target(podUID) === undefined || records.acknowledgedVersion(podUID) >= entry.version) return;
+      const target = agent.target(podUID);
+      if (target === undefined || records.isAcknowledged(podUID, entry.version, target)) return;
       const state = records.state(podUID);
       if (state?.underWay !== undefined || !mayTry(state?.wait, entry.version)) return;
       this.#endWait(podUID);
@@ -202,9 +203,9 @@ export class SyncWorker {
     return true;
   }
 
-  async #sync({ podUID, admission }: Turn, start: SyncStart): Promise<SyncOutcome> {
+  async #sync({ podUID, token }: Turn, start: SyncStart): Promise<SyncOutcome> {
     const fetch = start.fetch || this.#context.fetchBeforePatch === 'always';
-    const steps = countedSync(this.#context, { ...start, podUID, admission, fetch });
+    const steps = countedSync(this.#context, { ...start, podUID, token, fetch });
     for (;;) {
       const step = await steps.next();
       if (step.done) return step.value;

@@ -4,7 +4,7 @@ import { metricsOption, noMetrics } from '../../../../src/base/metrics/metrics.t
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from '../../../../src/status/events/status-manager-events.ts';
 import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
-import { type GateAdmission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
+import { type GateToken, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 function gate(rateLimiter?: { qps: number; burst: number }) {
@@ -20,7 +20,7 @@ function gate(rateLimiter?: { qps: number; burst: number }) {
   return { clock, seen, listen, subject };
 }
 const about = (verb: 'get' | 'patch' | 'delete') => ({ verb, podUID: '12345678' }) as const;
-const unpaid = (): GateAdmission => ({ prepaid: false });
+const unpaid = (): GateToken => ({ prepaid: false });
 const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'NotFound', message: 'x' }));
 /** A request that rejects only after its abort, `turns` turns of the event loop later. */
 const untilAborted =
@@ -73,7 +73,7 @@ describe('RequestGate.send', () => {
     const { clock, subject } = gate();
     const headers = { 'retry-after': new Date(clock.now() + 7_000).toUTCString() };
     const sent = subject.send(about('get'), unpaid(), () => Promise.reject({ code: 429, body: '', headers }));
-    await expect(sent).rejects.toMatchObject({ failure: { retryAfterMs: 7_000 } });
+    await expect(sent).rejects.toMatchObject({ answer: { retryAfterMs: 7_000 } });
   });
 
   it('counts it as a failure when the client throws, or rejects with any value', async () => {
@@ -213,10 +213,10 @@ describe('RequestGate and its rate limit', () => {
 
   it('makes the second request of a sync wait for another token', async () => {
     const { clock, subject } = gate({ qps: 1, burst: 1 });
-    const admission = subject.tryAdmit() ?? unpaid();
-    await subject.send(about('get'), admission, async () => 'ok');
+    const token = subject.tryAdmit() ?? unpaid();
+    await subject.send(about('get'), token, async () => 'ok');
     let sent = false;
-    void subject.send(about('patch'), admission, async () => {
+    void subject.send(about('patch'), token, async () => {
       sent = true;
     });
     await clock.advance(999);

@@ -39,7 +39,7 @@ describe('writeStatus', () => {
     podClient.hold('get');
     const written = writeStatus(context, {
       podUID: uid,
-      admission: { prepaid: false },
+      token: { prepaid: false },
       fetch: true,
       inDoubt: false,
       waitsOn: undefined,
