@@ -1,7 +1,7 @@
 import type { WireNode } from '../../api/json/types.ts';
 import { everyAddress, type HostPort } from '../../api/pod/host-ports.ts';
 import { type LabelSet, labelOf } from '../../api/selectors/label-selector.ts';
-import { type GroupedPods, PodIndex } from './pod-index.ts';
+import type { GroupedPods } from './pod-index.ts';
 import type { PodInfo } from './pod-info.ts';
 import { type AllocatableAmounts, allocatableAmounts, type NonZeroAmounts, type ResourceAmounts } from './resource.ts';
 
@@ -226,33 +226,6 @@ function without(pods: readonly PodInfo[], uid: string): readonly PodInfo[] {
 function removeAt(pods: PodInfo[], index: number): void {
   const last = pods.pop();
   if (last !== undefined && index < pods.length) pods[index] = last;
-}
-
-/** A node by itself, with pods on it: its images are on no other node. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
-export function createNodeInfo(node: WireNode, pods: readonly PodInfo[] = []): NodeState {
-  const state = new NodeState(node.metadata?.name ?? '');
-  const images = new Map<string, ImageState>();
-  for (const { names, sizeBytes = 0 } of node.status?.images ?? []) {
-    for (const name of names ?? []) images.set(name, { sizeBytes, nodes: 1 });
-  }
-  state.setNode(node, images);
-  for (const pod of pods) state.addPod(pod);
-  return state;
-}
-
-/** A snapshot of exactly these nodes, in this order. */
-export function nodeSnapshotOf(nodes: readonly NodeInfo[]): Snapshot {
-  const grouped = new PodIndex();
-  for (const { name, pods } of nodes) for (const pod of pods) grouped.add(name, pod);
-  const byName = new Map(nodes.map((node) => [node.name, node]));
-  return {
-    nodes,
-    nodesWithAffinity: nodes.filter(({ podsWithAffinity }) => podsWithAffinity.length > 0),
-    nodesWithRequiredAntiAffinity: nodes.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0),
-    get: (name) => byName.get(name),
-    grouped,
-    labelsVersion: 0,
-  };
 }
 
 // Behaviour of kube-scheduler/framework HostPortInfo, v0.36.3.

@@ -80,9 +80,6 @@ const quantities: Shape = (value, path) => {
 
 const podStatus = shapeOf('#PodStatus', 'required');
 
-/** The names of the members of a PodStatus. */
-export const podStatusFieldNames: readonly string[] = parseFields(statusTypes.PodStatus).map(({ name }) => name);
-
 /** The status as the apiserver stores and answers it. Throws a `ShapeError` for a member of the wrong type. */
 export function shapePodStatus(status: JsonObject): JsonObject {
   return podStatus(status, 'PodStatus.status') as JsonObject;

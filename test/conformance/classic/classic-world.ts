@@ -2,10 +2,10 @@ import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts'
 import { policyProfile } from '../../../src/scheduler/classic/policy-profile.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/plugin.ts';
-import { classicPodReading } from '../../../src/scheduler/nodes/classic-amounts.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { classicPodReading } from './classic-amounts.ts';
 import type { ClassicCase } from './classic-case.ts';
 
 /** The scheduler of one case. Throws ERR_INVALID_OPTION for a policy that is refused. */

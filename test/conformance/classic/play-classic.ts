@@ -5,9 +5,9 @@ import { findNodesThatFit, prioritizeNodes } from '../../../src/scheduler/cycle/
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
-import { classicPodReading } from '../../../src/scheduler/nodes/classic-amounts.ts';
 import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { classicPodReading } from './classic-amounts.ts';
 import type { ClassicCase, ClassicOutcome, RecordedFailure, RecordedScores } from './classic-case.ts';
 import { frameworkOf } from './classic-world.ts';
 import { ourFault, type PolicyFault } from './policy-faults.ts';

@@ -1,8 +1,8 @@
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
-import { createNodeInfo, nodeSnapshotOf } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../support/node-snapshots.ts';
 import { listersOf, promisedPods } from '../scheduling/recorded-cluster.ts';
 import type { PreemptCase } from './preempt-case.ts';
 

@@ -1,9 +1,10 @@
 import type { WireNode } from '../../../src/api/json/types.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, type NodeInfo, nodeSnapshotOf, type Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
+import type { NodeInfo, Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../support/node-snapshots.ts';
 import { barePod } from '../../support/pods.ts';
 
 /** A pod with this name and spec. */

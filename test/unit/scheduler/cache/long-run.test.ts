@@ -3,12 +3,13 @@ import type { WirePod } from '../../../../src/api/json/types.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import type { Plugin, PluginFactory, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, nodeSnapshotOf, type Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
+import type { Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { createInterPodAffinity } from '../../../../src/scheduler/plugins/pod-affinity/inter-pod-affinity.ts';
 import { createPodTopologySpread } from '../../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { Prng } from '../../../random/chaos/prng.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { barePod } from '../../../support/pods.ts';
 
 const steps = 150;

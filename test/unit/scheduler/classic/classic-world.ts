@@ -3,9 +3,9 @@ import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-prof
 import { SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, nodeSnapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { type BareParts, barePod } from '../../../support/pods.ts';
 
 export const nodeNamed = (name: string, labels: Record<string, string> = {}, more: Partial<WireNode> = {}): WireNode => ({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createNodeInfo, NodeState, nodeSnapshotOf, zoneKeyOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { NodeState, zoneKeyOf } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { podInfo } from '../framework-world.ts';
 
 const web = { name: 'c', resources: { requests: { cpu: '100m', 'a.b/c': '1' } }, ports: [{ containerPort: 1, hostPort: 80 }] };

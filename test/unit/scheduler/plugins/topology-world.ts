@@ -7,8 +7,9 @@ import type {
   PluginHandle,
   SelectingObject,
 } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, type NodeInfo, nodeSnapshotOf, type Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
+import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { type BareParts, barePod } from '../../../support/pods.ts';
 
 export type Labels = Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginRejection, SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
-import { createNodeInfo, nodeSnapshotOf } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { barePod } from '../../../support/pods.ts';
 
 export interface PodShape {

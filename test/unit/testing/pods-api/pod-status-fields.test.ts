@@ -1,10 +1,14 @@
 import { V1PodStatus } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { podStatusFieldNames } from '../../../../src/testing/pods-api/pod-status-fields.ts';
+import { parseFields, statusTypes } from '../../../../src/api/manifest/pod-types.ts';
 
-describe('podStatusFieldNames', () => {
+describe('the fields of a PodStatus', () => {
   it('are the same as in client-node', () => {
     const published = V1PodStatus.getAttributeTypeMap().map(({ baseName }) => baseName);
-    expect([...podStatusFieldNames].sort()).toEqual(published.sort());
+    expect(
+      parseFields(statusTypes.PodStatus)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(published.sort());
   });
 });
