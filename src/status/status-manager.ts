@@ -78,7 +78,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   /** Throws ERR_INVALID_OPTION for an option that is unknown, out of range or of the wrong type. Starts nothing. */
   constructor(options: StatusManagerOptions) {
     const resolved = resolveOptions(options);
-    const { podClient, podManager, podDeletionSafety, clock, logger } = resolved;
+    const { podClient, podManager, podDeletionSafety, ownedConditionTypes, clock, logger, metrics } = resolved;
     const events = new Emitter<StatusManagerEvents>(statusManagerEventNames, (event, err) =>
       logger.error({ err, event }, 'a listener failed'),
     );
@@ -86,16 +86,18 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const copies = new ApiCopies(clock, source);
     const agent = new AgentView(podManager, podDeletionSafety, copies, logger);
     const podStatusChannel = new BoundedChannel<string>(resolved.channelCapacity);
-    this.#options = resolved;
-    this.#channel = podStatusChannel;
-    this.#events = events;
-    this.#agent = agent;
-    this.#resizeConditions = new PodResizeConditions(resolved);
-    this.resizes = new PodResizes(this.#resizeConditions, this.#runState);
-    const hints = podClient === null ? undefined : podStatusChannel;
-    const cache = new StatusCache({ ...resolved, resizeConditions: this.#resizeConditions, podStatusChannel: hints, events });
-    this.#cache = cache;
+    const resizeConditions = new PodResizeConditions({ clock, metrics });
+    const told = { podStatusChannel: podClient === null ? undefined : podStatusChannel, events, logger, metrics };
+    const cache = new StatusCache({ podManager, resizeConditions, ownedConditionTypes, clock, ...told });
     const runState = this.#runState;
+
+    this.resizes = new PodResizes(resizeConditions, runState);
+    this.#options = resolved;
+    this.#events = events;
+    this.#resizeConditions = resizeConditions;
+    this.#channel = podStatusChannel;
+    this.#cache = cache;
+    this.#agent = agent;
     if (podClient === null) {
       this.#phases = new SyncPhases({ podStatuses: cache, agent, records: undefined, gate: undefined, runState });
       return;

@@ -84,22 +84,36 @@ export class StatusSync {
   #endGauges = (): void => {};
 
   constructor(options: StatusSyncOptions) {
-    const { cache, agent, copies, clock, random } = options;
-    const podStatuses = cache;
-    this.#cache = cache;
+    const { podClient, podManager, cache, agent, copies, source, podStatusChannel, events, runState } = options;
+    const { clock, random, logger, metrics, concurrency, syncPeriodMs, fetchBeforePatch, patchFormat, ownedConditionTypes } =
+      options;
+    const { requestTimeoutMs, rateLimiter, staleAfterMs, terminateWhenReclaimed } = options;
+    const podStatuses: PodStatusReader = cache;
+
+    const gate = new RequestGate({ clock, metrics, requestTimeoutMs, rateLimiter, events });
+    const records = new SyncRecords({ podStatuses, agent, copies, clock, random });
+    const phases = new SyncPhases({ podStatuses, agent, records, gate, runState });
+    const waiters = new FlushWaiters(clock, phases);
+    const { apiStatusVersions } = records;
+    const known = { podStatuses, agent, copies, records, apiStatusVersions };
+    const context = { ...known, podClient, gate, clock, metrics, fetchBeforePatch, patchFormat, ownedConditionTypes };
+    const finisher = new PodFinisher({ context: known, cache, logger, terminateWhenReclaimed });
+    const reports = new SyncReports({ context, phases, clock, events, logger, metrics });
+    const worker = new SyncWorker({ context, cache, finisher, waiters, reports, logger, concurrency });
+    const staleReads = new StaleReads({ source, clock, staleAfterMs, syncPeriodMs });
+    const pods = { podManager, podStatuses, podStatusChannel, agent, copies };
+    this.#loop = new StatusSyncLoop({ ...pods, worker, records, staleReads, clock, logger, metrics, syncPeriodMs });
+
+    this.records = records;
+    this.phases = phases;
     this.#options = options;
-    this.#gate = new RequestGate(options);
-    this.records = new SyncRecords({ podStatuses, agent, copies, clock, random });
-    this.phases = new SyncPhases({ ...options, podStatuses, records: this.records, gate: this.#gate });
-    this.#waiters = new FlushWaiters(clock, this.phases);
-    this.#staleReads = new StaleReads(options);
-    const { records } = this;
-    const context = { ...options, podStatuses, records, gate: this.#gate, apiStatusVersions: records.apiStatusVersions };
-    this.#finisher = new PodFinisher({ ...options, context });
-    this.#reports = new SyncReports({ ...options, context, phases: this.phases });
-    const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: this.#reports };
-    this.#worker = new SyncWorker({ ...options, context, ...parts });
-    this.#loop = new StatusSyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
+    this.#cache = cache;
+    this.#gate = gate;
+    this.#waiters = waiters;
+    this.#finisher = finisher;
+    this.#staleReads = staleReads;
+    this.#reports = reports;
+    this.#worker = worker;
   }
 
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */

@@ -16,6 +16,9 @@ import { RequestFailure } from './request-failure.ts';
 import type { GateToken } from './request-gate.ts';
 import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type SyncOutcome } from './sync-context.ts';
 
+/** Yields each version that is on the apiserver, and returns how it ended. */
+type Steps = AsyncGenerator<Acknowledged, SyncOutcome, void>;
+
 /**
  * One sync of one pod: PATCH, and DELETE once that is due. Where the apiserver refuses the first attempt, for a conflict or
  * as invalid, a second one follows against a copy just read. A third one follows where the second PATCH of a pod that is being
@@ -25,7 +28,7 @@ import { type Acknowledged, isStillSo, type SyncAttempt, type SyncContext, type 
  *
  * Behaviour of pkg/kubelet/status syncPod, v1.36.3; docs/divergences names the differences.
  */
-async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+async function* syncPod(context: SyncContext, first: SyncAttempt): Steps {
   const outcome = yield* attemptWithCredentials(context, first);
   if (!isRefused(outcome)) return outcome;
   const afterRead = { ...first, fetch: true, waitsOn: undefined };
@@ -34,16 +37,13 @@ async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerato
   return isRefused(last) && last.failure.errorClass === 'invalid' ? { ...last, kind: 'invalid' } : last;
 }
 
-async function* attemptWithCredentials(
-  context: SyncContext,
-  attempt: SyncAttempt,
-): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+async function* attemptWithCredentials(context: SyncContext, attempt: SyncAttempt): Steps {
   const outcome = yield* attemptOnce(context, attempt);
   const isUnauthorized = outcome.kind === 'failed' && outcome.failure.errorClass === 'unauthorized';
   return isUnauthorized ? yield* attemptOnce(context, attempt) : outcome;
 }
 
-async function* attemptOnce(context: SyncContext, attempt: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+async function* attemptOnce(context: SyncContext, attempt: SyncAttempt): Steps {
   const written = await writeStatus(context, attempt);
   if (written.kind !== 'acknowledged') return written;
   yield written;
@@ -61,7 +61,6 @@ function hasMetDeletion(outcome: SyncOutcome): boolean {
   return isRefused(outcome) && outcome.copyIsDeleting === true && outcome.failure.errorClass === 'conflict';
 }
 
-type Steps = AsyncGenerator<Acknowledged, SyncOutcome, void>;
 type CountedOutcome = MetricLabels['pod_status_manager_syncs_total']['outcome'];
 
 /** The same as {@link syncPod}, counted by how it ends. */
