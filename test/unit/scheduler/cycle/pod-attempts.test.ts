@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../src/base/logging/logger.ts';
-import { PodAttempts } from '../../../src/scheduler/cycle/pod-attempts.ts';
-import { pod, queueOf } from './queue/queue-world.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { PodAttempts } from '../../../../src/scheduler/cycle/pod-attempts.ts';
+import { pod, queueOf } from '../queue/queue-world.ts';
 
 describe('the attempts at pods', () => {
   it('give a pod back at which anything fails, and go on to the next one', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../src/api/json/types.ts';
-import { node, pod, schedulerWorld } from './scheduler-world.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import { node, pod, schedulerWorld } from '../scheduler-world.ts';
 
 type Spec = NonNullable<WirePod['spec']>;
 

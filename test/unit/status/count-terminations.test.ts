@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePodStatus } from '../../../../src/api/json/types.ts';
-import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
-import { countTerminations } from '../../../../src/status/status-cache.ts';
+import type { WirePodStatus } from '../../../src/api/json/types.ts';
+import { metricsOption } from '../../../src/base/metrics/metrics.ts';
+import { countTerminations } from '../../../src/status/status-cache.ts';
 
 type Statuses = NonNullable<WirePodStatus['containerStatuses']>;
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Labels, type MetricsSink, metricsOption } from '../../../src/base/metrics/metrics.ts';
-import { steadyTime } from '../../../src/scheduler/queue/backoff-queue.ts';
-import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
-import { SchedulerMetrics } from '../../../src/scheduler/reports/scheduler-metrics.ts';
-import { inTreePlugins } from '../../../src/scheduler.ts';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { giveBack, pod, queueOf } from './queue/queue-world.ts';
-import { node, schedulerWorld, pod as webPod } from './scheduler-world.ts';
+import { type Labels, type MetricsSink, metricsOption } from '../../../../src/base/metrics/metrics.ts';
+import { steadyTime } from '../../../../src/scheduler/queue/backoff-queue.ts';
+import type { QueueCounts } from '../../../../src/scheduler/queue/scheduling-queue.ts';
+import { SchedulerMetrics } from '../../../../src/scheduler/reports/scheduler-metrics.ts';
+import { inTreePlugins } from '../../../../src/scheduler.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { giveBack, pod, queueOf } from '../queue/queue-world.ts';
+import { node, schedulerWorld, pod as webPod } from '../scheduler-world.ts';
 
 function recorded(): { readonly sink: MetricsSink; readonly lines: string[]; collect(): void } {
   const lines: string[] = [];

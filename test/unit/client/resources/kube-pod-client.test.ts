@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { classifyApiError } from '../../../src/client/resources/error-class.ts';
-import { KubePodClient, type KubePodClientOptions, type RequestOptions } from '../../../src/client/resources/kube-pod-client.ts';
-import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { until } from '../../support/until.ts';
-import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson } from './transport/scripted-server.ts';
+import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
+import {
+  KubePodClient,
+  type KubePodClientOptions,
+  type RequestOptions,
+} from '../../../../src/client/resources/kube-pod-client.ts';
+import type { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson } from '../transport/scripted-server.ts';
 
 const { signal } = new AbortController();
 const metadata = { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '7' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { DebugChanges, DebugSnapshot } from '../../../../src/observe/debug/debug-api.ts';
-import { FakeClock } from '../../../../src/testing.ts';
-import { Connection, type StreamListener } from '../../../../tools/page/src/model/connection.ts';
-import { podRow, summaryOf } from '../../../real/browser/debug-page/sample-pods.ts';
+import type { DebugChanges, DebugSnapshot } from '../../../../../src/observe/debug/debug-api.ts';
+import { FakeClock } from '../../../../../src/testing.ts';
+import { Connection, type StreamListener } from '../../../../../tools/page/src/model/connection.ts';
+import { podRow, summaryOf } from '../../../../real/browser/debug-page/sample-pods.ts';
 
 const snapshot: DebugSnapshot = { summary: summaryOf([]), traffic: [], pods: [podRow(1)] };
 const changes: DebugChanges = { summary: summaryOf([]), traffic: [], changed: [], removed: ['uid'] };

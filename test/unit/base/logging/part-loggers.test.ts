@@ -1,14 +1,14 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import type { Logger } from '../../../src/base/logging/logger.ts';
-import * as index from '../../../src/index.ts';
-import * as kubelet from '../../../src/kubelet.ts';
-import * as mirror from '../../../src/mirror.ts';
-import * as node from '../../../src/node.ts';
-import * as objectManagers from '../../../src/object-managers.ts';
-import * as reflector from '../../../src/reflector.ts';
-import * as scheduler from '../../../src/scheduler.ts';
-import { FakeRuntime } from '../../../src/testing.ts';
+import type { Logger } from '../../../../src/base/logging/logger.ts';
+import * as index from '../../../../src/index.ts';
+import * as kubelet from '../../../../src/kubelet.ts';
+import * as mirror from '../../../../src/mirror.ts';
+import * as node from '../../../../src/node.ts';
+import * as objectManagers from '../../../../src/object-managers.ts';
+import * as reflector from '../../../../src/reflector.ts';
+import * as scheduler from '../../../../src/scheduler.ts';
+import { FakeRuntime } from '../../../../src/testing.ts';
 
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromOptions({

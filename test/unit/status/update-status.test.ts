@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
-import { transitionTimeConditionTypes } from '../../../../src/status/conditions/pod-conditions.ts';
-import {
-  PodStatuses,
-  type UpdateOutcome,
-  type UpdateRequest,
-  updateStatusInternal,
-} from '../../../../src/status/status-cache.ts';
+import type { WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
+import { transitionTimeConditionTypes } from '../../../src/status/conditions/pod-conditions.ts';
+import { PodStatuses, type UpdateOutcome, type UpdateRequest, updateStatusInternal } from '../../../src/status/status-cache.ts';
 
 const now = Date.UTC(2000, 0, 1);
 const pod: WirePod = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiResource, resources } from '../../../src/client/resources/api-resource.ts';
-import { ResourceClient, type ResourceTransport } from '../../../src/client/resources/resource-client.ts';
-import type { WatchEvent } from '../../../src/client/resources/watch-line.ts';
-import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
+import { type ApiResource, resources } from '../../../../src/client/resources/api-resource.ts';
+import { ResourceClient, type ResourceTransport } from '../../../../src/client/resources/resource-client.ts';
+import type { WatchEvent } from '../../../../src/client/resources/watch-line.ts';
+import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import {
   failureOf,
   kubeConfigFor,
@@ -10,7 +10,7 @@ import {
   type SeenRequest,
   scriptedServer,
   sendJson,
-} from './transport/scripted-server.ts';
+} from '../transport/scripted-server.ts';
 
 const metadata = { name: 'a', namespace: 'd', uid: 'u1', resourceVersion: '7' };
 const secret = { metadata, data: { key: 'dmFsdWU=' } };

@@ -1,7 +1,7 @@
 import { ApiException } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { classifyApiError, readApiFailure } from '../../../src/client/resources/error-class.ts';
-import { ApiError } from '../../../src/client/transport/api-error.ts';
+import { classifyApiError, readApiFailure } from '../../../../src/client/resources/error-class.ts';
+import { ApiError } from '../../../../src/client/transport/api-error.ts';
 
 const status = (code: number, reason: string, more: object = {}): string =>
   JSON.stringify({ kind: 'Status', code, reason, message: `the server's word: ${reason}`, ...more });

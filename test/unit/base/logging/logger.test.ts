@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isLevelEnabled, type Logger, loggerOption, silentLogger } from '../../../src/base/logging/logger.ts';
-import { ApiError } from '../../../src/client/transport/api-error.ts';
+import { isLevelEnabled, type Logger, loggerOption, silentLogger } from '../../../../src/base/logging/logger.ts';
+import { ApiError } from '../../../../src/client/transport/api-error.ts';
 
 const printed: string[] = [];
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DocumentClient } from '../../../src/client/resources/document-client.ts';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { createCertificateAuthority } from '../../support/certificate-authority.ts';
-import { failureOf, scriptedServer } from './transport/scripted-server.ts';
+import { DocumentClient } from '../../../../src/client/resources/document-client.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
+import { failureOf, scriptedServer } from '../transport/scripted-server.ts';
 
 const authority = createCertificateAuthority('test');
 

@@ -1,11 +1,11 @@
 import { AggregationTemporality, DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
-import { type MetricName, metricDefinitions } from '../../../../src/index.ts';
+import { type MetricName, metricDefinitions } from '../../../src/index.ts';
 import {
   createOpenTelemetryMetrics,
   type OpenTelemetryMetrics,
   type OpenTelemetryMetricsOptions,
-} from '../../../../src/opentelemetry.ts';
+} from '../../../src/opentelemetry.ts';
 
 /** A reader that collects when the test asks for it. */
 class PulledReader extends MetricReader {

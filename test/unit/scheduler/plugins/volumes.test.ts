@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../../../src/api/json/types.ts';
-import { isStatusManagerError } from '../../../../../src/base/errors.ts';
-import { CycleState } from '../../../../../src/scheduler/framework/cycle-state.ts';
-import type { Plugin } from '../../../../../src/scheduler/framework/plugin.ts';
-import type { NodeInfo, Snapshot } from '../../../../../src/scheduler/nodes/node-info.ts';
-import type { PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
-import { dynamicResources, volumeBinding, volumeRestrictions } from '../../../../../src/scheduler/plugins/volume-restrictions.ts';
-import { barePod } from '../../../../support/pods.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import { isStatusManagerError } from '../../../../src/base/errors.ts';
+import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
+import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
+import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { dynamicResources, volumeBinding, volumeRestrictions } from '../../../../src/scheduler/plugins/volume-restrictions.ts';
+import { barePod } from '../../../support/pods.ts';
 
 type Volume = NonNullable<NonNullable<WirePod['spec']>['volumes']>[number];
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiResourceDefinition, apiResource, resourcePath, resources } from '../../../src/client/resources/api-resource.ts';
+import {
+  type ApiResourceDefinition,
+  apiResource,
+  resourcePath,
+  resources,
+} from '../../../../src/client/resources/api-resource.ts';
 
 const widgets = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true };
 

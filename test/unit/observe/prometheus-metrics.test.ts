@@ -1,7 +1,7 @@
 import { Counter, type OpenMetricsContentType, Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type MetricName, metricDefinitions } from '../../../../src/index.ts';
-import { createPrometheusMetrics, type PrometheusMetrics, type PrometheusMetricsOptions } from '../../../../src/prometheus.ts';
+import { type MetricName, metricDefinitions } from '../../../src/index.ts';
+import { createPrometheusMetrics, type PrometheusMetrics, type PrometheusMetricsOptions } from '../../../src/prometheus.ts';
 
 const open: PrometheusMetrics[] = [];
 afterEach(async () => {

@@ -1,4 +1,4 @@
-import type { CgroupFiles } from '../../../../../src/kubelet/cgroups/cgroup-files.ts';
+import type { CgroupFiles } from '../../../../src/kubelet/cgroups/cgroup-files.ts';
 
 interface Group {
   readonly files: Map<string, string>;

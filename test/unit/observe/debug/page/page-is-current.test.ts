@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { page, pagePolicy } from '../../../../src/observe/debug/page/page.ts';
-import { buildPage } from '../../../../tools/page/bundle.ts';
+import { page, pagePolicy } from '../../../../../src/observe/debug/page/page.ts';
+import { buildPage } from '../../../../../tools/page/bundle.ts';
 
 /** The page is downloaded on a phone's line too, and is part of every installation. */
 const bytesAtMost = 120_000;
 
 it('is what `npm run build:page` makes of the sources', async () => {
-  const committed = await readFile(new URL('../../../../src/observe/debug/page/page.ts', import.meta.url), 'utf8');
+  const committed = await readFile(new URL('../../../../../src/observe/debug/page/page.ts', import.meta.url), 'utf8');
   // compared as one truth: a difference of two long lines cannot be read
   expect(committed === (await buildPage())).toBe(true);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { DebugTraffic } from '../../../../src/observe/debug/debug-api.ts';
-import { rowWindow, scrollTo } from '../../../../tools/page/src/model/row-window.ts';
-import { columnsOf, mergeTraffic, shownSeconds } from '../../../../tools/page/src/model/traffic.ts';
-import { age, byteCount, duration, isoTime, timeOfDay } from '../../../../tools/page/src/text/format.ts';
-import { manyLines, oneLine } from '../../../../tools/page/src/text/json-text.ts';
+import type { DebugTraffic } from '../../../../../src/observe/debug/debug-api.ts';
+import { rowWindow, scrollTo } from '../../../../../tools/page/src/model/row-window.ts';
+import { columnsOf, mergeTraffic, shownSeconds } from '../../../../../tools/page/src/model/traffic.ts';
+import { age, byteCount, duration, isoTime, timeOfDay } from '../../../../../tools/page/src/text/format.ts';
+import { manyLines, oneLine } from '../../../../../tools/page/src/text/json-text.ts';
 
 describe('times, sizes and values as text', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DomainCounts } from '../../../../../src/scheduler/plugins/common.ts';
+import { DomainCounts } from '../../../../src/scheduler/plugins/common.ts';
 
 function countsOf(domains: Record<string, number>): DomainCounts {
   const counts = new DomainCounts();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { noFilter } from '../../../../tools/page/src/model/pod-filter.ts';
-import { PodRows } from '../../../../tools/page/src/model/pod-rows.ts';
-import { podRow } from '../../../real/browser/debug-page/sample-pods.ts';
+import { noFilter } from '../../../../../tools/page/src/model/pod-filter.ts';
+import { PodRows } from '../../../../../tools/page/src/model/pod-rows.ts';
+import { podRow } from '../../../../real/browser/debug-page/sample-pods.ts';
 
 const pod = (name: string, changes: Parameters<typeof podRow>[1] = {}) =>
   podRow(0, { podUID: `uid-${name}`, namespace: 'ns', name, ...changes });

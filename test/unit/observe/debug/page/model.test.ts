@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
-import { FakeClock } from '../../../../src/testing.ts';
-import type { StreamListener } from '../../../../tools/page/src/model/connection.ts';
-import { Model } from '../../../../tools/page/src/model/model.ts';
-import { podDetails, podRow, podRows, summaryOf } from '../../../real/browser/debug-page/sample-pods.ts';
+import type { DebugPodRow } from '../../../../../src/observe/debug/debug-api.ts';
+import { FakeClock } from '../../../../../src/testing.ts';
+import type { StreamListener } from '../../../../../tools/page/src/model/connection.ts';
+import { Model } from '../../../../../tools/page/src/model/model.ts';
+import { podDetails, podRow, podRows, summaryOf } from '../../../../real/browser/debug-page/sample-pods.ts';
 
 function setUp(address = '') {
   const clock = new FakeClock();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { DebugPod } from '../../../../src/observe/debug/debug-api.ts';
-import { FakeClock, settle } from '../../../../src/testing.ts';
-import { OpenPod } from '../../../../tools/page/src/model/open-pod.ts';
-import { podDetails, podRow } from '../../../real/browser/debug-page/sample-pods.ts';
+import type { DebugPod } from '../../../../../src/observe/debug/debug-api.ts';
+import { FakeClock, settle } from '../../../../../src/testing.ts';
+import { OpenPod } from '../../../../../tools/page/src/model/open-pod.ts';
+import { podDetails, podRow } from '../../../../real/browser/debug-page/sample-pods.ts';
 
 interface Read {
   readonly podUID: string;
