@@ -13,7 +13,7 @@ export interface Run extends ContainerRun {
 
 /** A container provider in a {@link ProviderWorld}, whose containers end when a test says so. */
 export class ContainerWorld implements AsyncDisposable {
-  readonly world: ProviderWorld;
+  readonly node: ProviderWorld;
   readonly provider: ContainerProvider;
   /** Those that have not ended. */
   readonly running: Run[] = [];
@@ -21,10 +21,10 @@ export class ContainerWorld implements AsyncDisposable {
   readonly log: string[] = [];
 
   constructor(earlier?: ContainerWorld) {
-    const clock = { now: () => this.world.clock.now(), setTimer: this.#setTimer.bind(this) };
+    const clock = { now: () => this.node.clock.now(), setTimer: this.#setTimer.bind(this) };
     this.provider = new ContainerProvider({ runContainer: (spec, run) => this.#run(spec, run), clock });
-    this.world = new ProviderWorld({ provider: this.provider }, earlier?.world, earlier !== undefined);
-    this.provider.notifyPods((pod) => this.world.syncer.notice(String(pod)));
+    this.node = new ProviderWorld({ provider: this.provider }, earlier?.node, earlier !== undefined);
+    this.provider.notifyPods((pod) => this.node.syncer.notice(String(pod)));
   }
 
   /** The one run of this name. */
@@ -44,13 +44,13 @@ export class ContainerWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.world.stop();
+    await this.node.stop();
     for (const { exit } of this.running.slice()) exit();
     await this.provider.close({ gracePeriodSeconds: 0 });
   }
 
   #setTimer(...timer: Parameters<ProviderWorld['clock']['setTimer']>): () => void {
-    return this.world.clock.setTimer(...timer);
+    return this.node.clock.setTimer(...timer);
   }
 
   #run({ name }: ContainerSpec, call: ContainerRun): Promise<number | undefined> {
