@@ -4,6 +4,10 @@ import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.t
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ProviderWorld } from './provider-world.ts';
 
+export const app = { name: 'app', image: 'app:1' };
+export const init = (name: string, more: object = {}): object => ({ name, image: 'init:1', ...more });
+export const sidecar = (name: string): object => init(name, { restartPolicy: 'Always' });
+
 /** A run of a container that a test ends. */
 export interface Run extends ContainerRun {
   readonly name: string;
