@@ -120,6 +120,11 @@ function breaks(rule: Rule, { path, text, code }: SourceFile): string[] {
   return lines.flatMap((line, index) => (rule.forbids.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
 }
 
+function tooLong(files: readonly SourceFile[]): { path: string; lines: number }[] {
+  const lengths = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+  return lengths.filter(({ lines }) => lines > longest);
+}
+
 function expectFound(rule: Rule): void {
   const file = { path: 'src/broken.ts', text: rule.broken, code: rule.broken, imports: [] };
   expect(breaks(rule, file)).toEqual([`src/broken.ts:1: ${rule.broken}`]);
@@ -141,8 +146,7 @@ describe('the rules of src', () => {
   });
 
   it(`keep every file within ${longest} lines`, () => {
-    const lengths = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
-    expect(lengths.filter(({ lines }) => lines > longest)).toEqual([]);
+    expect(tooLong(files)).toEqual([]);
   });
 });
 
@@ -157,5 +161,11 @@ describe('the rules of the tests', () => {
 
   it.each(testRules.map((rule) => [rule.broken, rule] as const))('find broken code: %s', (_, rule) => {
     expectFound(rule);
+  });
+
+  it(`keep every file of a unit test within ${longest} lines`, () => {
+    expect(tooLong(files.filter(({ path }) => path.startsWith('test/unit/')))).toEqual([]);
+    const text = '\n'.repeat(longest + 1);
+    expect(tooLong([{ path: 'long.ts', text, code: text, imports: [] }])).toEqual([{ path: 'long.ts', lines: longest + 1 }]);
   });
 });
