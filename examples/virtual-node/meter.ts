@@ -10,6 +10,7 @@ interface Unsynced {
 /** Measures from the manager's events alone: how many versions were set, and how long each took from set to `synced`. */
 export class Meter {
   versions = 0;
+  /** Without conflicts: others write the same pods, so a second conflict may follow the first. The refusals count them. */
   syncErrors = 0;
   illegalTransitions = 0;
   lastError: SyncErrorEvent | undefined;
@@ -25,6 +26,7 @@ export class Meter {
     manager.on('synced', ({ podUID, version }) => this.#synced(podUID, version));
     manager.on('illegalTransition', () => this.illegalTransitions++);
     manager.on('syncError', (event) => {
+      if (event.errorClass === 'conflict') return;
       this.syncErrors++;
       this.lastError = event;
     });

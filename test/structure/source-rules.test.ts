@@ -90,11 +90,44 @@ const rules: readonly Rule[] = [
   },
 ];
 
+const helperThatPolls = 'test/support/until.ts';
+/** What holds for the tests of `npm test`: each run does the same, and takes no longer than its work. */
+const testRules: readonly Rule[] = [
+  {
+    says: 'what is awaited is an event',
+    forbids: /\bvi\.wait|(?<!')\bsetTimeout\b(?!')/,
+    appliesTo: (path) => path.startsWith('test/unit/'),
+    broken: 'await vi.waitUntil(() => asked.length > 0);',
+  },
+  {
+    says: `only ${helperThatPolls} polls`,
+    forbids: /^\s*(?:export )?(?:async )?function until\b|\blimit = Date\.now\(\)/,
+    appliesTo: (path) => path !== helperThatPolls,
+    broken: 'const limit = Date.now() + 20_000;',
+  },
+  {
+    says: 'seeds are fixed',
+    forbids: /\bDate\.now\(\) %/,
+    appliesTo: everywhere,
+    broken: 'const first = Date.now() % 2 ** 31;',
+  },
+];
+
 const longest = 400;
 
 function breaks(rule: Rule, { path, text, code }: SourceFile): string[] {
   const lines = (rule.inComments ? text : code).split('\n');
   return lines.flatMap((line, index) => (rule.forbids.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+}
+
+function tooLong(files: readonly SourceFile[]): { path: string; lines: number }[] {
+  const lengths = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+  return lengths.filter(({ lines }) => lines > longest);
+}
+
+function expectFound(rule: Rule): void {
+  const file = { path: 'src/broken.ts', text: rule.broken, code: rule.broken, imports: [] };
+  expect(breaks(rule, file)).toEqual([`src/broken.ts:1: ${rule.broken}`]);
 }
 
 describe('the rules of src', () => {
@@ -109,12 +142,30 @@ describe('the rules of src', () => {
   });
 
   it.each(rules.map((rule) => [rule.broken, rule] as const))('find broken code: %s', (_, rule) => {
-    const file = { path: 'src/broken.ts', text: rule.broken, code: rule.broken, imports: [] };
-    expect(breaks(rule, file)).toEqual([`src/broken.ts:1: ${rule.broken}`]);
+    expectFound(rule);
   });
 
   it(`keep every file within ${longest} lines`, () => {
-    const lengths = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
-    expect(lengths.filter(({ lines }) => lines > longest)).toEqual([]);
+    expect(tooLong(files)).toEqual([]);
+  });
+});
+
+describe('the rules of the tests', () => {
+  const files = ['test/unit', 'test/support', 'test/random/simulation'].flatMap(readTree);
+
+  it.each(testRules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {
+    const subject = files.filter(({ path }) => rule.appliesTo(path));
+    expect(subject.length).toBeGreaterThan(0);
+    expect(subject.flatMap((file) => breaks(rule, file))).toEqual([]);
+  });
+
+  it.each(testRules.map((rule) => [rule.broken, rule] as const))('find broken code: %s', (_, rule) => {
+    expectFound(rule);
+  });
+
+  it(`keep every file of a unit test within ${longest} lines`, () => {
+    expect(tooLong(files.filter(({ path }) => path.startsWith('test/unit/')))).toEqual([]);
+    const text = '\n'.repeat(longest + 1);
+    expect(tooLong([{ path: 'long.ts', text, code: text, imports: [] }])).toEqual([{ path: 'long.ts', lines: longest + 1 }]);
   });
 });

@@ -62,4 +62,18 @@ describe('Meter', () => {
     expect(meter).toMatchObject({ syncErrors: 1, lastError: { errorClass: 'forbidden' } });
     await manager.stop({ drainTimeoutMs: 0 });
   });
+
+  it('does not count conflicts, not even two in a row', async () => {
+    const { client, manager, meter, pod } = setUp();
+    const errors: string[] = [];
+    manager.on('syncError', ({ errorClass }) => errors.push(errorClass));
+    client.failNext('patch', { code: 409 });
+    client.failNext('patch', { code: 409 });
+    manager.setPodStatus(pod, { phase: 'Running' });
+    manager.start();
+    await settle();
+    expect(errors).toEqual(['conflict']);
+    expect(meter).toMatchObject({ syncErrors: 0, lastError: undefined });
+    await manager.stop({ drainTimeoutMs: 0 });
+  });
 });

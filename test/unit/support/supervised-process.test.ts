@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { SupervisedProcess } from '../../support/control-plane/supervised-process.ts';
 import { isAlive } from '../../support/is-alive.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { until } from '../../support/until.ts';
 
 const supervisedProcessModule = new URL('../../support/control-plane/supervised-process.ts', import.meta.url).href;
 
@@ -15,11 +15,6 @@ const supervisedProcessModule = new URL('../../support/control-plane/supervised-
 async function startNode(script: string): Promise<SupervisedProcess> {
   const logFile = join(await tempDir(), 'log');
   return SupervisedProcess.start({ command: process.execPath, args: ['-e', script], logFile });
-}
-
-/** Waits until `condition` holds; the test's timeout ends the wait. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(10);
 }
 
 const idle = 'setInterval(() => {}, 1000)';

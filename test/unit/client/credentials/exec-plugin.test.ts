@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { CredentialsFailure } from '../../../../src/client/credentials/credentials.ts';
 import { ExecPlugin, readExecConfig } from '../../../../src/client/credentials/exec-plugin.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, until } from '../transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf } from '../transport/scripted-server.ts';
 import { isRunning, printCredential, type Scratch, scratch, shellPlugin, v1 } from './shell-plugin.ts';
 import { waiter } from './waiters.ts';
 

@@ -4,7 +4,8 @@ import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { CredentialsFailure } from '../../../../src/client/credentials/credentials.ts';
 import { IdToken } from '../../../../src/client/credentials/id-token.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, kubeConfigFor, until } from '../transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor } from '../transport/scripted-server.ts';
 import { identityProvider, idToken } from './identity-provider.ts';
 import { waiter } from './waiters.ts';
 

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runPlugin } from '../../../../src/client/credentials/exec-plugin.ts';
-import { failureOf, until } from '../transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf } from '../transport/scripted-server.ts';
 import { isRunning, scratch } from './shell-plugin.ts';
 
 const secret = 'a-very-secret-token';

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { type KubeRequest, KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { TcpRelay } from '../../../support/tcp-relay.ts';
+import { until } from '../../../support/until.ts';
 import { type Http2Script, type Http2Server, http2Server } from './http2-server.ts';
-import { failureOf, kubeConfigFor, scriptedServer, sendJson, until } from './scripted-server.ts';
+import { failureOf, kubeConfigFor, scriptedServer, sendJson } from './scripted-server.ts';
 import { base64, selfSigned } from './self-signed.ts';
 import { Watches } from './watches.ts';
 

@@ -5,9 +5,10 @@ import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
 import { identityProvider, idToken } from '../credentials/identity-provider.ts';
 import { isRunning, printCredential, type Scratch, scratch, shellPlugin } from '../credentials/shell-plugin.ts';
-import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';
+import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson } from './scripted-server.ts';
 import { base64, selfSigned } from './self-signed.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };

@@ -9,8 +9,9 @@ import { KubeTransport, type KubeTransportOptions } from '../../../../src/client
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { TcpRelay } from '../../../support/tcp-relay.ts';
 import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
+import { until } from '../../../support/until.ts';
 import { beginStream, type Http2Server, http2Server } from './http2-server.ts';
-import { failureOf, kubeConfigFor, type Script, scriptedServer, until } from './scripted-server.ts';
+import { failureOf, kubeConfigFor, type Script, scriptedServer } from './scripted-server.ts';
 import { base64, selfSigned } from './self-signed.ts';
 import { Watches } from './watches.ts';
 

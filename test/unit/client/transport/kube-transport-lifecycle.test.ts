@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson } from './scripted-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
 const patch: KubeRequest = { method: 'PATCH', path: '/p', body: { status: {} } };

@@ -3,7 +3,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, kubeConfigFor, scriptedServer, sendJson, until } from './scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor, scriptedServer, sendJson } from './scripted-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
 const patch: KubeRequest = { method: 'PATCH', path: '/p', body: { status: {} } };

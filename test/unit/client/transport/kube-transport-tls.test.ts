@@ -3,7 +3,8 @@ import { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
-import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson } from './scripted-server.ts';
 import { base64, selfSigned } from './self-signed.ts';
 
 const token = 'a-very-secret-token';

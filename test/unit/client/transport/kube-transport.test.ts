@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
 import { type KubeRequest, KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson } from './scripted-server.ts';
 
 const token = 'a-very-secret-token';
 const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };

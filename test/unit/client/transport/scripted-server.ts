@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
 
 export interface SeenRequest {
@@ -68,15 +67,6 @@ export function kubeConfigFor(server: string, user: Partial<User> = {}, cluster:
 export function sendJson(response: ServerResponse, value: unknown, { status = 200, headers = {} } = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(value));
-}
-
-/** Turns the event loop until the condition holds. The limit is for a test that has failed already. */
-export async function until(condition: () => boolean): Promise<void> {
-  const limit = Date.now() + 20_000;
-  while (!condition()) {
-    if (Date.now() > limit) throw new Error(`never happened: ${condition}`);
-    await setImmediate();
-  }
 }
 
 /** What the promise rejects with. */

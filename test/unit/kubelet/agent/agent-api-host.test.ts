@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../../../src/index.ts';
 import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
@@ -80,25 +80,15 @@ it('an agent with an API shows what is taken of its processors now', async () =>
       request.path.endsWith('reviews') ? Promise.resolve({ status: { allowed: true } }) : wire?.request(request),
   } as unknown as KubeTransport;
   const agent = new NodeAgent({ ...options, transport, server: { ...server, address: '127.0.0.1', port: 0 } });
-  /** A real socket knows nothing of virtual time. */
-  const through = async <T>(work: Promise<T>): Promise<T> => {
-    let isOver = false;
-    const over = (): void => {
-      isOver = true;
-    };
-    work.then(over, over);
-    await vi.waitUntil(() => world.pass(100).then(() => isOver), { timeout: 20_000, interval: 1 });
-    return work;
-  };
-  await through(agent.start());
+  await world.throughSockets(agent.start());
   await world.pass(12_000);
   const port = agent.nodeObject.node?.status?.daemonEndpoints?.kubeletEndpoint?.Port;
   const client = authority.issueClient({ commonName: 'metrics' });
   const address = { host: '127.0.0.1', port, path: '/stats/summary', ca: [authority.cert], agent: false, ...client };
   const answer = new Promise<IncomingMessage>((resolve, reject) => void get(address, resolve).on('error', reject));
-  const summary = JSON.parse(await through(answer.then(text))) as StatsSummary;
+  const summary = JSON.parse(await world.throughSockets(answer.then(text))) as StatsSummary;
   expect(summary.node.cpu?.usageNanoCores).toBeGreaterThanOrEqual(0);
   expect(summary.node.runtime?.imageFs?.usedBytes).toBeGreaterThanOrEqual(0);
-  await through(agent.stop());
+  await world.throughSockets(agent.stop());
   expect(world.timersLeft).toBe(0);
 });

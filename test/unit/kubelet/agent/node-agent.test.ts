@@ -62,24 +62,13 @@ describe('start', () => {
     const files = { tlsCertFile: join(folder, 'tls.crt'), tlsPrivateKeyFile: join(folder, 'tls.key') };
     await Promise.all([writeFile(files.tlsCertFile, cert), writeFile(files.tlsPrivateKeyFile, key)]);
     const agent = world.agent({ server: { ...files, address: '127.0.0.1', port: 0 } });
-    let isStarted = false;
-    const start = agent.start().then(() => {
-      isStarted = true;
-    });
-    // a real socket knows nothing of virtual time
-    await vi.waitUntil(() => world.pass(100).then(() => isStarted), { timeout: 20_000, interval: 1 });
-    await start;
+    await world.throughSockets(agent.start());
     const port = agent.nodeObject.node?.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
     expect(port).toBeGreaterThan(0);
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();
-    let isStopped = false;
-    const stop = agent.stop().then(() => {
-      isStopped = true;
-    });
-    await vi.waitUntil(() => world.pass(100).then(() => isStopped), { timeout: 20_000, interval: 1 });
-    await stop;
+    await world.throughSockets(agent.stop());
   });
 
   it('can be made once', async () => {

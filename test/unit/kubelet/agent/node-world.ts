@@ -16,6 +16,7 @@ import { epochMs } from '../../../random/simulation/simulated-server.ts';
 import { networkOf } from '../../../support/network-of.ts';
 import { quietMachine } from '../../../support/quiet-machine.ts';
 import { settleWithFiles } from '../../../support/settle-with-files.ts';
+import { until } from '../../../support/until.ts';
 
 /** One node in virtual time: a runtime, a server in memory, and the agents that a test makes, one after the other. */
 export class NodeWorld {
@@ -132,6 +133,17 @@ export class NodeWorld {
     promise.then(end, end);
     await this.time.runUntil(this.time.elapsedMs + mostMs, () => isOver);
     if (!isOver) throw new Error('it has not ended');
+    return promise;
+  }
+
+  /** The same for a promise that waits for real sockets too, which know nothing of virtual time. */
+  async throughSockets<T>(promise: Promise<T>): Promise<T> {
+    let isOver = false;
+    const end = (): void => {
+      isOver = true;
+    };
+    promise.then(end, end);
+    await until(() => this.pass(10).then(() => isOver));
     return promise;
   }
 

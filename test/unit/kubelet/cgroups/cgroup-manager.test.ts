@@ -4,7 +4,7 @@ import { CgroupManager, type CgroupManagerOptions } from '../../../../src/kubele
 import { machineProcesses } from '../../../../src/kubelet/cgroups/cgroup-resources.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { barePod } from '../../../support/pods.ts';
-import { FakeKernel } from './support/fake-kernel.ts';
+import { FakeKernel } from './fake-kernel.ts';
 
 const memory = { memoryCapacityBytes: 1024 ** 3 };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RuntimeService } from '../../../../src/kubelet/cri/proto/api_pb.ts';
 import type { RuntimeEvent } from '../../../../src/kubelet/runtime/container-runtime.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { failureOf, setUp } from './setup.ts';
 
 const stream = RuntimeService.method.getContainerEvents;

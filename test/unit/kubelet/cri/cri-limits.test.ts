@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CriRuntime } from '../../../../src/cri.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { sandboxConfigOf } from '../../../support/runtime-configs.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { failureOf, setUp } from './setup.ts';
 
 const silent = () => 'nothing' as const;

@@ -4,7 +4,7 @@ import { CriRuntime } from '../../../../src/cri.ts';
 import { isRuntimeError } from '../../../../src/kubelet/runtime/container-runtime.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { CriServer } from './cri-server.ts';
 import { failureOf, setUp } from './setup.ts';
 
@@ -12,15 +12,16 @@ const silent = () => 'nothing' as const;
 
 /** Asks until the runtime answers: the connection is made again a moment after the runtime is there. */
 async function answerOf(runtime: CriRuntime): Promise<string> {
-  const limit = Date.now() + 20_000;
-  for (;;) {
+  let name: string | undefined;
+  await until(async () => {
     try {
-      return (await runtime.version()).runtimeName;
+      name = (await runtime.version()).runtimeName;
     } catch (error) {
-      if (!isRuntimeError(error, 'unavailable') || Date.now() > limit) throw error;
-      await new Promise(setImmediate);
+      if (!isRuntimeError(error, 'unavailable')) throw error;
     }
-  }
+    return name !== undefined;
+  });
+  return name ?? '';
 }
 
 describe('a runtime that is not there', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MachineCgroups } from '../../../../src/kubelet/machine/machine.ts';
-import { FakeKernel } from '../cgroups/support/fake-kernel.ts';
+import { FakeKernel } from '../cgroups/fake-kernel.ts';
 
 type Driver = 'cgroupfs' | 'systemd';
 

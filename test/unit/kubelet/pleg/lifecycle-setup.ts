@@ -1,3 +1,4 @@
+import { expect, onTestFinished } from 'vitest';
 import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { PodLifecycleOptions } from '../../../../src/kubelet/pleg/pod-lifecycle-options.ts';
@@ -12,7 +13,7 @@ export interface LogLine {
   readonly fields: object;
 }
 
-/** A lifecycle over a runtime in memory. `end` stops both. */
+/** A lifecycle over a runtime in memory. The end of the test stops both, and finds no timer left. */
 export function setUpLifecycle(options: Partial<PodLifecycleOptions> & { lives?: (request: LifeRequest) => ContainerLife } = {}) {
   const { lives = () => ({}), ...more } = options;
   const clock = new FakeClock();
@@ -36,6 +37,14 @@ export function setUpLifecycle(options: Partial<PodLifecycleOptions> & { lives?:
     ...more,
   });
   const { signal } = new AbortController();
+  const end = async (): Promise<void> => {
+    await lifecycle.stop();
+    await runtime.close();
+  };
+  onTestFinished(async () => {
+    await end();
+    expect(clock.pendingTimers).toBe(0);
+  });
   return {
     clock,
     runtime,
@@ -62,10 +71,6 @@ export function setUpLifecycle(options: Partial<PodLifecycleOptions> & { lives?:
       await settle();
       // the lists that follow the start quickly
       await clock.advance(6000);
-    },
-    async end() {
-      await lifecycle.stop();
-      await runtime.close();
     },
   };
 }

@@ -1,112 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { quietLifecycle } from '../../../support/quiet-lifecycle.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';
-import { setUpLifecycle } from './lifecycle-setup.ts';
-
-let setUps: ReturnType<typeof setUpLifecycle>[] = [];
-afterEach(async () => {
-  for (const setUp of setUps) {
-    await setUp.end();
-    expect(setUp.clock.pendingTimers).toBe(0);
-  }
-  setUps = [];
-});
-
-function setUp(options?: Parameters<typeof setUpLifecycle>[0]) {
-  const made = setUpLifecycle(options);
-  setUps.push(made);
-  return made;
-}
-
-describe('the status of a pod', () => {
-  it('is what its sandbox and its containers say', async () => {
-    const { lifecycle, runPod, start, clock } = setUp();
-    const { id, sandboxID } = await runPod('a');
-    await start();
-    expect(lifecycle.get('a')).toMatchObject({
-      podUID: 'a',
-      name: 'pod-a',
-      namespace: 'default',
-      ips: ['10.244.0.2'],
-      containers: [
-        { id: `fake://${id}`, name: 'app', state: 'running', restartCount: 0, active: true, startedAt: clock.now() - 6000 },
-      ],
-      sandboxes: [{ ready: true, hostNetwork: false, network: { ip: '10.244.0.2' } }],
-      sandboxDetails: [{ id: sandboxID }],
-      containerDetails: [{ id }],
-    });
-    expect(lifecycle.get('b')).toEqual({
-      podUID: 'b',
-      ips: [],
-      containers: [],
-      sandboxes: [],
-      sandboxDetails: [],
-      containerDetails: [],
-    });
-  });
-
-  it('says how a container has ended, with its last words, and asks for them once', async () => {
-    const asked: string[] = [];
-    const terminationMessageOf = async ({ id }: { readonly id: string }) => {
-      asked.push(id);
-      return 'disk full';
-    };
-    const { lifecycle, runPod, start, runtime, signal, takeCalls } = setUp({ terminationMessageOf });
-    const { id } = await runPod('a');
-    await start();
-    runtime.killContainer(id, { exitCode: 5, reason: 'OOMKilled', message: 'killed' });
-    await settle();
-    const status = { state: 'exited', exitCode: 5, reason: 'OOMKilled', message: 'killed: disk full', active: true };
-    expect(lifecycle.get('a').containers).toMatchObject([status]);
-    takeCalls();
-    await lifecycle.refresh('a', signal);
-    expect(takeCalls()).toEqual({ ListPodSandbox: 1, ListContainers: 1, PodSandboxStatus: 1 });
-    expect(asked).toEqual([id]);
-  });
-
-  it('keeps the exit code of a container whose last words cannot be read', async () => {
-    const { lifecycle, runPod, start, runtime, lines } = setUp({
-      terminationMessageOf: () => Promise.reject(new Error('no such file')),
-    });
-    const { id } = await runPod('a');
-    await start();
-    runtime.killContainer(id);
-    await settle();
-    expect(lifecycle.get('a').containers).toMatchObject([{ exitCode: 137, message: '' }]);
-    expect(lines).toMatchObject([{ level: 'warn', fields: { containerID: id } }]);
-  });
-
-  it('has the newest sandbox and container first, addresses of the newest sandbox, and keeps them when the pod has ended', async () => {
-    const { lifecycle, runPod, start, runtime, clock, signal } = setUp();
-    const first = await runPod('a');
-    await start();
-    await runtime.stopPodSandbox(first.sandboxID);
-    await settle();
-    expect(lifecycle.get('a').ips).toEqual(['10.244.0.2']);
-    await clock.advance(1);
-    const sandboxID = await runtime.runPodSandbox(sandboxConfigOf('a', 1), '');
-    const id = await runtime.createContainer(sandboxID, containerConfigOf('a', 'app', 1), sandboxConfigOf('a', 1));
-    const status = await lifecycle.refresh('a', signal);
-    expect(status.ips).toEqual(['10.244.0.3']);
-    expect(status.sandboxDetails.map((sandbox) => sandbox.id)).toEqual([sandboxID, first.sandboxID]);
-    expect(status.containers).toMatchObject([
-      { id: `fake://${id}`, state: 'created', active: true, restartCount: 1 },
-      { id: `fake://${first.id}`, state: 'exited', active: false },
-    ]);
-    expect(status.containers[0]).not.toHaveProperty('startedAt');
-  });
-
-  it('does not show what belongs to somebody else', async () => {
-    const { lifecycle, runtime, start, signal } = setUp();
-    await runtime.runPodSandbox(sandboxConfigOf('a', 0, { labels: {} }), '');
-    await start();
-    expect(lifecycle.get('a').sandboxes).toEqual([]);
-    expect(await lifecycle.getPods(signal)).toEqual([]);
-  });
-});
+import { setUpLifecycle as setUp, setUpLifecycle } from './lifecycle-setup.ts';
 
 describe('lists', () => {
   it('ask for statuses only where something has changed', async () => {
@@ -161,7 +59,6 @@ describe('lists', () => {
     await made.clock.advance(10_000);
     expect(made.takeCalls()).toEqual({ ListPodSandbox: 10, ListContainers: 10 });
     await lifecycle.stop();
-    await made.end();
   });
 
   it('tell of pods that are gone', async () => {
@@ -361,126 +258,6 @@ describe('getNewerThan', () => {
   });
 });
 
-describe('get', () => {
-  it('says nothing before the runtime does, and nothing of a pod that could not be read', async () => {
-    const { runPod, lifecycle, runtime, start, clock, lines, signal } = setUp();
-    expect(() => lifecycle.get('a')).toThrow('has not said yet');
-    const { id } = await runPod('a');
-    await runPod('b');
-    runtime.fail({ about: id, times: 20, fault: { kind: 'error', error: 'failed' } });
-    await start();
-    expect(() => lifecycle.get('a')).toThrow('has not said yet');
-    expect(lifecycle.get('b').containers).toHaveLength(1);
-    expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([{ fields: { podUID: 'a' } }]);
-    const known = await lifecycle.getPods(signal);
-    expect(known.map(({ uid, containers }) => [uid, containers])).toEqual([
-      ['b', [{ name: 'app', state: 'running' }]],
-      ['a', [{ name: 'app', state: 'running' }]],
-    ]);
-    runtime.heal();
-    await clock.advance(10_000);
-    expect(lifecycle.get('a').containers).toHaveLength(1);
-  });
-});
-
-describe('getPods', () => {
-  it('lists the runtime when the last list is too old, and rejects as the list does', async () => {
-    const { runPod, start, lifecycle, runtime, clock, signal, takeCalls } = setUp();
-    await runPod('a');
-    await start();
-    takeCalls();
-    expect(await lifecycle.getPods(signal)).toMatchObject([{ uid: 'a', name: 'pod-a', namespace: 'default' }]);
-    expect(takeCalls()).toEqual({});
-    runtime.fail({ call: 'ListContainers', times: 1000, fault: { kind: 'error', error: 'failed', message: 'no list' } });
-    await clock.advance(30_000);
-    await expect(lifecycle.getPods(signal)).rejects.toThrow('no list');
-  });
-});
-
-describe('the pods that run', () => {
-  it('are those with a ready sandbox or a running container, though the runtime lists others still', async () => {
-    const { runPod, start, lifecycle, runtime, signal } = setUp();
-    const { id } = await runPod('a');
-    const { sandboxID } = await runPod('b');
-    await start();
-    runtime.killContainer(id);
-    await runtime.stopPodSandbox(sandboxID);
-    await settle();
-    expect((await lifecycle.getPods(signal)).map(({ uid }) => uid)).toEqual(['a']);
-    expect(lifecycle.get('b').containers).toHaveLength(1);
-  });
-});
-
-describe('healthy', () => {
-  it.each([
-    -3_600_000, 3_600_000,
-  ])('is the same after the wall clock was moved by %i ms, and nothing is listed for it', async (ms) => {
-    const { start, lifecycle, runtime, clock, signal } = setUp();
-    await start();
-    runtime.clearCalls();
-    clock.jump(ms);
-    expect(lifecycle.healthy()).toEqual({ ok: true, message: '' });
-    await lifecycle.getPods(signal);
-    expect(runtime.calls).toEqual([]);
-  });
-
-  it('follows the last list that has succeeded', async () => {
-    const { start, lifecycle, runtime, clock, lines } = setUp();
-    expect(lifecycle.healthy()).toEqual({ ok: false, message: 'pleg has yet to be successful' });
-    await start();
-    expect(lifecycle.healthy()).toEqual({ ok: true, message: '' });
-    runtime.fail({ call: 'ListPodSandbox', times: 10_000, fault: { kind: 'error', error: 'unavailable' } });
-    await clock.advance(170_000);
-    expect(lifecycle.healthy().ok).toBe(true);
-    await clock.advance(30_000);
-    expect(lifecycle.healthy().message).toMatch(/^pleg was last seen active 3m\d+s ago; threshold is 3m0s$/);
-    runtime.heal();
-    await clock.advance(10_000);
-    expect(lifecycle.healthy().ok).toBe(true);
-    expect(lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn the container runtime could not be listed, and is listed again soon',
-      'info the container runtime is listed again',
-    ]);
-  });
-});
-
-describe('a runtime that restarts', () => {
-  it('is listed and read again as soon as it is back, with what happened meanwhile', async () => {
-    const { runPod, start, lifecycle, runtime, clock, changed, lines } = setUp();
-    const { id } = await runPod('a');
-    await start();
-    changed.length = 0;
-    runtime.restart({ downMs: 5000 });
-    runtime.killContainer(id);
-    await clock.advance(6500);
-    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
-    expect(changed).toEqual(['a']);
-    const second = await runPod('b');
-    await settle();
-    runtime.killContainer(second.id);
-    await settle();
-    expect(lifecycle.get('b').containers).toMatchObject([{ state: 'exited' }]);
-    expect(lines.filter(({ message }) => message.startsWith('the events'))).toHaveLength(1);
-  });
-});
-
-describe('a stream of events that opens again', () => {
-  it('loses nothing that happens before the runtime knows who listens', async () => {
-    const { runPod, start, lifecycle, runtime, clock, changed } = setUp();
-    const { id } = await runPod('a');
-    await start();
-    runtime.restart({ downMs: 500 });
-    await clock.advance(1600);
-    changed.length = 0;
-    // the list that follows the reconnecting is over, and the event is sent to nobody
-    runtime.loseEvents({ times: 1 });
-    runtime.killContainer(id);
-    await clock.advance(1100);
-    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
-    expect(changed).toEqual(['a']);
-  });
-});
-
 describe('the metrics', () => {
   it('count lists, reads, pods and containers under the names of the kubelet', async () => {
     const metrics = new MetricsRecorder();
@@ -500,20 +277,6 @@ describe('the metrics', () => {
     expect(metrics.values('kubelet_pleg_relist_interval_seconds')).toContain(1);
     expect(metrics.value('kubelet_pleg_last_seen_seconds')).toBeGreaterThan(clock.now() / 1000 - 10);
     expect(metrics.value('pod_status_manager_runtime_event_stream_ends_total')).toBe(1);
-  });
-});
-
-describe('a listener that fails', () => {
-  it('harms nobody', async () => {
-    const { runPod, start, lifecycle, lines } = setUp({
-      podChanged: () => {
-        throw new Error('no');
-      },
-    });
-    await runPod('a');
-    await start();
-    expect(lifecycle.get('a').containers).toHaveLength(1);
-    expect(lines).toMatchObject([{ level: 'warn', fields: { podUID: 'a' } }]);
   });
 });
 

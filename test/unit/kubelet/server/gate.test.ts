@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
+import { until } from '../../../support/until.ts';
 import { apiWorld, fakeHost } from './api-world.ts';
 
 const withoutCertificate = { client: undefined };
@@ -109,7 +109,7 @@ describe('who sends a request', () => {
     const { get, reviews, clock } = await apiWorld();
     reviews.token = () => new Promise(() => {});
     const answer = get('/configz', { ...withoutCertificate, token: 'good' });
-    while (reviews.asked.length === 0) await setImmediate();
+    await until(() => reviews.asked.length > 0);
     await clock.advance(10_000);
     expect((await answer).status).toBe(401);
   });
@@ -225,7 +225,7 @@ describe('the right to a request', () => {
     const { get, reviews, clock } = await apiWorld();
     reviews.access = () => new Promise(() => {});
     const answer = get('/metrics');
-    while (reviews.asked.length === 0) await setImmediate();
+    await until(() => reviews.asked.length > 0);
     await clock.advance(10_000);
     expect((await answer).status).toBe(500);
   });
@@ -236,7 +236,7 @@ describe('the right to a request', () => {
     const answers = Array.from({ length: 70 }, (_, index) => get('/metrics', { ...withoutCertificate, token: `t${index}` }));
     const early = await Promise.race(answers);
     expect(early.status).toBe(401);
-    while (reviews.asked.length < 64) await setImmediate();
+    await until(() => reviews.asked.length === 64);
     await clock.advance(10_000);
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 401));
     expect(reviews.asked.length).toBe(64);
@@ -250,7 +250,7 @@ describe('the certificates of the server', () => {
     const others = createCertificateAuthority('others');
     await writeFile(files.clientCAFile, others.cert);
     await clock.advance(30_000);
-    while (!logged.includes('the certificates of the kubelet API were read again')) await setImmediate();
+    await until(() => logged.includes('the certificates of the kubelet API were read again'));
     expect((await get('/configz', { client: admin })).status).toBe(401);
     expect((await get('/configz', { client: others.issueClient({ commonName: 'new' }) })).status).toBe(200);
   });
@@ -263,7 +263,7 @@ describe('the certificates of the server', () => {
     const { get, files, clock, logged } = await apiWorld();
     await writeFile(files[name], '');
     await clock.advance(30_000);
-    while (!logged.some((message) => message.startsWith('the certificates'))) await setImmediate();
+    await until(() => logged.some((message) => message.startsWith('the certificates')));
     expect(logged).toEqual(['the certificates of the kubelet API could not be read again; those of before stay']);
     expect((await get('/configz')).status).toBe(200);
   });

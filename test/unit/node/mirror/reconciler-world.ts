@@ -17,6 +17,16 @@ const nodeName = 'node-1';
 /** What the next call of a verb does instead of what a server does. It may call `act` to have the effect on the server all the same. */
 export type Interference = (act: () => unknown) => unknown;
 
+export function rejecting(error: unknown): Interference {
+  return () => Promise.reject(error);
+}
+
+export const mistake = (): never => {
+  throw new Error('mistake');
+};
+
+export const never: Interference = () => new Promise(() => {});
+
 /**
  * A server of mirror pods as a client, a pod manager that is told of its changes when the test says so, and a reconciler over
  * both, in virtual time.

@@ -13,6 +13,7 @@ import type { ResourceObjects } from '../../../../src/testing/objects/store-type
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 
 export const nodeName = 'node-1';
+export const minute = 60_000;
 export const namespace = 'kube-node-lease';
 export const capacity = { cpu: '4', memory: '8Gi', pods: '110' };
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { healthRequest, servingStatus } from '../../../../src/node/probes/grpc-probe.ts';
 import { NetworkProber } from '../../../../src/node/probes/network-prober.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { closedPort, grpcTarget, noSignal, rawServer, TimeLimit } from './targets.ts';
 
 const prober = new NetworkProber();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { GrpcProbeTarget, HttpProbeTarget, ProbeSubject, TcpProbeTarget } from '../../../../src/node/probes/prober.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 
 const subject: ProbeSubject = {
   podUID: 'u1',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkProber } from '../../../../src/node/probes/network-prober.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { closedPort, noSignal, rawServer, TimeLimit, tcpTarget } from './targets.ts';
 
 const prober = new NetworkProber();

@@ -2,309 +2,106 @@ import { describe, expect, it } from 'vitest';
 import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/provider/container-provider.ts';
 import type { NodePod } from '../../../../src/node/provider/pod-provider.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { ContainerWorld } from './container-world.ts';
-
-const app = { name: 'app', image: 'app:1' };
-const init = (name: string, more: object = {}): object => ({ name, image: 'init:1', ...more });
-const sidecar = (name: string): object => init(name, { restartPolicy: 'Always' });
-
-describe('the containers of a pod', () => {
-  it('run, and the pod with them', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { containers: [app, { name: 'log', image: 'log:1' }] } });
-    expect(it.took()).toEqual(['+app', '+log']);
-    expect(it.world.status('web')).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'app' }, { name: 'log' }] });
-    expect(it.world.condition('web', 'Ready')).toBe('True');
-    expect(it.run('app').pod.metadata.name).toBe('web');
-  });
-
-  it.each([
-    ['Always', 0, 'Running', true],
-    ['Always', 1, 'Running', true],
-    ['OnFailure', 0, 'Succeeded', false],
-    ['OnFailure', 1, 'Running', true],
-    ['Never', 0, 'Succeeded', false],
-    ['Never', 3, 'Failed', false],
-  ])('with restart policy %s and exit code %i: the pod is %s, and a container runs again: %s', async (restartPolicy, exitCode, phase, again) => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { restartPolicy } });
-    await it.exit('app', exitCode);
-    await it.world.clock.advance(1000);
-    expect(it.took()).toEqual(['+app', '-app', ...(again ? ['+app'] : [])]);
-    const [status] = it.world.status('web').containerStatuses ?? [];
-    expect(it.world.status('web').phase).toBe(phase);
-    expect(status).toMatchObject({ restartCount: again ? 1 : 0 });
-    expect((again ? status?.lastState : status?.state)?.terminated).toMatchObject({ exitCode });
-  });
-
-  it('wait as long as a kubelet makes them wait, and say so', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web');
-    await it.exit('app', 1);
-    await it.exit('app', 1);
-    await it.world.clock.advance(1000);
-    const [status] = it.world.status('web').containerStatuses ?? [];
-    expect(status).toMatchObject({ restartCount: 1, ready: false, lastState: { terminated: { exitCode: 1 } } });
-    expect(status?.state?.waiting).toMatchObject({
-      reason: 'CrashLoopBackOff',
-      message: expect.stringContaining('back-off 10s'),
-    });
-    await it.world.clock.advance(8000);
-    expect(it.running).toEqual([]);
-    await it.world.clock.advance(1000);
-    await it.exit('app', 1);
-    await it.world.clock.advance(19_000);
-    expect(it.running).toEqual([]);
-    await it.world.clock.advance(1000);
-    expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 3, state: { running: {} } }]);
-  });
-
-  it.each([
-    ['rejects', (fail: (error: unknown) => void) => fail(new Error('no such image')), 'no such image'],
-    [
-      'resolves to no exit code',
-      (_: unknown, exit: (code: never) => void) => exit('done' as never),
-      'runContainer() resolved to done',
-    ],
-    ['resolves to a fraction', (_: unknown, exit: (code: never) => void) => exit(1.5 as never), 'which is no exit code'],
-  ])('have exit code 128 where the function %s', async (_, end, message) => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { restartPolicy: 'Never' } });
-    end(it.run('app').fail, it.run('app').exit as never);
-    await settle(20);
-    const [status] = it.world.status('web').containerStatuses ?? [];
-    expect(status?.state?.terminated).toMatchObject({
-      exitCode: 128,
-      reason: 'StartError',
-      message: expect.stringContaining(message),
-    });
-    expect(it.world.status('web').phase).toBe('Failed');
-  });
-
-  it('count on from what an earlier process of the agent has told', async () => {
-    await using first = new ContainerWorld();
-    await first.world.create('web');
-    await first.exit('app', 1);
-    await first.world.clock.advance(1000);
-    await first.world.stop();
-    await using it = new ContainerWorld(first);
-    await it.world.clock.advance(15_000);
-    expect(it.took()).toEqual(['+app']);
-    expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 2, state: { running: {} } }]);
-    await it.exit('app', 1);
-    await it.world.clock.advance(1000);
-    expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 3 }]);
-  });
-
-  it.each([
-    ['a readiness probe', { readinessProbe: { exec: { command: ['true'] } } }, 'False'],
-    ['a startup probe', { startupProbe: { exec: { command: ['true'] } } }, 'False'],
-    ['no probe', {}, 'True'],
-  ])('are ready when their run says so; before that, with %s: %s', async (_, probes, before) => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { containers: [{ ...app, ...probes }] } });
-    expect(it.world.condition('web', 'Ready')).toBe(before);
-    const { ready } = it.run('app');
-    ready(true);
-    await it.world.clock.advance(1000);
-    expect(it.world.condition('web', 'Ready')).toBe('True');
-    ready(false);
-    await it.world.clock.advance(1000);
-    expect(it.world.condition('web', 'Ready')).toBe('False');
-    await it.exit('app', 1);
-    ready(true);
-    await it.world.clock.advance(1000);
-    expect(it.world.condition('web', 'Ready')).toBe(before);
-  });
-
-  it('leave no listener behind, however often they run', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web');
-    const first = it.run('app').stop;
-    for (let runs = 0; runs < 30; runs += 1) {
-      await it.exit('app', 1);
-      await it.world.clock.advance(300_000);
-    }
-    expect(it.run('app').stop).not.toBe(first);
-    await it.world.delete('web');
-    expect(first.aborted).toBe(false);
-    expect(it.run('app').stop.aborted).toBe(true);
-  });
-});
-
-describe('init containers', () => {
-  it('run one after the other, again where they fail, and before the others', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { initContainers: [init('one'), init('two')], containers: [app] } });
-    expect(it.took()).toEqual(['+one']);
-    expect(it.world.status('web').phase).toBe('Pending');
-    await it.exit('one', 1);
-    await it.exit('one', 0);
-    await it.exit('two', 0);
-    expect(it.took()).toEqual(['-one', '+one', '-one', '+two', '-two', '+app']);
-    await it.world.clock.advance(1000);
-    expect(it.world.status('web').phase).toBe('Running');
-    expect(it.world.condition('web', 'Initialized')).toBe('True');
-  });
-
-  it('that fail for good fail the pod', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { restartPolicy: 'Never', initContainers: [init('one')], containers: [app] } });
-    await it.exit('one', 7);
-    expect(it.took()).toEqual(['+one', '-one']);
-    expect(it.world.status('web')).toMatchObject({ phase: 'Failed' });
-  });
-
-  it('that are sidecars run beside the others, again where they end, and end after them', async () => {
-    await using it = new ContainerWorld();
-    const spec = {
-      restartPolicy: 'Never',
-      terminationGracePeriodSeconds: 5,
-      initContainers: [sidecar('side')],
-      containers: [app],
-    };
-    await it.world.create('web', { spec });
-    expect(it.took()).toEqual(['+side', '+app']);
-    await it.exit('side', 0);
-    expect(it.took()).toEqual(['-side', '+side']);
-    await it.exit('app', 0);
-    expect(it.took()).toEqual(['-app', 'stop side']);
-    await it.world.clock.advance(5000);
-    expect(it.took()).toEqual(['kill side']);
-    await it.exit('side', 137);
-    await it.world.clock.advance(1000);
-    expect(it.took()).toEqual(['-side']);
-    expect(it.world.status('web').phase).toBe('Succeeded');
-  });
-});
-
-describe('sidecars', () => {
-  it('with a startup probe hold back what follows them until they are ready once', async () => {
-    await using it = new ContainerWorld();
-    const proxy = { ...sidecar('proxy'), startupProbe: { tcpSocket: { port: 80 } } };
-    await it.world.create('web', { spec: { initContainers: [proxy, init('setup')], containers: [app] } });
-    it.run('proxy').ready(false);
-    await it.exit('proxy', 1);
-    await it.world.clock.advance(1000);
-    expect(it.took()).toEqual(['+proxy', '-proxy', '+proxy']);
-    it.run('proxy').ready(true);
-    it.run('proxy').ready(false);
-    await it.world.clock.advance(1000);
-    expect(it.took()).toEqual(['+setup']);
-    expect(it.world.status('web').initContainerStatuses).toMatchObject([{ started: true, ready: false }, {}]);
-  });
-
-  it('that are never ready hold back nothing of the end of their pod', async () => {
-    await using it = new ContainerWorld();
-    const proxy = { ...sidecar('proxy'), startupProbe: { tcpSocket: { port: 80 } } };
-    await it.world.create('web', { spec: { initContainers: [proxy], containers: [app] } });
-    await it.world.delete('web', 10);
-    expect(it.took()).toEqual(['+proxy', 'stop proxy']);
-    await it.exit('proxy', 0);
-    await it.world.clock.advance(5000);
-    expect(it.took()).toEqual(['-proxy']);
-    expect(it.world.isGone('web')).toBe(true);
-  });
-});
+import { app, ContainerWorld, init, sidecar } from './container-world.ts';
 
 describe('the end of a pod', () => {
   it('is asked for, and forced after its grace period; the server hears how each container has ended', async () => {
-    await using it = new ContainerWorld();
+    await using world = new ContainerWorld();
     const told: unknown[] = [];
-    it.world.statusManager.on('podUpdated', ({ status }) =>
+    world.node.statusManager.on('podUpdated', ({ status }) =>
       told.push(status.containerStatuses?.map(({ state }) => state?.terminated?.exitCode)),
     );
-    await it.world.create('web', { spec: { containers: [app, { name: 'log', image: 'log:1' }] } });
-    it.took();
-    await it.world.delete('web', 10);
-    expect(it.took()).toEqual(['stop app', 'stop log']);
-    await it.exit('app', 143);
-    await it.world.clock.advance(9000);
-    expect(it.took()).toEqual(['-app']);
-    expect(it.world.isGone('web')).toBe(false);
-    await it.world.clock.advance(1000);
-    expect(it.took()).toEqual(['kill log']);
-    await it.exit('log', 137);
-    await it.world.clock.advance(5000);
-    expect(it.world.isGone('web')).toBe(true);
+    await world.node.create('web', { spec: { containers: [app, { name: 'log', image: 'log:1' }] } });
+    world.took();
+    await world.node.delete('web', 10);
+    expect(world.took()).toEqual(['stop app', 'stop log']);
+    await world.exit('app', 143);
+    await world.node.clock.advance(9000);
+    expect(world.took()).toEqual(['-app']);
+    expect(world.node.isGone('web')).toBe(false);
+    await world.node.clock.advance(1000);
+    expect(world.took()).toEqual(['kill log']);
+    await world.exit('log', 137);
+    await world.node.clock.advance(5000);
+    expect(world.node.isGone('web')).toBe(true);
     expect(told.at(-1)).toEqual([143, 137]);
-    expect(it.provider.getPodStatus({ metadata: { uid: 'u' } } as NodePod)).toBeUndefined();
+    expect(world.provider.getPodStatus({ metadata: { uid: 'u' } } as NodePod)).toBeUndefined();
   });
 
   it('keeps its exit codes, also where all containers end at once', async () => {
-    await using it = new ContainerWorld();
+    await using world = new ContainerWorld();
     const told: unknown[] = [];
-    it.world.statusManager.on('podUpdated', ({ status }) =>
+    world.node.statusManager.on('podUpdated', ({ status }) =>
       told.push(status.containerStatuses?.map(({ state }) => state?.terminated?.exitCode)),
     );
-    await it.world.create('web');
-    const { stop, exit } = it.run('app');
+    await world.node.create('web');
+    const { stop, exit } = world.run('app');
     stop.addEventListener('abort', () => exit(143));
-    await it.world.delete('web', 10);
-    await it.world.clock.advance(5000);
-    expect(it.world.isGone('web')).toBe(true);
+    await world.node.delete('web', 10);
+    await world.node.clock.advance(5000);
+    expect(world.node.isGone('web')).toBe(true);
     expect(told.at(-1)).toEqual([143]);
   });
 
   it('ends the wait for a restart, and begins nothing', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { initContainers: [init('one')], containers: [app] } });
-    await it.exit('one', 1);
-    await it.exit('one', 1);
-    it.took();
-    await it.world.delete('web', 600);
-    await it.world.clock.advance(5000);
-    expect(it.world.isGone('web')).toBe(true);
-    await it.world.clock.advance(60_000);
-    expect(it.took()).toEqual([]);
+    await using world = new ContainerWorld();
+    await world.node.create('web', { spec: { initContainers: [init('one')], containers: [app] } });
+    await world.exit('one', 1);
+    await world.exit('one', 1);
+    world.took();
+    await world.node.delete('web', 600);
+    await world.node.clock.advance(5000);
+    expect(world.node.isGone('web')).toBe(true);
+    await world.node.clock.advance(60_000);
+    expect(world.took()).toEqual([]);
   });
 
   it('keeps the exit code of a container that waits for its next run', async () => {
-    await using it = new ContainerWorld();
+    await using world = new ContainerWorld();
     const told: unknown[] = [];
-    it.world.statusManager.on('podUpdated', ({ status }) => told.push(status.containerStatuses?.[0]));
-    await it.world.create('web');
-    await it.exit('app', 3);
-    await it.exit('app', 3);
-    await it.world.clock.advance(1000);
+    world.node.statusManager.on('podUpdated', ({ status }) => told.push(status.containerStatuses?.[0]));
+    await world.node.create('web');
+    await world.exit('app', 3);
+    await world.exit('app', 3);
+    await world.node.clock.advance(1000);
     expect(told.at(-1)).toMatchObject({ state: { waiting: { reason: 'CrashLoopBackOff' } } });
-    await it.world.delete('web', 5);
-    await it.world.clock.advance(5000);
-    expect(it.world.isGone('web')).toBe(true);
+    await world.node.delete('web', 5);
+    await world.node.clock.advance(5000);
+    expect(world.node.isGone('web')).toBe(true);
     expect(told.at(-1)).toMatchObject({ restartCount: 1, state: { terminated: { exitCode: 3, reason: 'Error' } } });
   });
 
   it('comes to the sidecars last, one by one, the last of them first', async () => {
-    await using it = new ContainerWorld();
-    await it.world.create('web', { spec: { initContainers: [sidecar('one'), sidecar('two')], containers: [app] } });
-    it.took();
-    await it.world.delete('web', 10);
-    expect(it.took()).toEqual(['stop app']);
-    await it.exit('app', 0);
-    expect(it.took()).toEqual(['-app', 'stop two']);
-    await it.exit('two', 0);
-    expect(it.took()).toEqual(['-two', 'stop one']);
-    await it.exit('one', 0);
-    await it.world.clock.advance(5000);
-    expect(it.world.isGone('web')).toBe(true);
+    await using world = new ContainerWorld();
+    await world.node.create('web', { spec: { initContainers: [sidecar('one'), sidecar('two')], containers: [app] } });
+    world.took();
+    await world.node.delete('web', 10);
+    expect(world.took()).toEqual(['stop app']);
+    await world.exit('app', 0);
+    expect(world.took()).toEqual(['-app', 'stop two']);
+    await world.exit('two', 0);
+    expect(world.took()).toEqual(['-two', 'stop one']);
+    await world.exit('one', 0);
+    await world.node.clock.advance(5000);
+    expect(world.node.isGone('web')).toBe(true);
   });
 
   it('gives the sidecars the rest of the one grace period, and starts none of them again', async () => {
-    await using it = new ContainerWorld();
+    await using world = new ContainerWorld();
     const spec = { initContainers: [sidecar('one'), sidecar('two'), init('setup')], containers: [app] };
-    await it.world.create('web', { spec });
-    await it.world.delete('web', 10);
-    expect(it.took()).toEqual(['+one', '+two', '+setup', 'stop setup']);
-    await it.exit('two', 1);
-    await it.world.clock.advance(9000);
-    expect(it.took()).toEqual(['-two']);
-    await it.world.clock.advance(1000);
-    expect(it.took().toSorted()).toEqual(['kill one', 'kill setup', 'stop one']);
-    await it.exit('setup', 137);
-    await it.exit('one', 137);
-    await it.world.clock.advance(5000);
-    expect(it.took()).toEqual(['-setup', '-one']);
-    expect(it.world.isGone('web')).toBe(true);
+    await world.node.create('web', { spec });
+    await world.node.delete('web', 10);
+    expect(world.took()).toEqual(['+one', '+two', '+setup', 'stop setup']);
+    await world.exit('two', 1);
+    await world.node.clock.advance(9000);
+    expect(world.took()).toEqual(['-two']);
+    await world.node.clock.advance(1000);
+    expect(world.took().toSorted()).toEqual(['kill one', 'kill setup', 'stop one']);
+    await world.exit('setup', 137);
+    await world.exit('one', 137);
+    await world.node.clock.advance(5000);
+    expect(world.took()).toEqual(['-setup', '-one']);
+    expect(world.node.isGone('web')).toBe(true);
   });
 
   it('comes with the shorter of two grace periods', async () => {

@@ -4,6 +4,10 @@ import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.t
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ProviderWorld } from './provider-world.ts';
 
+export const app = { name: 'app', image: 'app:1' };
+export const init = (name: string, more: object = {}): object => ({ name, image: 'init:1', ...more });
+export const sidecar = (name: string): object => init(name, { restartPolicy: 'Always' });
+
 /** A run of a container that a test ends. */
 export interface Run extends ContainerRun {
   readonly name: string;
@@ -13,7 +17,7 @@ export interface Run extends ContainerRun {
 
 /** A container provider in a {@link ProviderWorld}, whose containers end when a test says so. */
 export class ContainerWorld implements AsyncDisposable {
-  readonly world: ProviderWorld;
+  readonly node: ProviderWorld;
   readonly provider: ContainerProvider;
   /** Those that have not ended. */
   readonly running: Run[] = [];
@@ -21,10 +25,10 @@ export class ContainerWorld implements AsyncDisposable {
   readonly log: string[] = [];
 
   constructor(earlier?: ContainerWorld) {
-    const clock = { now: () => this.world.clock.now(), setTimer: this.#setTimer.bind(this) };
+    const clock = { now: () => this.node.clock.now(), setTimer: this.#setTimer.bind(this) };
     this.provider = new ContainerProvider({ runContainer: (spec, run) => this.#run(spec, run), clock });
-    this.world = new ProviderWorld({ provider: this.provider }, earlier?.world, earlier !== undefined);
-    this.provider.notifyPods((pod) => this.world.syncer.notice(String(pod)));
+    this.node = new ProviderWorld({ provider: this.provider }, earlier?.node, earlier !== undefined);
+    this.provider.notifyPods((pod) => this.node.syncer.notice(String(pod)));
   }
 
   /** The one run of this name. */
@@ -44,13 +48,13 @@ export class ContainerWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.world.stop();
+    await this.node.stop();
     for (const { exit } of this.running.slice()) exit();
     await this.provider.close({ gracePeriodSeconds: 0 });
   }
 
   #setTimer(...timer: Parameters<ProviderWorld['clock']['setTimer']>): () => void {
-    return this.world.clock.setTimer(...timer);
+    return this.node.clock.setTimer(...timer);
   }
 
   #run({ name }: ContainerSpec, call: ContainerRun): Promise<number | undefined> {

@@ -1,5 +1,6 @@
-import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import type { Pod, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { PodConfig } from '../../../../src/node/config/pod-config.ts';
+import type { DeletePodCall } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderPodSyncer } from '../../../../src/node/provider/provider-pod-syncer.ts';
 import type { ProviderPodSyncerOptions } from '../../../../src/node/provider/provider-pod-syncer-options.ts';
 import { PodWorkers } from '../../../../src/node/workers/pod-workers.ts';
@@ -158,3 +159,26 @@ export class ProviderWorld implements AsyncDisposable {
 
 /** A promise that never settles. */
 export const never = (): Promise<never> => new Promise<never>(() => {});
+
+/** A provider that takes no more. */
+export const refuse = () => Promise.reject(new Error('no room'));
+
+/** Makes the provider one that keeps its pods by name. */
+export const byName = ({ provider }: ProviderWorld): void => {
+  const names = new Map<string | undefined, string>();
+  Object.assign(provider, {
+    createPod: ({ metadata }: Pod) => {
+      provider.calls.push(`createPod ${metadata?.uid}`);
+      names.set(metadata?.name, 'Running');
+    },
+    deletePod: ({ metadata }: Pod, call: DeletePodCall) => {
+      provider.calls.push(`deletePod ${metadata?.uid}`);
+      const interference = provider.interferences.get('deletePod *')?.shift();
+      const act = (): unknown => names.delete(metadata?.name);
+      return interference === undefined ? act() : interference(act, call);
+    },
+    getPodStatus: ({ metadata }: Pod) => (names.has(metadata?.name) ? { phase: names.get(metadata?.name) } : undefined),
+    set: (name: string, { phase = '' }: { phase?: string }) => names.set(name, phase),
+    getPods: undefined,
+  });
+};

@@ -3,7 +3,7 @@ import { ApiServerPodSource } from '../../../../src/node/sources/api-server-pod-
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 
 const names = Array.from({ length: 1001 }, (_, index) => `pod-${index}`);
 

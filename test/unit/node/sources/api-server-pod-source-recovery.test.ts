@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import type { PodSink } from '../../../../src/node/sources/pod-delivery.ts';
 import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
-import { sendJson, until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { sendJson } from '../../client/transport/scripted-server.ts';
 import { answerList, type ListScript, pod, refuse, setUp, startAndWatch } from './pod-source-server.ts';
 
 describe('ApiServerPodSource, cut off', () => {

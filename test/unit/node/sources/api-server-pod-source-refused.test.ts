@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { sendJson, until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { sendJson } from '../../client/transport/scripted-server.ts';
 import { answerList, pod, setUp } from './pod-source-server.ts';
 
 type Test = Awaited<ReturnType<typeof setUp>>;

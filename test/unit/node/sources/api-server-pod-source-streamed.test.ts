@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { pod, setUp } from './pod-source-server.ts';
 
 type Test = Awaited<ReturnType<typeof setUp>>;

@@ -4,7 +4,8 @@ import { isMirrorPod, isStaticPod } from '../../../../src/api/pod/pod-identity.t
 import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../../src/node/sources/api-server-pod-source.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
-import { failureOf, kubeConfigFor, sendJson, until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { failureOf, kubeConfigFor, sendJson } from '../../client/transport/scripted-server.ts';
 import {
   answerList,
   type ListScript,

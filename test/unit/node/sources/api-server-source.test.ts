@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ApiServerSource, PodConfig } from '../../../../src/node.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
 import { FakeApi } from '../../client/reflector/fake-api.ts';
-import { kubeConfigFor, until } from '../../client/transport/scripted-server.ts';
+import { kubeConfigFor } from '../../client/transport/scripted-server.ts';
 import { takenUpdates } from '../config/config-pods.ts';
 import { answerList, pod, podSourceServer, refuse } from './pod-source-server.ts';
 import { SentLists } from './sent-lists.ts';

@@ -6,7 +6,7 @@ import { ManifestFiles } from '../../../../src/node/sources/manifest-files.ts';
 import { FileSource, type FileSourceOptions, PodConfig } from '../../../../src/node.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
-import { until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 import { nameOf, shown } from '../config/config-pods.ts';
 import { manifestOf, yamlOf } from './manifests.ts';
 import { recordedLog, SentLists } from './sent-lists.ts';

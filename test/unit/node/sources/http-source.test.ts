@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { HttpSource, type HttpSourceOptions } from '../../../../src/node.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { type Script, scriptedServer, until } from '../../client/transport/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+import { type Script, scriptedServer } from '../../client/transport/scripted-server.ts';
 import { manifestList, manifestOf, yamlOf } from './manifests.ts';
 import { recordedLog, SentLists } from './sent-lists.ts';
 

@@ -4,13 +4,13 @@ import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../../
 import type { PodSink, PodSourceHandlers } from '../../../../src/node/sources/pod-delivery.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { barePod } from '../../../support/pods.ts';
+import { until } from '../../../support/until.ts';
 import {
   kubeConfigFor,
   type ScriptedServer,
   type SeenRequest,
   scriptedServer,
   sendJson,
-  until,
 } from '../../client/transport/scripted-server.ts';
 
 export function pod(name: string, resourceVersion = '1', uid = `uid-${name}`): WirePod {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Reflector, resources } from '../../../../src/reflector.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
 import { FakeApi } from '../../client/reflector/fake-api.ts';
-import { until } from '../../client/transport/scripted-server.ts';
 import { answerList, pod, refuse, setUp } from './pod-source-server.ts';
 
 describe('the start of a pod source', () => {

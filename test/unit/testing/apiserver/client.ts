@@ -1,6 +1,5 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import type { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
-import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on the shape; a type here would only repeat what it checks.
 type AnyJson = any;
@@ -84,9 +83,4 @@ export class Watch {
       object.metadata?.name === undefined ? type : `${type} ${object.metadata.name}`,
     );
   }
-}
-
-/** Lets the event loop turn until the condition holds, without a timer. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await settle(1);
 }

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pods, TestClient, until } from './client.ts';
+import { until } from '../../../support/until.ts';
+import { pods, TestClient } from './client.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 

@@ -4,7 +4,8 @@ import { InMemoryApiServer, type InMemoryApiServerOptions } from '../../../../sr
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
-import { pods, TestClient, until } from './client.ts';
+import { until } from '../../../support/until.ts';
+import { pods, TestClient } from './client.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 

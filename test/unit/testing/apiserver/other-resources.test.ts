@@ -3,7 +3,8 @@ import { apiResource, resources } from '../../../../src/client/resources/api-res
 import { InMemoryApiServer, type InMemoryApiServerOptions } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import { pods, TestClient, until } from './client.ts';
+import { until } from '../../../support/until.ts';
+import { pods, TestClient } from './client.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 const secrets = '/api/v1/namespaces/default/secrets';

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { PodAttempts } from '../../../../src/scheduler/cycle/pod-attempts.ts';
+import { pod, queueOf } from '../queue/queue-world.ts';
+
+describe('the attempts at pods', () => {
+  it('give a pod back at which anything fails, and go on to the next one', () => {
+    const { queue } = queueOf();
+    for (const uid of ['a', 'b']) queue.add(pod(uid));
+    const frameworks = {
+      get: (): never => {
+        throw new Error('broken');
+      },
+    };
+    const errors: object[] = [];
+    const logger = { ...silentLogger, error: (fields: object): void => void errors.push(fields) };
+    const attempts = new PodAttempts({ queue, frameworks, logger, mostBindings: 1 } as never);
+    expect([attempts.tryNext(), attempts.tryNext(), attempts.tryNext()]).toEqual([true, true, false]);
+    expect(queue.counts()).toMatchObject({ inFlight: 0, backoff: 2 });
+    expect(errors).toMatchObject([{ podNamespace: 'd', podName: 'a', podUID: 'a' }, { podUID: 'b' }]);
+  });
+});
