@@ -74,8 +74,7 @@ export class FileSource implements PodSource {
   #changed = new AbortController();
   #problem: string | undefined;
   #lastFailure: LastFailure | undefined;
-  /** When the reading of every file began last. */
-  /** In time that has passed. */
+  /** When the reading of every file began last, by `Clock.elapsed`. */
   #lastCheckAt: number | undefined;
   #lastObservedAt: number | undefined;
 
