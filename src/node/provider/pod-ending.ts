@@ -7,7 +7,7 @@ import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';
 import { isOver } from './provided-status.ts';
-import { type Deletion, messageOf, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
+import { type Deletion, type ProviderCalls, type ProviderRetries, shortErrorText } from './provider-calls.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
@@ -117,7 +117,7 @@ export class PodEnding {
 
   #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, cause: unknown): BackoffError {
     const { clock, retries, logger } = this.#options;
-    const message = `The provider did not delete the pod: ${messageOf(cause)}`;
+    const message = `The provider did not delete the pod: ${shortErrorText(cause)}`;
     const before = record.deleteFailure;
     const attempts = (before?.attempts ?? 0) + 1;
     const now = clock.elapsed();

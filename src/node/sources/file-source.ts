@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { invalidOption } from '../../base/errors.ts';
+import { errorText, invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -170,7 +170,7 @@ export class FileSource implements PodSource {
       send(pods);
       return isThere;
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = errorText(error);
       if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'the path of manifests cannot be read');
       this.#problem = problem;
       const at = this.#clock.now();
@@ -271,7 +271,7 @@ export class PathWatch {
   }
 
   #failed(error: unknown): void {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorText(error);
     if (problem !== this.#problem) {
       this.#options.logger.warn(
         { path: this.#options.path, problem },
