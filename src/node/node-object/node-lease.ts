@@ -56,7 +56,7 @@ export class NodeLease {
   /** See {@link LeaseRivals.isAnotherAlive}; `lease` is the Lease as it is now. */
   isAnotherAlive(lease: WireLease | undefined): boolean {
     const { clock, leaseDurationSeconds } = this.#options.settings;
-    return this.#rivals.isAnotherAlive(lease, momentOf(clock), leaseDurationSeconds * 1000);
+    return this.#rivals.isAnotherAlive(lease, readClock(clock), leaseDurationSeconds * 1000);
   }
 
   /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
@@ -104,7 +104,7 @@ export class NodeLease {
     if (lease?.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
     if (lease === undefined) return undefined;
     this.#latest = lease;
-    this.#noteRival(this.#rivals.read(lease, momentOf(clock)));
+    this.#noteRival(this.#rivals.read(lease, readClock(clock)));
     return lease;
   }
 
@@ -119,7 +119,7 @@ export class NodeLease {
   }
 }
 
-function momentOf(clock: SteadyClock): Moment {
+function readClock(clock: SteadyClock): ClockReading {
   return { now: clock.now(), elapsed: clock.elapsed() };
 }
 
@@ -173,8 +173,8 @@ export interface LeaseRival {
   readonly seenAt: number;
 }
 
-/** One moment: in milliseconds since the epoch, and by `Clock.elapsed`. */
-interface Moment {
+/** What a clock says: in milliseconds since the epoch, and by `Clock.elapsed`. */
+interface ClockReading {
   readonly now: number;
   readonly elapsed: number;
 }
@@ -202,7 +202,7 @@ class LeaseRivals {
   }
 
   /** A Lease that was read. Returns the rival whose renewal it shows. */
-  read(lease: WireLease, { now, elapsed }: Moment): LeaseRival | undefined {
+  read(lease: WireLease, { now, elapsed }: ClockReading): LeaseRival | undefined {
     const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
     if (this.#sent.length === 0) {
       // that of an agent before us, perhaps of ourselves before a restart
@@ -219,7 +219,7 @@ class LeaseRivals {
    * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
    * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
    */
-  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: Moment, durationMs: number): boolean {
+  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: ClockReading, durationMs: number): boolean {
     if (this.#rival !== undefined && elapsed - this.#rivalAt < durationMs) return true;
     const { renewTime = '' } = lease?.spec ?? {};
     if (lease === undefined || renewTime === '' || this.#sent.includes(renewalOf(lease))) return false;
