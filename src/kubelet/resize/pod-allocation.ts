@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container, PodSpec } from '../../api/pod/pod-containers.ts';
-import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import { canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
 
@@ -68,9 +68,6 @@ export interface AllocatedAmounts {
   readonly memoryLimit: number;
 }
 
-const nanoInMilli = 10n ** 6n;
-const nanoInOne = 10n ** 9n;
-
 /** Thousandths of a quantity, rounded up; 0 for none. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
 export function milliOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : roundedUp(quantity, nanoInMilli);
@@ -79,11 +76,6 @@ export function milliOf(quantity: string | undefined): number {
 /** A quantity as a whole number, rounded up; 0 for none. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
 export function wholeOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : roundedUp(quantity, nanoInOne);
-}
-
-/** Bytes as the kubelet writes them: `20Mi`, `1500`. */
-export function bytesText(bytes: number): string {
-  return canonicalQuantity(bytes % 1024 === 0 ? `${bytes / 1024}Ki` : String(bytes));
 }
 
 function roundedUp(quantity: string, unit: bigint): number {

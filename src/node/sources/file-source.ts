@@ -3,6 +3,7 @@
 import { watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { longestManifest } from '../../api/manifest/read-manifest.ts';
 import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
@@ -11,7 +12,7 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
-import { longestManifest, type PodSource, type SendPods } from './pod-source.ts';
+import type { PodSource, SendPods } from './pod-source.ts';
 
 /** Which path is read, and how often. `path` and `nodeName` are needed. */
 export interface FileSourceOptions {

@@ -1,5 +1,7 @@
 // Behaviour of pkg/kubelet/config/http.go, v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
+import { longestManifest } from '../../api/manifest/read-manifest.ts';
 import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
@@ -9,7 +11,7 @@ import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { DocumentClient, requestLabel } from '../../client/resources/document-client.ts';
 import type { HttpAnswer } from '../../client/transport/http-exchange.ts';
-import { longestManifest, manifestText, type PodSource, type SendPods } from './pod-source.ts';
+import { manifestText, type PodSource, type SendPods } from './pod-source.ts';
 
 /** Failures in a row that are logged as warnings; further ones are logged for debugging alone. */
 const loudFailures = 4;
