@@ -8,7 +8,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** The members of an object; none of anything else. */
 export function membersOf(value: unknown): Partial<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Partial<Record<string, unknown>>) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** The member's value, or undefined when the object has no such own member. A key named like something on Object.prototype is no member. */
