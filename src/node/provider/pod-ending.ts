@@ -45,7 +45,7 @@ export class PodEnding {
    * - Resolves once the provider says that nothing of the pod runs: to what it said last, by an answer or by its `deletePod`.
    * - Rejects with a BackoffError when `deletePod` has failed, and while its retry is not due. A retry that is set within the
    *   grace period is due before that period ends.
-   * - Rejects with an Error when the pod still runs 30 s after its grace period, which counts from the call of `deletePod`.
+   * - Rejects with an Error when the provider has not said so 30 s after the grace period, which counts from the call of `deletePod`.
    * - Rejects with the signal's reason once `signal` has aborted.
    */
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
