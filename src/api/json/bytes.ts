@@ -1,3 +1,6 @@
+/** In bytes. */
+export const mebibyte = 1024 * 1024;
+
 /** A chunk of at least this many bytes may be kept as it came. */
 const worthKeeping = 4096;
 const largestSlab = 65_536;

@@ -6,6 +6,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The members of an object; none of anything else. */
+export function membersOf(value: unknown): Partial<Record<string, unknown>> {
+  return isJsonObject(value) ? value : {};
+}
+
 /** The member's value, or undefined when the object has no such own member. A key named like something on Object.prototype is no member. */
 export function member(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;

@@ -1,10 +1,11 @@
 // Behaviour of k8s.io/apimachinery/pkg/util/yaml ToJSON, v0.36.3.
 
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
+import { mebibyte } from '../json/bytes.ts';
 import { ManifestFault } from './invalid-manifest.ts';
 
-/** The longest manifest that is read, in UTF-16 units: pkg/kubelet/config reads 10 MiB. */
-const longestManifest = 10 * 2 ** 20;
+/** The longest manifest that is read: pkg/kubelet/config reads 10 MiB. Files are measured in bytes, text in UTF-16 units. */
+export const longestManifest = 10 * mebibyte;
 
 /** Reads a manifest: JSON where it begins with a brace, and the first document of YAML otherwise. Throws a fault for what is neither. */
 export function readManifest(text: string): ManifestValue {

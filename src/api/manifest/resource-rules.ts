@@ -1,7 +1,7 @@
 // Behaviour of pkg/apis/core/validation for resources, and pkg/apis/core/helper, v1.36.3.
 import { isLabelKey } from '../../base/names.ts';
 import { isPodLevelResource } from '../pod/pod-requests.ts';
-import { canonicalQuantity } from '../quantity/quantity.ts';
+import { canonicalQuantity, nanoInMilli, nanoInOne } from '../quantity/quantity.ts';
 import { compareQuantities, quantityInNano } from '../quantity/quantity-arithmetic.ts';
 import { check, refuse } from './invalid-manifest.ts';
 import { aggregate, isHugePages, isNativeResource, isOvercommitAllowed } from './pod-defaults.ts';
@@ -10,10 +10,9 @@ import { checkDnsLabel, checkOneOf, checkQualifiedName, checkUnique } from './te
 
 const standardNames = ['cpu', 'memory', 'ephemeral-storage'];
 const quotaPrefix = 'requests.';
-const nanoInOne = 10n ** 9n;
 const largestInt64 = 2n ** 63n - 1n;
 /** Upstream counts in thousandths, in 64 bits. */
-const largestCount = largestInt64 * 10n ** 6n;
+const largestCount = largestInt64 * nanoInMilli;
 
 type CheckName = (path: string, name: string) => void;
 

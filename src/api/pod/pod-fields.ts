@@ -2,7 +2,7 @@
 import { isLabelKey } from '../../base/names.ts';
 import { goQuote } from '../json/go-quote.ts';
 import type { Pod } from '../json/types.ts';
-import { canonicalQuantity } from '../quantity/quantity.ts';
+import { canonicalQuantity, nanoInMilli, nanoInOne } from '../quantity/quantity.ts';
 import { quantityInNano } from '../quantity/quantity-arithmetic.ts';
 import { type Container, namedContainers } from './pod-containers.ts';
 
@@ -72,8 +72,6 @@ export interface ResourceField {
   readonly divisor?: string | number | null | undefined;
 }
 
-const nanoInOne = 10n ** 9n;
-const nanoInMilli = 10n ** 6n;
 /** A limit that is not there counts as what the node can give. */
 const limitedByNode: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 

@@ -1,5 +1,5 @@
 // Behaviour of pkg/apis/core/v1/helper/qos ComputePodQOS, v1.36.3.
-import { isJsonObject } from '../json/json.ts';
+import { membersOf } from '../json/json.ts';
 import { compareQuantities, isQuantity, QuantityTotal } from '../quantity/quantity-arithmetic.ts';
 
 export type PodQOSClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
@@ -40,10 +40,6 @@ function addUp(total: Map<string, QuantityTotal>, given: unknown): number {
     found += 1;
   }
   return found;
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isJsonObject(value) ? value : {};
 }
 
 function itemsAt(holder: unknown, key: string): readonly unknown[] {

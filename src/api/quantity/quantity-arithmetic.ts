@@ -1,8 +1,15 @@
 // Behaviour of k8s.io/apimachinery/pkg/api/resource Quantity.Add and Cmp, v0.36.3.
 import { invalidArgument } from '../../base/errors.ts';
-import { amountInNano, binarySuffixes, canonicalQuantity, nano, parseQuantityText, type QuantityFormat } from './quantity.ts';
-
-const oneInNano = 10n ** 9n;
+import {
+  amountInNano,
+  binarySuffixes,
+  canonicalQuantity,
+  nano,
+  nanoInMilli,
+  nanoInOne,
+  parseQuantityText,
+  type QuantityFormat,
+} from './quantity.ts';
 
 interface Amount {
   /** In billionths; what is finer is rounded up. */
@@ -78,17 +85,14 @@ function amountOf(text: string): Amount {
 
 function textOf({ nano: size, format }: Amount): string {
   if (format === 'decimalExponent') return canonicalQuantity(`${size}e${nano}`);
-  if (format === 'decimalSI' || size % oneInNano !== 0n || size < 1024n * oneInNano) return canonicalQuantity(`${size}n`);
-  let amount = size / oneInNano;
+  if (format === 'decimalSI' || size % nanoInOne !== 0n || size < 1024n * nanoInOne) return canonicalQuantity(`${size}n`);
+  let amount = size / nanoInOne;
   let power = 0;
   for (; amount % 1024n === 0n && power < binarySuffixes.length - 1; power++) amount /= 1024n;
   return `${amount}${binarySuffixes[power]}`;
 }
 
 // Arithmetic on quantities in canonical form. Behaviour of k8s.io/apimachinery/pkg/api/resource, v0.36.3.
-
-const nanoInOne = 10n ** 9n;
-const nanoInMilli = 10n ** 6n;
 
 /** How many billionths a quantity is. `text` is in canonical form (`canonicalQuantity`), so that the number is exact below 10^290. */
 export function quantityInNano(text: string): bigint {
@@ -121,12 +125,12 @@ const largest = 2n ** 63n - 1n;
 
 /** A quantity in whole units, such as bytes, rounded up. What is no quantity is 0; what no int64 holds is the nearest one. */
 export function wholeUnits(quantity: unknown): number {
-  return scaled(quantity, 10n ** 9n);
+  return scaled(quantity, nanoInOne);
 }
 
 /** A quantity in thousandths, such as thousandths of a processor, rounded up. What is no quantity is 0. */
 export function thousandths(quantity: unknown): number {
-  return scaled(quantity, 10n ** 6n);
+  return scaled(quantity, nanoInMilli);
 }
 
 function scaled(quantity: unknown, unitInNano: bigint): number {

@@ -9,11 +9,13 @@ interface Decimal {
 
 /** Binary quantities end at the largest int64, of either sign. */
 const maxInt64 = 2n ** 63n - 1n;
-const oneInNano = 10n ** 9n;
-const largestInNano = maxInt64 * oneInNano;
+/** Billionths in one, and in a thousandth. */
+export const nanoInOne = 10n ** 9n;
+export const nanoInMilli = 10n ** 6n;
+const largestInNano = maxInt64 * nanoInOne;
 /** Beyond every amount of anything, and still within what a number of JavaScript can be. */
 const mostDigits = 290;
-const largestSize = 10n ** BigInt(mostDigits) * oneInNano;
+const largestSize = 10n ** BigInt(mostDigits) * nanoInOne;
 
 /**
  * A resource quantity as the apiserver gives it back: `1000m` is `1`, `0.5` is `500m`, `1024Ki` is `1Mi`. Exact in every
@@ -31,6 +33,11 @@ export function canonicalQuantity(text: string): string {
   if (keepsItsText(parts)) return trimmed;
   const size = parts.format === 'binarySI' ? canonicalBinary(parts) : canonicalDecimal(decimalOf(parts), parts.format);
   return parts.negative && size !== '0' ? `-${size}` : size;
+}
+
+/** Bytes as the kubelet writes them: `20Mi`, `1500`. */
+export function bytesText(bytes: number): string {
+  return canonicalQuantity(bytes % 1024 === 0 ? `${bytes / 1024}Ki` : String(bytes));
 }
 
 /**
@@ -97,10 +104,10 @@ function canonicalDecimal({ digits, power }: Decimal, format: QuantityText['form
 function canonicalBinary({ whole, fraction, exponent }: QuantityText): string {
   const size = whole.length > String(maxInt64).length ? largestInNano : sizeInNano(whole, fraction, exponent);
   if (size >= largestInNano) return String(maxInt64);
-  if (size < 1024n * oneInNano || size % oneInNano !== 0n) {
+  if (size < 1024n * nanoInOne || size % nanoInOne !== 0n) {
     return canonicalDecimal(shortest({ digits: size === 0n ? '' : String(size), power: nano }), 'decimalSI');
   }
-  let amount = size / oneInNano;
+  let amount = size / nanoInOne;
   let power = 0;
   for (; amount % 1024n === 0n; power++) amount /= 1024n;
   return `${amount}${binarySuffixes[power] ?? ''}`;
@@ -108,7 +115,7 @@ function canonicalBinary({ whole, fraction, exponent }: QuantityText): string {
 
 /** Rounded up. */
 function sizeInNano(whole: string, fraction: string, exponent: number): bigint {
-  const factor = 2n ** BigInt(exponent) * oneInNano;
+  const factor = 2n ** BigInt(exponent) * nanoInOne;
   return BigInt(whole) * factor + timesFraction(factor, fraction);
 }
 

@@ -33,7 +33,7 @@ export interface EventSenderOptions<Event, Sent extends ApiObject> {
 export class EventSender<Event, Sent extends ApiObject, First> {
   readonly #options: EventSenderOptions<Event, Sent>;
   readonly #waiting: Event[] = [];
-  /** What was told, by what it says; `until` is in time that has passed. */
+  /** What was told, by what it says; `until` is by `Clock.elapsed`. */
   readonly #told = new BoundedMap<string, { readonly first: First; readonly until: number; count: number }>(mostRemembered);
   readonly #lanes = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -91,7 +91,7 @@ export class EventSender<Event, Sent extends ApiObject, First> {
     return { first: known.first, count: known.count };
   }
 
-  /** The first event that says this; `since` is when it came, in time that has passed. */
+  /** The first event that says this; `since` is when it came, by `Clock.elapsed`. */
   remember(key: string, first: First, since: number): void {
     this.#told.set(key, { first, until: since + this.#options.sameForMs, count: 1 });
   }

@@ -13,7 +13,7 @@ export interface ReflectorState {
   readonly isRunning: boolean;
   readonly hasSynced: boolean;
   readonly objects: number;
-  /** When the server was last heard from, in time that has passed. */
+  /** When the server was last heard from, by `Clock.elapsed`. */
   readonly heardAt: number | undefined;
 }
 

@@ -1,3 +1,4 @@
+import { membersOf } from '../../api/json/json.ts';
 import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
@@ -137,13 +138,8 @@ function failureOf(error: unknown, nowMs: number): ApiFailure {
       positive(parseRetryAfter(headerOf(headers), nowMs)) ??
       positive(typeof seconds === 'number' ? seconds * 1000 : undefined),
     // client-node's own message repeats the body and the headers of the answer
-    message: messageOf(answered.message, body === undefined ? message : `HTTP status ${String(code)}`, error),
+    message: shownMessage(answered.message, body === undefined ? message : `HTTP status ${String(code)}`, error),
   };
-}
-
-/** The members of an object; none of anything else. */
-function membersOf(value: unknown): Partial<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Partial<Record<string, unknown>>) : {};
 }
 
 function parsed(text: string): unknown {
@@ -171,6 +167,6 @@ function nameOf(error: unknown): string {
   return error === null ? 'null' : typeof error;
 }
 
-function messageOf(answered: unknown, own: unknown, error: unknown): string {
+function shownMessage(answered: unknown, own: unknown, error: unknown): string {
   return (text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`).slice(0, maxMessageLength);
 }

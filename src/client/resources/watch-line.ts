@@ -35,7 +35,7 @@ export function isVersionedObject(value: unknown): value is JsonMembers & Versio
  * no event. No error quotes the line, which may hold a secret.
  */
 export function readWatchLine<T extends ApiObject>(line: Buffer, label: string, readEvent: ReadEvent = parsed): WatchEvent<T> {
-  const { type, object } = membersOf(line, readEvent) ?? {};
+  const { type, object } = eventMembers(line, readEvent) ?? {};
   if (type === 'ERROR') throw errorOfEvent(object, label);
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED' || type === 'BOOKMARK') && isVersionedObject(object)) {
     return { type, object: object as VersionedObject as T & VersionedObject };
@@ -47,7 +47,7 @@ function parsed(line: Buffer): unknown {
   return JSON.parse(line.toString('utf8'));
 }
 
-function membersOf(line: Buffer, readEvent: ReadEvent): JsonMembers | undefined {
+function eventMembers(line: Buffer, readEvent: ReadEvent): JsonMembers | undefined {
   try {
     const value = readEvent(line);
     return isJsonObject(value) ? value : undefined;

@@ -28,7 +28,7 @@ export class Http2Connections {
   readonly #options: Http2ConnectionsOptions;
   readonly #connections = new Set<Http2Connection>();
   #allowedStreams = assumedStreams;
-  /** When the server last refused HTTP/2, in time that has passed. */
+  /** When the server last refused HTTP/2, by `Clock.elapsed`. */
   #refusedAt = Number.NEGATIVE_INFINITY;
   #isDestroyed = false;
 

@@ -3,7 +3,7 @@ import { hasFreePorts } from '../../api/pod/host-ports.ts';
 import { isMirrorPod, isStaticPod, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests, type Quantities } from '../../api/pod/pod-requests.ts';
-import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import { canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { matchesNodeAffinity } from '../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../api/selectors/taints.ts';
@@ -100,9 +100,6 @@ function predicateFailure({ others, node }: AdmissionContext, pod: Pod): Refusal
 }
 
 // Behaviour of the scheduler's node resources plugin and of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
-
-const nanoInMilli = 10n ** 6n;
-const nanoInOne = 10n ** 9n;
 
 /** A resource of which the node has too little. CPU counts in thousandths. */
 export interface Shortage {

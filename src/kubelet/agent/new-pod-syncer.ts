@@ -19,7 +19,7 @@ import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
 import { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
 import type { ClassUpdates } from '../pods/class-updates.ts';
-import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
+import type { PodResizer } from '../resize/pod-resizer.ts';
 import { podFolder } from '../volumes/pod-folder.ts';
 import { prepareSubPath } from '../volumes/sub-paths.ts';
 import type { TokenManager } from '../volumes/token-manager.ts';
@@ -139,7 +139,7 @@ interface PodSyncerNeeds {
   readonly podChanged: (podUID: string) => void;
   readonly probeManager: ProbeManager;
   readonly referencedObjects: ReferencedObjects;
-  readonly resizer: SyncPodResizer;
+  readonly resizer: PodResizer;
   readonly restartBackoff: RestartBackoff;
   readonly runtimeClasses: RuntimeClasses;
   readonly statusManager: StatusManager;

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { errorCodeOf, ifCode, StatusManagerError } from '../../base/errors.ts';
+import { errorCodeOf, errorText, ifCode, StatusManagerError } from '../../base/errors.ts';
 
 /** The file system of the kernel's cgroups. What is said of a path holds for each path. */
 export interface CgroupFiles {
@@ -84,7 +84,7 @@ async function removeTree(folder: string, files: CgroupFiles): Promise<unknown> 
     return undefined;
   } catch (error) {
     if (errorCodeOf(error) === 'EBUSY' || errorCodeOf(error) === 'ENOTEMPTY') return error;
-    throw new CgroupError(`cannot remove ${folder}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new CgroupError(`cannot remove ${folder}: ${errorText(error)}`, { cause: error });
   }
 }
 

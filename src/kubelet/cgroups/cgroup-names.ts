@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { isMirrorPod, isStaticPod } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass, type PodQOSClass } from '../../api/pod/pod-qos-class.ts';
-import { invalidArgument } from '../../base/errors.ts';
+import { errorText, invalidArgument } from '../../base/errors.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { CgroupError, type CgroupFiles } from './cgroup-files.ts';
 
@@ -82,8 +82,7 @@ export async function inFile<T>(what: string, path: string, doing: () => Promise
 
 /** The error of what could not be done with a file or a folder. */
 export function failedTo(what: string, path: string, error: unknown): CgroupError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new CgroupError(`cannot ${what} ${path}: ${why}`, { cause: error });
+  return new CgroupError(`cannot ${what} ${path}: ${errorText(error)}`, { cause: error });
 }
 
 /** Writes one value. */

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { errorText } from '../../base/errors.ts';
 import { isPathSegment } from '../../base/options.ts';
 
 /** Why a container waits, as its status says it: what it is made from cannot be put together. */
@@ -26,8 +27,7 @@ export class ContainerConfigError extends Error {
 /** The same error where it is one of ours; else one with the same message. */
 export function asConfigError(error: unknown, say: (message: string) => string = (message) => message): ContainerConfigError {
   if (error instanceof ContainerConfigError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new ContainerConfigError(say(message), { cause: error });
+  return new ContainerConfigError(say(errorText(error)), { cause: error });
 }
 
 /** Throws {@link ContainerConfigError} for a pod that asks for what this agent has not: it would run with other rights than it says. */

@@ -30,7 +30,7 @@ const channelOptions: ChannelOptions = {
 };
 
 /** What cuts a call short, beside its own end. */
-type CallLimits = Pick<WatchedLimits, 'timeoutMs' | 'signal'>;
+type GrpcCallLimits = Pick<WatchedLimits, 'timeoutMs' | 'signal'>;
 
 const closedText = 'the client connection is closing';
 const keepBytes = (bytes: Buffer): Buffer => bytes;
@@ -56,7 +56,7 @@ export class CriConnection {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     makeRequest: MakeRequest<I>,
-    limits: CallLimits,
+    limits: GrpcCallLimits,
   ): Promise<MessageShape<O>> {
     const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
     const bytes = this.#encode(method, makeRequest, limits, reject);
@@ -116,7 +116,7 @@ export class CriConnection {
   #encode<I extends DescMessage>(
     method: { readonly name: string; readonly input: I },
     makeRequest: MakeRequest<I>,
-    { signal }: CallLimits,
+    { signal }: GrpcCallLimits,
     reject: (reason: unknown) => void,
   ): Buffer | undefined {
     if (signal?.aborted === true) reject(signal.reason);
@@ -133,7 +133,7 @@ export class CriConnection {
   }
 
   /** Calls `cut` once, when a limit or the end of the connection comes before the call's own end, which the caller tells. */
-  #watch(name: string, limits: CallLimits, cut: (error: unknown) => void): () => void {
+  #watch(name: string, limits: GrpcCallLimits, cut: (error: unknown) => void): () => void {
     const end = (): void => {
       this.#ends.delete(onClose);
       unwatch();

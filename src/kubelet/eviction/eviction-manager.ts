@@ -3,6 +3,7 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { bytesText } from '../../api/quantity/quantity.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -10,7 +11,7 @@ import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { KillNowOptions } from '../../node/workers/workers-options.ts';
 import { isCriticalPod } from '../admission/pod-admission.ts';
-import { bytesText, wholeOf } from '../resize/pod-allocation.ts';
+import { wholeOf } from '../resize/pod-allocation.ts';
 import {
   cleanupWait,
   type EvictionManagerOptions,
@@ -19,6 +20,7 @@ import {
   metThresholds,
   signalKinds,
   type Threshold,
+  tellNode,
   thresholdsOf,
   thresholdText,
 } from './eviction-options.ts';
@@ -92,7 +94,7 @@ export class EvictionManager {
     const [worst] = met;
     if (worst === undefined) return [];
     const { resource, pressure } = signalKinds[worst.signal];
-    this.#tellNode('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
+    tellNode(this.#options, 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
     if (pressure === 'disk' && (await this.#freedDisk(stopped))) return [];
     if (pressure === 'disk') await this.#freshenFiles(stopped);
     const usages = await this.#limited((signal) => this.#options.readPods(active, signal, resource), stopped);
@@ -183,14 +185,6 @@ export class EvictionManager {
     const { timeoutMs = 60_000 } = this.#options;
     const late = (): Error => new Error(`no answer within ${timeoutMs} ms`);
     return callWithin(call, { clock: this.#clock, timeoutMs, signal: stopped, late });
-  }
-
-  #tellNode(reason: string, message: string): void {
-    const { nodeEvent = () => undefined, logger } = this.#options;
-    callGuarded(
-      () => nodeEvent(reason, message),
-      (err) => logger.error({ err }, 'nodeEvent failed'),
-    );
   }
 }
 

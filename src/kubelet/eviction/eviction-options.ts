@@ -1,10 +1,12 @@
 import type { Pod } from '../../api/json/types.ts';
+import { bytesText } from '../../api/quantity/quantity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { KillNowOptions } from '../../node/workers/workers-options.ts';
-import { bytesText, wholeOf } from '../resize/pod-allocation.ts';
+import { wholeOf } from '../resize/pod-allocation.ts';
 import type { NodeUsage, PodUsage, Supply } from './usage.ts';
 
 export interface EvictionManagerOptions {
@@ -130,4 +132,18 @@ function quantityOf(value: string, capacity: number): number {
 /** `Threshold quantity: 100Mi, available: 95Mi. ` */
 export function thresholdText({ quantity, available }: MetThreshold): string {
   return `Threshold quantity: ${bytesText(quantity)}, available: ${bytesText(available)}. `;
+}
+
+/** Who is told of the node, such as of evictions: reason and message of a warning. */
+interface NodeWarnings {
+  readonly nodeEvent?: ((reason: string, message: string) => void) | undefined;
+  readonly logger: Logger;
+}
+
+/** Never throws. */
+export function tellNode({ nodeEvent, logger }: NodeWarnings, reason: string, message: string): void {
+  callGuarded(
+    () => nodeEvent?.(reason, message),
+    (err) => logger.error({ err }, 'nodeEvent failed'),
+  );
 }

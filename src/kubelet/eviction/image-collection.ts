@@ -1,8 +1,9 @@
 // Behaviour of pkg/kubelet/images/image_gc_manager.go, v1.36.3.
+
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
-import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { tellNode } from './eviction-options.ts';
 import type { Supply } from './usage.ts';
 
 /** An image that nobody uses. */
@@ -78,7 +79,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     const { available, capacity } = imagefs;
     if (capacity <= 0) {
       const message = 'invalid capacity 0 on image filesystem';
-      this.#tellNode('InvalidDiskCapacity', message);
+      tellNode(this.#options, 'InvalidDiskCapacity', message);
       throw new Error(message);
     }
     const usedPercent = 100 - Math.trunc((Math.min(available, capacity) * 100) / capacity);
@@ -87,7 +88,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     const freed = await this.#free(candidates, wanted, signal);
     if (freed >= wanted) return;
     const message = `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${capacity} bytes used): unused images were removed (${freed} bytes), which is not enough`;
-    this.#tellNode('FreeDiskSpaceFailed', message);
+    tellNode(this.#options, 'FreeDiskSpaceFailed', message);
     throw new Error(message);
   }
 
@@ -118,7 +119,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     } catch (err) {
       if (signal.aborted) return;
       this.#options.logger.warn({ err }, 'unused images could not be removed');
-      if (this.#hasFailed) this.#tellNode('ImageGCFailed', errorText(err));
+      if (this.#hasFailed) tellNode(this.#options, 'ImageGCFailed', errorText(err));
       this.#hasFailed = true;
     }
   }
@@ -160,13 +161,5 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     } catch (err) {
       if (!signal.aborted) logger.warn({ err }, 'what is kept of images that are gone could not be looked at');
     }
-  }
-
-  #tellNode(reason: string, message: string): void {
-    const { nodeEvent = () => undefined, logger } = this.#options;
-    callGuarded(
-      () => nodeEvent(reason, message),
-      (err) => logger.error({ err }, 'nodeEvent failed'),
-    );
   }
 }

@@ -4,11 +4,12 @@ import type { Pod } from '../../api/json/types.ts';
 import { podLimits } from '../../api/pod/pod-requests.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import { nothing } from '../files/tree-size.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerStats } from '../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../runtime/runtime-sandboxes.ts';
-import { ephemeralStorageOf, type NodeUsage, nothing, type PodFiles, type PodUsage, type Supply } from './usage.ts';
+import { ephemeralStorageOf, type NodeUsage, type PodFiles, type PodUsage, type Supply } from './usage.ts';
 
 export interface UsagePaths {
   /** The agent's root directory. */

@@ -1,5 +1,7 @@
 // Behaviour of github.com/distribution/reference (ParseNormalizedNamed) and of pkg/util/parsers, v1.36.3.
+
 import { longestImage, shownImage } from '../../api/pod/pod-containers.ts';
+import { errorText } from '../../base/errors.ts';
 
 export interface ImageName {
   /** With the registry, such as `docker.io/library/busybox`. */
@@ -23,8 +25,7 @@ export function parseImageName(image: string): ImageName {
   try {
     return parse(image);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`couldn't parse image name ${imageText(image)}: ${message}`);
+    throw new Error(`couldn't parse image name ${imageText(image)}: ${errorText(error)}`);
   }
 }
 

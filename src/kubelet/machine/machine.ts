@@ -39,17 +39,17 @@ const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: 
 
 /** Reads what the kernel says of the machine. What cannot be read is empty. */
 export function readMachine(): Machine {
-  const id = readText('/etc/machine-id').trim();
+  const id = kernelText('/etc/machine-id').trim();
   return {
-    cpus: Math.max(1, readText('/proc/cpuinfo').match(/^processor\s*:/gm)?.length ?? 1),
-    memoryBytes: memoryTotal(readText('/proc/meminfo')),
+    cpus: Math.max(1, kernelText('/proc/cpuinfo').match(/^processor\s*:/gm)?.length ?? 1),
+    memoryBytes: memoryTotal(kernelText('/proc/meminfo')),
     hugepages: readHugepages(),
-    maxProcesses: Number(readText('/proc/sys/kernel/pid_max')) || 32_768,
+    maxProcesses: Number(kernelText('/proc/sys/kernel/pid_max')) || 32_768,
     kernelVersion: release(),
     machineID: id,
-    systemUUID: readText('/sys/class/dmi/id/product_uuid').trim() || id,
-    bootID: readText('/proc/sys/kernel/random/boot_id').trim(),
-    osImage: prettyName(readText('/etc/os-release')),
+    systemUUID: kernelText('/sys/class/dmi/id/product_uuid').trim() || id,
+    bootID: kernelText('/proc/sys/kernel/random/boot_id').trim(),
+    osImage: prettyName(kernelText('/etc/os-release')),
     architecture: goArchitectures[arch()] ?? arch(),
     kernelLog: '/dev/kmsg',
   };
@@ -82,7 +82,7 @@ export function filesystemBytes(path: string): number | undefined {
 
 /** True where the kernel enforces AppArmor profiles. */
 export function hasAppArmor(): boolean {
-  return readText('/sys/module/apparmor/parameters/enabled').trim() === 'Y';
+  return kernelText('/sys/module/apparmor/parameters/enabled').trim() === 'Y';
 }
 
 function readHugepages(): ReadonlyMap<number, number> {
@@ -91,13 +91,14 @@ function readHugepages(): ReadonlyMap<number, number> {
   const pages = new Map<number, number>();
   for (const name of names) {
     const kilobytes = /^hugepages-(\d+)kB$/.exec(name)?.[1];
-    const count = Number(readText(`${root}/${name}/nr_hugepages`));
+    const count = Number(kernelText(`${root}/${name}/nr_hugepages`));
     if (kilobytes !== undefined && Number.isSafeInteger(count)) pages.set(Number(kilobytes) * 1024, count);
   }
   return pages;
 }
 
-function readText(path: string): string {
+/** What a file of the kernel says now; empty where there is none. */
+export function kernelText(path: string): string {
   return callGuarded(() => readFileSync(path, 'utf8'), ignoreFailure) ?? '';
 }
 

@@ -1,15 +1,14 @@
 // Behaviour of NodeAddress in pkg/kubelet/nodestatus/setters.go and validateNodeIP in pkg/kubelet/kubelet_node_status.go, v1.36.3.
 
 import { lookup } from 'node:dns/promises';
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
-import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { parseAddress } from '../../node/pod-status/pod-ips.ts';
+import { kernelText } from './machine.ts';
 
 export interface NodeAddressesOptions {
   readonly nodeName: string;
@@ -176,7 +175,7 @@ export const machineNetwork: NodeNetwork = {
     Object.entries(networkInterfaces()).flatMap(([name, all]) =>
       (all ?? []).map(({ address, internal }) => ({ name, address, loopback: internal })),
     ),
-  defaultRoutes: () => [...ipv4Routes(readText('/proc/net/route')), ...ipv6Routes(readText('/proc/net/ipv6_route'))],
+  defaultRoutes: () => [...ipv4Routes(kernelText('/proc/net/route')), ...ipv6Routes(kernelText('/proc/net/ipv6_route'))],
   lookup: async (name) => (await lookup(name, { all: true, order: 'verbatim' })).map(({ address }) => address),
 };
 
@@ -198,10 +197,6 @@ export function ipv6Routes(text: string): DefaultRoute[] {
 
 function linesOf(text: string): string[][] {
   return text.split('\n').map((line) => line.trim().split(/\s+/));
-}
-
-function readText(path: string): string {
-  return callGuarded(() => readFileSync(path, 'utf8'), ignoreFailure) ?? '';
 }
 
 /** Addresses that no node has: why this is one of them; undefined for any other. The address is in its short form. */

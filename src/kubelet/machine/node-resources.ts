@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go MachineInfo and pkg/kubelet/cm/node_container_manager_linux.go, v1.36.3.
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
-import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import { bytesText, canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import type { Machine } from './machine.ts';
 
@@ -32,12 +32,11 @@ const signalResources: Readonly<Record<string, string>> = {
   'memory.available': 'memory',
   'nodefs.available': 'ephemeral-storage',
 };
-const nanoInOne = 10n ** 9n;
 
 export function nodeResources({ machine, rootBytes, maxPods }: NodeSize, reserved: Reservations): NodeResources {
   const capacity: Record<string, string> = { cpu: String(machine.cpus) };
   if (rootBytes !== undefined) capacity['ephemeral-storage'] = inKi(rootBytes);
-  for (const [size, count] of machine.hugepages) capacity[`hugepages-${pageSize(size)}`] = bytes(size * count);
+  for (const [size, count] of machine.hugepages) capacity[`hugepages-${bytesText(size)}`] = bytes(size * count);
   capacity.memory = inKi(machine.memoryBytes);
   capacity.pods = String(maxPods);
   const allocatable: Record<string, string> = {};
@@ -80,7 +79,7 @@ function thresholdOf(threshold: string, whole: bigint): bigint {
 function less(quantity: string, kept: bigint, resource: string): string {
   const left = nano(quantity) - kept;
   const positive = left > 0n ? left : 0n;
-  if (resource === 'cpu') return canonicalQuantity(`${positive / 1_000_000n}m`);
+  if (resource === 'cpu') return canonicalQuantity(`${positive / nanoInMilli}m`);
   return resource === 'memory' ? inKi(Number(positive / nanoInOne)) : bytes(Number(positive / nanoInOne));
 }
 
@@ -95,8 +94,4 @@ function inKi(count: number): string {
 
 function bytes(count: number): string {
   return String(count);
-}
-
-function pageSize(size: number): string {
-  return canonicalQuantity(size % 1024 === 0 ? `${size / 1024}Ki` : String(size));
 }

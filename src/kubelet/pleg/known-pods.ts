@@ -2,7 +2,7 @@ import { type AgentPodStatus, emptyStatus } from './agent-status.ts';
 import type { ListedPod } from './listed-pods.ts';
 import type { PodReading, ReadTime, ReadTimes } from './pod-reader.ts';
 
-interface KnownPod {
+interface PodKnowledge {
   readonly reading: PodReading;
   /** When the reading began. */
   readonly read: ReadTime;
@@ -13,7 +13,7 @@ interface KnownPod {
 /** What the last reads have brought, by pod. A read that began earlier never takes the place of one that began later. */
 export class KnownPods {
   readonly #times: ReadTimes;
-  readonly #pods = new Map<string, KnownPod>();
+  readonly #pods = new Map<string, PodKnowledge>();
   /** Pods that a list has shown, and that could not be read so far. */
   readonly #unread = new Map<string, ListedPod>();
   #listed: ReadTime | undefined;

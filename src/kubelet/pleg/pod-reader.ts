@@ -67,7 +67,7 @@ export class PodReader {
   }
 
   #sandbox({ id }: PodSandboxRecord, call: RuntimeCall): Promise<PodSandboxDetails | undefined> {
-    return unlessGone(this.#options.runtime.podSandboxStatus(id, call));
+    return unlessNotFound(this.#options.runtime.podSandboxStatus(id, call));
   }
 
   async #container(
@@ -77,7 +77,7 @@ export class PodReader {
   ): Promise<ReadContainer | undefined> {
     const known = former?.ended.get(id);
     if (known !== undefined) return known;
-    const details = await unlessGone(this.#options.runtime.containerStatus(id, call));
+    const details = await unlessNotFound(this.#options.runtime.containerStatus(id, call));
     if (details === undefined) return undefined;
     return { details, terminationMessage: details.state === 'exited' ? await this.#lastWords(details) : '' };
   }
@@ -99,7 +99,7 @@ function nothingOf(podUID: string): PodReading {
   return { status: emptyStatus(podUID), listed: undefined, ended: new Map() };
 }
 
-async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

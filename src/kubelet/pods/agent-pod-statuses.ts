@@ -6,7 +6,7 @@ import { generatePodStatus } from '../../node/pod-status/generate-pod-status.ts'
 import type { PodStatusFn } from '../../node/workers/pod-syncer.ts';
 import type { PodManager } from '../../status/pods/pod-manager.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
-import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
+import type { PodResizer } from '../resize/pod-resizer.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
 import type { SyncProbeManager, SyncStatusManager } from './agent-pod-syncer-options.ts';
 import type { StartFailures } from './start-failures.ts';
@@ -19,7 +19,7 @@ export interface PodStatusesOptions {
   readonly deadlines: Pick<ActiveDeadlines, 'eviction'>;
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
-  readonly resizer: Pick<SyncPodResizer, 'report'> | undefined;
+  readonly resizer: Pick<PodResizer, 'report'> | undefined;
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { ContainerConfigs } from '../containers/container-configs.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
-import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
+import type { PodResizer } from '../resize/pod-resizer.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
 import type { ClassUpdates } from './class-updates.ts';
@@ -62,7 +62,7 @@ export interface AgentPodSyncerOptions {
    */
   readonly lastLogNumber: (folder: string) => Promise<number>;
   /** Changes the resources of running containers. */
-  readonly resizer: Pick<SyncPodResizer, 'needsRestart' | 'resize' | 'containerMade' | 'report'> | undefined;
+  readonly resizer: Pick<PodResizer, 'needsRestart' | 'resize' | 'containerMade' | 'report'> | undefined;
   /** Called when a pod is to be synced again, as when its active deadline has passed. */
   readonly requestSync: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made. */

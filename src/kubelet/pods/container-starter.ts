@@ -15,7 +15,7 @@ import type { ContainerConfigs } from '../containers/container-configs.ts';
 import type { EnsuredImage, ImagePuller } from '../images/image-puller.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
-import type { SyncPodResizer } from '../resize/sync-pod-resizer.ts';
+import type { PodResizer } from '../resize/pod-resizer.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { ContainerConfig } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
@@ -34,7 +34,7 @@ export interface ContainerStarterOptions {
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
-  readonly resizer: Pick<SyncPodResizer, 'containerMade'> | undefined;
+  readonly resizer: Pick<PodResizer, 'containerMade'> | undefined;
   readonly lastLogNumber: (folder: string) => Promise<number>;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isJsonObject } from '../../api/json/json.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Resources } from '../../node/pod-status/pod-resources.ts';
 import type { PodAllocation } from './pod-allocation.ts';
@@ -137,20 +138,16 @@ function keptOf(record: KeptRecord): Kept {
 function takeChange({ actuated }: KeptRecord, line: string): void {
   try {
     const change: unknown = JSON.parse(line);
-    if (isObject(change) && Object.values(change).every(isObject)) Object.assign(actuated.containers, change);
+    if (isJsonObject(change) && Object.values(change).every(isJsonObject)) Object.assign(actuated.containers, change);
   } catch {
     // the runtime is asked again, and told again where that is needed
   }
 }
 
 function isRecord(value: unknown): value is KeptRecord {
-  return isObject(value) && isAllocation(value.allocated) && isAllocation(value.actuated);
+  return isJsonObject(value) && isAllocation(value.allocated) && isAllocation(value.actuated);
 }
 
 function isAllocation(value: unknown): boolean {
-  return isObject(value) && isObject(value.containers) && Object.values(value.containers).every(isObject);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && isJsonObject(value.containers) && Object.values(value.containers).every(isJsonObject);
 }

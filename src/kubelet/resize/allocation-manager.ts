@@ -20,7 +20,6 @@ import {
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { PodAllocations } from './pod-allocations.ts';
 import { PodResizer } from './pod-resizer.ts';
-import { SyncPodResizer } from './sync-pod-resizer.ts';
 
 export interface AllocationManagerOptions {
   readonly rootDirectory: string;
@@ -40,7 +39,7 @@ export interface AllocationManagerOptions {
 
 /** What pods have been given, who may have more, and who tells the runtime. */
 export class AllocationManager {
-  readonly resizer: SyncPodResizer;
+  readonly resizer: PodResizer;
   readonly #options: AllocationManagerOptions;
   readonly #allocations: PodAllocations;
 
@@ -58,7 +57,7 @@ export class AllocationManager {
       admitResize: options.admit,
       requestSync: ({ metadata }) => podChanged(metadata?.uid ?? ''),
     });
-    const resizer = new PodResizer({
+    this.resizer = new PodResizer({
       runtime,
       cgroups,
       allocations: this.#allocations,
@@ -67,7 +66,6 @@ export class AllocationManager {
       podResources: (pod) => podCgroupResources(pod, this.#limits()),
       containerResources: (pod, container) => containerCgroupResources(pod, container, this.#limits()),
     });
-    this.resizer = new SyncPodResizer(resizer, resizes);
   }
 
   /** Asked for a pod that is new: it is compared with what it and the others have been given, and then has it. */

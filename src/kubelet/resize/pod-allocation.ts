@@ -1,10 +1,10 @@
 // Behaviour of pkg/kubelet/allocation/allocation_manager.go (UpdatePodFromAllocation), v1.36.3.
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
-import type { Container, PodSpec } from '../../api/pod/pod-containers.ts';
-import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import type { PodSpec } from '../../api/pod/pod-containers.ts';
+import { canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
-import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
+import { type GivenResources, type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
 
 /** The resources of a pod's init and regular containers, by name, and of the pod as a whole. */
 export interface PodAllocation {
@@ -57,7 +57,6 @@ function withResources<List extends PodSpec['initContainers']>(list: List, alloc
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_manager.go (resourceRequirements) and pkg/kubelet/util (GetLimits), v1.36.3.
 
 /** What a spec asks for; also what an allocation keeps. */
-export type GivenResources = Container['resources'];
 export type ResourceName = 'cpu' | 'memory';
 
 /** Processor in thousandths of a core, memory in bytes; 0 where nothing is said. */
@@ -68,9 +67,6 @@ export interface AllocatedAmounts {
   readonly memoryLimit: number;
 }
 
-const nanoInMilli = 10n ** 6n;
-const nanoInOne = 10n ** 9n;
-
 /** Thousandths of a quantity, rounded up; 0 for none. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
 export function milliOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : roundedUp(quantity, nanoInMilli);
@@ -79,11 +75,6 @@ export function milliOf(quantity: string | undefined): number {
 /** A quantity as a whole number, rounded up; 0 for none. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
 export function wholeOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : roundedUp(quantity, nanoInOne);
-}
-
-/** Bytes as the kubelet writes them: `20Mi`, `1500`. */
-export function bytesText(bytes: number): string {
-  return canonicalQuantity(bytes % 1024 === 0 ? `${bytes / 1024}Ki` : String(bytes));
 }
 
 function roundedUp(quantity: string, unit: bigint): number {

@@ -10,11 +10,11 @@ import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { wireResources } from '../../node/pod-status/pod-resources.ts';
+import { type GivenResources, wireResources } from '../../node/pod-status/pod-resources.ts';
 import { type Admission, isAdmission } from '../../node/workers/pod-admissions.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import { AllocationFiles } from './allocation-files.ts';
-import { allocationOf, type GivenResources, type PodAllocation, withAllocation } from './pod-allocation.ts';
+import { allocationOf, type PodAllocation, withAllocation } from './pod-allocation.ts';
 
 export interface PodAllocationsOptions {
   /** The folder of the records, below the agent's root directory. It is made where it is missing. */

@@ -1,10 +1,12 @@
 // Behaviour of pkg/kubelet/kubelet.go (SyncPod, resize conditions) and kuberuntime_manager.go, v1.36.3.
 
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
+import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import { type ActuateResizeOptions, actuateResize } from './actuate-resize.ts';
 import { type PodAllocations, resizeEvent, resizeMessage } from './pod-allocations.ts';
@@ -19,15 +21,34 @@ export interface PodResizerOptions extends Omit<ActuateResizeOptions, 'allocatio
 }
 
 /**
- * What a pod's sync does for a resize: `actions` tells what is to be restarted, which the sync does; `actuate` does the rest, before
- * anything is started; then, with the runtime's newest records, `noteProgress` and `report` for the status. Every pod is the one that
- * `PodAllocations.allocated` gives, every list of records has the newest of a container first.
+ * What a pod's sync does for a resize. `needsRestart` tells it which containers are to be made again, `resize` changes what can be
+ * changed in place, before anything is started, and `report` is for the status. Every pod is the one that `PodAllocations.allocated`
+ * gives: its spec has the resources that the pod has been given. Every list of records has the newest of a container first.
  */
 export class PodResizer {
   readonly #options: PodResizerOptions;
 
   constructor(options: PodResizerOptions) {
     this.#options = options;
+  }
+
+  /** True where the container must be made again to get its new resources. */
+  needsRestart(pod: Pod, { name }: Container, { details }: { readonly details: ContainerDetails }): boolean {
+    return this.actions(pod, [details])?.restarts.includes(name) === true;
+  }
+
+  /**
+   * Gives running containers and the pod's cgroup their new resources, and brings the pod's conditions up to date. Resolves with true
+   * where anything of that was changed. Rejects with what went wrong.
+   */
+  async resize(pod: Pod, { containerDetails }: AgentPodStatus, signal: AbortSignal): Promise<boolean> {
+    const { resizes } = this.#options;
+    const podUID = podUIDOf(pod);
+    const before = resizes.getPodResizeConditions(podUID);
+    const actions = this.actions(pod, containerDetails);
+    if (actions !== undefined) await this.actuate(pod, actions, signal);
+    this.noteProgress(pod, containerDetails);
+    return actions !== undefined || before.length !== resizes.getPodResizeConditions(podUID).length;
   }
 
   /** What is to be done; undefined: nothing. */
@@ -72,8 +93,8 @@ export class PodResizer {
   }
 
   /** The status with the resources that running containers have. */
-  report(pod: Pod, status: WirePodStatus, details: readonly ContainerDetails[]): WirePodStatus {
-    return withReportedResources(pod, status, details, this.#actuated(pod));
+  report(pod: Pod, status: WirePodStatus, { containerDetails }: Pick<AgentPodStatus, 'containerDetails'>): WirePodStatus {
+    return withReportedResources(pod, status, containerDetails, this.#actuated(pod));
   }
 
   #actuated(pod: Pod) {

@@ -2,12 +2,12 @@
 
 import { lookupBy, lookupByName } from '../../api/json/json.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
-import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import { bytesText, canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
 import { milliCPUOfQuota, milliCPUOfShares } from '../cgroups/cgroup-files.ts';
 import type { ContainerDetails, LinuxContainerResources } from '../runtime/runtime-containers.ts';
-import { bytesText, milliOf, type PodAllocation } from './pod-allocation.ts';
+import { milliOf, type PodAllocation } from './pod-allocation.ts';
 
 /** Up to here the kernel rounds up, so that what it has says nothing. */
 const smallest = { limitMilli: 10, requestMilli: 2 };

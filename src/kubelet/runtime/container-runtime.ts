@@ -1,4 +1,4 @@
-import { StatusManagerError } from '../../base/errors.ts';
+import { isStatusManagerError, StatusManagerError } from '../../base/errors.ts';
 import type {
   ContainerConfig,
   ContainerDetails,
@@ -255,6 +255,6 @@ export class RuntimeError extends StatusManagerError {
  * ```
  */
 export function isRuntimeError(error: unknown, kind?: RuntimeErrorKind): error is RuntimeError {
-  if (!(error instanceof Error) || error.name !== 'RuntimeError') return false;
-  return kind === undefined || (error as Partial<RuntimeError>).kind === kind;
+  if (!isStatusManagerError(error, 'ERR_RUNTIME') || !('kind' in error)) return false;
+  return kind === undefined || error.kind === kind;
 }

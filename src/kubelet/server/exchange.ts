@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { StatusManagerError } from '../../base/errors.ts';
+import { isStatusManagerError, StatusManagerError } from '../../base/errors.ts';
 
 /** A request and its answer. */
 export interface ApiExchange {
@@ -70,9 +70,5 @@ export class KubeletApiRefusal extends StatusManagerError {
 
 /** True for a refusal, also for one from another copy of the package. */
 export function isApiRefusal(error: unknown): error is KubeletApiRefusal {
-  return (
-    error instanceof Error &&
-    error.name === 'KubeletApiRefusal' &&
-    typeof (error as Partial<KubeletApiRefusal>).status === 'number'
-  );
+  return isStatusManagerError(error, 'ERR_KUBELET_API') && 'status' in error && typeof error.status === 'number';
 }

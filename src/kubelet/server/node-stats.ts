@@ -31,8 +31,8 @@ export async function readNodeStats(sources: NodeStatsSources): Promise<NodeStat
   const now = clock.now();
   const time = measuredAt(now);
   const [stat, meminfo, fs, imageFs, rlimit] = await Promise.all([
-    readText(proc, 'stat'),
-    readText(proc, 'meminfo'),
+    procText(proc, 'stat'),
+    procText(proc, 'meminfo'),
     fileSystem(rootDirectory, time).catch(() => undefined),
     imageFileSystem(imageFilesystems, time).catch(() => undefined),
     processes(proc, time),
@@ -54,7 +54,7 @@ export async function readNodeStats(sources: NodeStatsSources): Promise<NodeStat
 
 /** The processor time of the machine since its start, in nanoseconds; undefined where the kernel does not say. */
 export async function readProcessorTime(proc = '/proc'): Promise<number | undefined> {
-  const nanoseconds = busyTicks(await readText(proc, 'stat')) * nanosecondsOfTick;
+  const nanoseconds = busyTicks(await procText(proc, 'stat')) * nanosecondsOfTick;
   return Number.isFinite(nanoseconds) ? nanoseconds : undefined;
 }
 
@@ -80,9 +80,9 @@ function memoryIn(meminfo: string, time: string): Pick<NodeStats, 'memory' | 'sw
 /** The most processes and those that there are; undefined where the kernel says neither. */
 async function processes(proc: string, time: string): Promise<NodeStats['rlimit']> {
   const [ids, threads, load] = await Promise.all([
-    readText(proc, 'sys/kernel/pid_max'),
-    readText(proc, 'sys/kernel/threads-max'),
-    readText(proc, 'loadavg'),
+    procText(proc, 'sys/kernel/pid_max'),
+    procText(proc, 'sys/kernel/threads-max'),
+    procText(proc, 'loadavg'),
   ]);
   const limits = [ids, threads].filter((text) => /^\d+\s*$/.test(text)).map(Number);
   const running = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(load)?.[1];
@@ -111,7 +111,7 @@ async function fileSystem(path: string, time: string): Promise<FileSystemStats> 
   return { time, ...bytes, ...(files > 0 && { inodesFree: ffree, inodes: files, inodesUsed: files - ffree }) };
 }
 
-async function readText(proc: string, name: string): Promise<string> {
+async function procText(proc: string, name: string): Promise<string> {
   return readFile(join(proc, name), 'utf8').catch(() => '');
 }
 

@@ -1,6 +1,6 @@
 import type { CPUStats, MemoryStats, StatsSummary, SwapStats } from './stats-types.ts';
 
-interface Usage {
+interface LabelledStats {
   readonly labels: string;
   readonly cpu?: CPUStats | undefined;
   readonly memory?: MemoryStats | undefined;
@@ -28,7 +28,7 @@ export function resourceMetrics(summary: StatsSummary | undefined): string {
 }
 
 function usageMetrics({ node, pods: all }: StatsSummary): string[] {
-  const nodes: Usage[] = [{ ...node, labels: '' }];
+  const nodes: LabelledStats[] = [{ ...node, labels: '' }];
   const pods = all.map((pod) => ({ ...pod, labels: labelsOf({ namespace: pod.podRef.namespace, pod: pod.podRef.name }) }));
   const containers = all.flatMap(({ podRef: { name: pod, namespace }, containers: ofPod }) =>
     ofPod.map((each) => ({ ...each, labels: labelsOf({ container: each.name, namespace, pod }) })),
@@ -56,22 +56,22 @@ function family(name: string, type: 'counter' | 'gauge', help: string, samples: 
   return lines.length === 0 ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
 }
 
-function cpuOf(usages: readonly Usage[]): Sample[] {
+function cpuOf(usages: readonly LabelledStats[]): Sample[] {
   return usages.map(({ labels, cpu }) => {
     const { usageCoreNanoSeconds: nanoseconds, time } = cpu ?? {};
     return { labels, time, value: nanoseconds === undefined ? undefined : nanoseconds / 1e9 };
   });
 }
 
-function memoryOf(usages: readonly Usage[]): Sample[] {
+function memoryOf(usages: readonly LabelledStats[]): Sample[] {
   return usages.map(({ labels, memory }) => ({ labels, time: memory?.time, value: memory?.workingSetBytes }));
 }
 
-function swapOf(usages: readonly Usage[]): Sample[] {
+function swapOf(usages: readonly LabelledStats[]): Sample[] {
   return usages.map(({ labels, swap }) => ({ labels, time: swap?.time, value: swap?.swapUsageBytes }));
 }
 
-function swapLimitOf({ labels, swap }: Usage): Sample {
+function swapLimitOf({ labels, swap }: LabelledStats): Sample {
   const { swapAvailableBytes: available, swapUsageBytes: used = 0, time } = swap ?? {};
   return { labels, time, value: available === undefined ? undefined : available + used };
 }

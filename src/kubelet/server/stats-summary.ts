@@ -100,13 +100,13 @@ function swapOf(containers: readonly ContainerStatsEntry[]): SwapStats | undefin
   return { time: last.time, swapAvailableBytes: sum('swapAvailableBytes'), swapUsageBytes: sum('swapUsageBytes') };
 }
 
-interface Usage {
+interface UsageStats {
   readonly cpu?: CPUStats;
   readonly memory?: MemoryStats;
   readonly swap?: SwapStats;
 }
 
-function usage(measured: ResourceUsage, limit: number | undefined): Usage {
+function usage(measured: ResourceUsage, limit: number | undefined): UsageStats {
   const { at, cpuNanocores, cpuNanoseconds, memoryRssBytes, memoryUsageBytes, memoryWorkingSetBytes } = measured;
   const time = measuredAt(at);
   const available =

@@ -1,4 +1,5 @@
 // Behaviour of pkg/kubelet/token, v1.36.3.
+import { membersOf } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { whileGoing } from '../../base/concurrency/aborts.ts';
@@ -264,8 +265,4 @@ function tokenOfAnswer(answer: unknown, askedSeconds: number): ServiceAccountTok
   const { expirationSeconds } = membersOf(spec);
   const seconds = typeof expirationSeconds === 'number' && expirationSeconds > 0 ? expirationSeconds : askedSeconds;
   return { token, expiresAt, lifeMs: seconds * 1000 };
-}
-
-function membersOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

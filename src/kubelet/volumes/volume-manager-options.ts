@@ -1,3 +1,4 @@
+import { mebibyte } from '../../api/json/bytes.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
@@ -55,7 +56,6 @@ const knownOptions = [
   ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage'],
   ...['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes', 'nodeAllocatable', 'clock'],
 ];
-const mebibyte = 1024 * 1024;
 
 export function resolveVolumeOptions(options: VolumeManagerOptions): ResolvedVolumeOptions {
   requireKnownOptions('options', options, knownOptions);

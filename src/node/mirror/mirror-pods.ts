@@ -2,7 +2,7 @@ import type { V1Node, V1OwnerReference } from '@kubernetes/client-node';
 import type { Loose, Pod, Wire } from '../../api/json/types.ts';
 import { isMirrorPod, isStaticPod, podFullName } from '../../api/pod/pod-identity.ts';
 import type { WaitLimits } from '../../base/concurrency/aborts.ts';
-import { StatusManagerError } from '../../base/errors.ts';
+import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { limitedCall } from '../../client/resources/limited-call.ts';
 
 /** What the reconciler asks of a pod manager; a `BasicPodManager` answers. */
@@ -70,7 +70,7 @@ export async function nodeOwner(getNode: GetNode, nodeName: string, limits: Wait
   try {
     node = await limitedCall('getNode()', () => getNode(nodeName), limits).answer;
   } catch (error) {
-    throw noNode(nodeName, `getNode() failed: ${messageOf(error)}`, error);
+    throw noNode(nodeName, `getNode() failed: ${errorText(error).slice(0, 500)}`, error);
   }
   const { name, uid, deletionTimestamp } = (node as MirrorNode | undefined | null)?.metadata ?? {};
   if (node === undefined || node === null) throw noNode(nodeName, 'the node is not known');
@@ -83,8 +83,4 @@ export async function nodeOwner(getNode: GetNode, nodeName: string, limits: Wait
 function noNode(nodeName: string, why: string, cause?: unknown): StatusManagerError {
   const message = `Mirror pods need their node ${nodeName} as owner: ${why}`;
   return new StatusManagerError('ERR_NO_NODE', message, cause === undefined ? undefined : { cause });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error && typeof error.message === 'string' ? error.message.slice(0, 500) : typeof error;
 }

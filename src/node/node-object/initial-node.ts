@@ -197,7 +197,7 @@ export class KnownNode {
   readonly #clock: SteadyClock;
   #watched: WireNode | undefined;
   #answered: WireNode | undefined;
-  /** In time that has passed. */
+  /** By `Clock.elapsed`. */
   #answeredAt = Number.NaN;
   #isWatched = false;
 
@@ -233,8 +233,8 @@ export class KnownNode {
   }
 
   /**
-   * The watch has shown all that the server had when it was asked, at `askedAt` in time that has passed. Its word counts for what we knew before, also
-   * where it shows an older version, as after a restore of etcd.
+   * The watch has shown all that the server had when it was asked. Its word counts for what we knew before, also where it shows
+   * an older version, as after a restore of etcd. `askedAt`: when it was asked, by `Clock.elapsed`.
    */
   listed(askedAt: number | undefined): void {
     this.#isWatched = true;

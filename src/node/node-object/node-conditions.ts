@@ -2,6 +2,7 @@
 
 import { isJsonObject } from '../../api/json/json.ts';
 import type { WireNodeCondition } from '../../api/json/types.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 
 interface PressureWords {
@@ -118,7 +119,7 @@ export function nodeHealth({ readiness, pressures }: HealthQuestions): NodeHealt
 function askReadiness(ask: () => NodeReadiness): NodeHealth['readiness'] {
   let failure = '';
   const answer: unknown = callGuarded(ask, (error) => {
-    failure ||= `readiness() failed: ${messageOf(error)}`;
+    failure ||= `readiness() failed: ${errorText(error)}`;
   });
   if (failure !== '') return notReady(undefined, failure);
   if (!isJsonObject(answer) || typeof answer.ready !== 'boolean') {
@@ -142,8 +143,4 @@ function askPressures(ask: () => NodePressures): Required<NodePressures> {
 
 function text(value: unknown, otherwise: string): string {
   return typeof value === 'string' && value !== '' ? value.slice(0, longestText) : otherwise;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error && typeof error.message === 'string' ? error.message : typeof error;
 }

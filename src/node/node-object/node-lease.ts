@@ -10,8 +10,8 @@ import type { NodeRequests } from './node-requests.ts';
 /** How often one step reads the Lease and renews it again, when another writer is always first. */
 const renewAttempts = 5;
 
-export interface NodeLeaseParts {
-  readonly options: ResolvedNodeOptions;
+export interface NodeLeaseOptions {
+  readonly settings: ResolvedNodeOptions;
   readonly leases: ResourceClient<WireLease>;
   readonly requests: NodeRequests;
   /** Undefined while the node is not registered. */
@@ -20,18 +20,18 @@ export interface NodeLeaseParts {
 
 /** Creates the node's Lease, and renews it: one request a renewal, made against the Lease as the last answer showed it. */
 export class NodeLease {
-  readonly #parts: NodeLeaseParts;
+  readonly #options: NodeLeaseOptions;
   readonly #rivals = new LeaseRivals();
   /** The newest Lease that we have written or read. */
   #latest: WireLease | undefined;
   #createdUID: string | undefined;
   #lastRenewAt: number | undefined;
-  /** The same in time that has passed. */
+  /** The same moment by `Clock.elapsed`. */
   #renewedAt: number | undefined;
   #toldRivalAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: NodeLeaseParts) {
-    this.#parts = parts;
+  constructor(options: NodeLeaseOptions) {
+    this.#options = options;
   }
 
   /** The uid of the Lease that this process has created, and that nobody has replaced. */
@@ -46,7 +46,7 @@ export class NodeLease {
 
   /** How long ago the last renewal was, in milliseconds; undefined before the first. */
   get ageMs(): number | undefined {
-    return this.#renewedAt === undefined ? undefined : this.#parts.options.clock.elapsed() - this.#renewedAt;
+    return this.#renewedAt === undefined ? undefined : this.#options.settings.clock.elapsed() - this.#renewedAt;
   }
 
   get rival(): LeaseRival | undefined {
@@ -55,13 +55,13 @@ export class NodeLease {
 
   /** See {@link LeaseRivals.isAnotherAlive}; `lease` is the Lease as it is now. */
   isAnotherAlive(lease: WireLease | undefined): boolean {
-    const { clock, leaseDurationSeconds } = this.#parts.options;
-    return this.#rivals.isAnotherAlive(lease, momentOf(clock), leaseDurationSeconds * 1000);
+    const { clock, leaseDurationSeconds } = this.#options.settings;
+    return this.#rivals.isAnotherAlive(lease, readClock(clock), leaseDurationSeconds * 1000);
   }
 
   /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
   async step(): Promise<void> {
-    if (this.#parts.nodeUID() === undefined && this.#latest === undefined) return;
+    if (this.#options.nodeUID() === undefined && this.#latest === undefined) return;
     for (let attempt = 1; ; attempt++) {
       const base = this.#latest ?? (await this.#read());
       try {
@@ -77,8 +77,8 @@ export class NodeLease {
   }
 
   async #write(base: WireLease | undefined): Promise<void> {
-    const { options, leases, requests, nodeUID } = this.#parts;
-    const { nodeName, holderIdentity, leaseDurationSeconds, clock, logger, metrics } = options;
+    const { settings, leases, requests, nodeUID } = this.#options;
+    const { nodeName, holderIdentity, leaseDurationSeconds, clock, logger, metrics } = settings;
     const lease = renewedLease(base, { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() });
     this.#rivals.sent(lease);
     if (base === undefined) {
@@ -97,21 +97,21 @@ export class NodeLease {
 
   /** Undefined: there is no such Lease. */
   async #read(): Promise<WireLease | undefined> {
-    const { options, leases, requests } = this.#parts;
-    const { nodeName: name, clock } = options;
+    const { settings, leases, requests } = this.#options;
+    const { nodeName: name, clock } = settings;
     const target = { namespace: leaseNamespace, name };
     const lease = await unlessGone(requests.call('the read of the Lease', (call) => leases.get(target, call)));
     if (lease?.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
     if (lease === undefined) return undefined;
     this.#latest = lease;
-    this.#noteRival(this.#rivals.read(lease, momentOf(clock)));
+    this.#noteRival(this.#rivals.read(lease, readClock(clock)));
     return lease;
   }
 
   /** The log says it once in a Lease's duration. */
   #noteRival(rival: LeaseRival | undefined): void {
     if (rival === undefined) return;
-    const { clock, logger, nodeName, leaseDurationSeconds } = this.#parts.options;
+    const { clock, logger, nodeName, leaseDurationSeconds } = this.#options.settings;
     const now = clock.elapsed();
     if (now - this.#toldRivalAt < leaseDurationSeconds * 1000) return;
     this.#toldRivalAt = now;
@@ -119,7 +119,7 @@ export class NodeLease {
   }
 }
 
-function momentOf(clock: SteadyClock): Moment {
+function readClock(clock: SteadyClock): ClockReading {
   return { now: clock.now(), elapsed: clock.elapsed() };
 }
 
@@ -173,8 +173,8 @@ export interface LeaseRival {
   readonly seenAt: number;
 }
 
-/** The time of day, in milliseconds since the epoch, and the time that has passed. */
-interface Moment {
+/** What a clock says: in milliseconds since the epoch, and by `Clock.elapsed`. */
+interface ClockReading {
   readonly now: number;
   readonly elapsed: number;
 }
@@ -188,7 +188,7 @@ class LeaseRivals {
   /** The renewal that was there before our first. */
   #found: string | undefined;
   #rival: LeaseRival | undefined;
-  /** When the last was noticed, in time that has passed. */
+  /** When the last was noticed, by `Clock.elapsed`. */
   #rivalAt = 0;
 
   /** The last that was noticed. */
@@ -202,7 +202,7 @@ class LeaseRivals {
   }
 
   /** A Lease that was read. Returns the rival whose renewal it shows. */
-  read(lease: WireLease, { now, elapsed }: Moment): LeaseRival | undefined {
+  read(lease: WireLease, { now, elapsed }: ClockReading): LeaseRival | undefined {
     const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
     if (this.#sent.length === 0) {
       // that of an agent before us, perhaps of ourselves before a restart
@@ -219,7 +219,7 @@ class LeaseRivals {
    * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
    * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
    */
-  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: Moment, durationMs: number): boolean {
+  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: ClockReading, durationMs: number): boolean {
     if (this.#rival !== undefined && elapsed - this.#rivalAt < durationMs) return true;
     const { renewTime = '' } = lease?.spec ?? {};
     if (lease === undefined || renewTime === '' || this.#sent.includes(renewalOf(lease))) return false;

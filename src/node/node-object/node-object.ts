@@ -99,7 +99,7 @@ export class NodeObject {
     const desired = () => ({ initial: checked.initial, status: this.#status, advertised: this.#advertised });
     const ofNode = { nodes, requests: this.#requests.node, known: this.#known, desired };
     this.#registration = new NodeRegistration(checked, ofNode);
-    this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
+    this.#lease = new NodeLease({ settings: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
     const told = (counter: StepCounter, tell: (fields: object) => void): ((failure: StepFailure) => void) => {
       return ({ error: err, ...rest }) => {

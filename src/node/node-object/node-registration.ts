@@ -10,7 +10,6 @@ import { type NodeHealth, nodeHealth } from './node-conditions.ts';
 import { NodeEvents } from './node-events.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import { type NodeRequests, nodeStatusPatch } from './node-requests.ts';
-import { ReportTimes } from './steady-loop.ts';
 
 /** How often one step reads the node and patches it again, when another writer is always first. */
 const patchAttempts = 5;
@@ -209,5 +208,40 @@ export class NodeRegistration {
     if (errorClass === 'gone') this.#node.known.forget();
     if (errorClass === 'invalid') return attempt === 1;
     return errorClass === 'gone' || errorClass === 'conflict';
+  }
+}
+
+/**
+ * When the status is written although nothing has changed. After a change the wait is 50 % to 150 % of the frequency, so that
+ * nodes which changed at once do not report at once ever after. Behaviour of pkg/kubelet/kubelet_node_status.go
+ * isUpdateStatusPeriodExpired and calculateDelay, v1.36.3.
+ */
+class ReportTimes {
+  readonly #options: ResolvedNodeOptions;
+  #lastAt: number | undefined;
+  /** The same moment by `Clock.elapsed`. */
+  #reportedAt = 0;
+  #waitMs = 0;
+
+  constructor(options: ResolvedNodeOptions) {
+    this.#options = options;
+  }
+
+  /** In milliseconds since the epoch. */
+  get lastAt(): number | undefined {
+    return this.#lastAt;
+  }
+
+  isDue(): boolean {
+    if (this.#lastAt === undefined) return true;
+    return this.#options.clock.elapsed() - this.#reportedAt >= this.#waitMs;
+  }
+
+  reported(afterChange: boolean): void {
+    const { statusReportFrequencyMs: frequencyMs, random, clock } = this.#options;
+    const isFirst = this.#lastAt === undefined;
+    this.#lastAt = clock.now();
+    this.#reportedAt = clock.elapsed();
+    this.#waitMs = afterChange || isFirst ? frequencyMs * (0.5 + random()) : frequencyMs;
   }
 }

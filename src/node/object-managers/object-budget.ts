@@ -1,3 +1,4 @@
+import { mebibyte } from '../../api/json/bytes.ts';
 import { FairSemaphore, type Flow } from '../../base/concurrency/semaphore.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -49,7 +50,6 @@ export interface ObjectHoldings {
   isWatched: boolean;
 }
 
-const mebibyte = 1024 * 1024;
 const defaults = {
   maxObjectsPerPod: 256,
   maxWatchesPerPod: 64,

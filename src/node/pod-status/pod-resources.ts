@@ -66,7 +66,8 @@ function withReported(spec: Container['resources'], reported: Resources): Resour
 
 export type Resources = NonNullable<WireContainerStatus['resources']>;
 type Given = { readonly [name: string]: string } | null | undefined;
-type GivenResources = PodSpec['containers'][number]['resources'];
+/** The resources of a container as its pod's spec has them. */
+export type GivenResources = PodSpec['containers'][number]['resources'];
 
 /** A copy as the apiserver writes quantities; undefined for an empty list. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
 function wireQuantities(given: Given): Quantities | undefined {

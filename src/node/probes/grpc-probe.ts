@@ -1,9 +1,11 @@
 // Behaviour of pkg/probe/grpc, v1.36.3.
+
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { errorText } from '../../base/errors.ts';
 import { grpcCodeNames } from '../../base/grpc-codes.ts';
 import { type GrpcProbeTarget, goSeconds, isTimeout, joinHostPort, type ProbeOutcome } from './prober.ts';
 
@@ -32,7 +34,7 @@ export async function grpcProbe(target: GrpcProbeTarget, signal: AbortSignal, cl
     return judge(await check(session, target, signal));
   } catch (error) {
     if (isTimeout(signal)) return { result: 'failure', output: `timeout: health rpc did not complete within ${time}` };
-    return failure('Unavailable', error instanceof Error ? error.message : String(error));
+    return failure('Unavailable', errorText(error));
   } finally {
     session.destroy();
   }

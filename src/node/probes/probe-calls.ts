@@ -6,6 +6,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { type WaitLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import type { OneAtATime } from '../../base/concurrency/semaphore.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
@@ -132,7 +133,7 @@ export class ProbeCalls {
     const tell = (reason: 'Unhealthy' | 'ProbeWarning', says: string): void =>
       probeEvent(eventRecorder, this.#definition, reason, `${title} probe ${says}`);
     if (error !== undefined) {
-      tell('Unhealthy', `errored and resulted in ${result} state: ${textOf(error)}`);
+      tell('Unhealthy', `errored and resulted in ${result} state: ${errorText(error)}`);
       const fields = { err: error, podUID: pod.metadata?.uid, container: container.name, type };
       logger.warn(fields, 'a probe could not be made; it says nothing');
       return undefined;
@@ -171,14 +172,6 @@ function timeoutText({ method, target }: ProbeTarget): string {
   const time = goSeconds(target.timeoutSeconds);
   if (method !== 'exec') return `the probe has not ended within ${time}`;
   return `command timed out: ${JSON.stringify(target.command.join(' '))} timed out after ${time}`;
-}
-
-function textOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return 'an error without a text';
-  }
 }
 
 /** How a call has ended. `timeout`: in time it has said nothing. `given-up`: nobody wants to know any more. */

@@ -9,7 +9,7 @@ import { runtimeReason } from '../pod-status/get-phase.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-status.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
-import { messageOf } from './provider-calls.ts';
+import { shortErrorText } from './provider-calls.ts';
 
 /** One run of a container, for the function that runs it. */
 export interface ContainerRun {
@@ -117,9 +117,9 @@ export class RunningContainer {
       const run = { pod, stop: stop.signal, kill: kill.signal, ready };
       const exitCode: unknown = (await runContainer(spec, run)) ?? 0;
       if (isInt32(exitCode)) return { exitCode: exitCode as number };
-      return { ...startError, message: `runContainer() resolved to ${messageOf(exitCode)}, which is no exit code` };
+      return { ...startError, message: `runContainer() resolved to ${shortErrorText(exitCode)}, which is no exit code` };
     } catch (error) {
-      return { ...startError, message: messageOf(error) };
+      return { ...startError, message: shortErrorText(error) };
     } finally {
       stop.release();
       kill.release();

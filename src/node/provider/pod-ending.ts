@@ -7,7 +7,7 @@ import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';
 import { isOver } from './provided-status.ts';
-import { type Deletion, messageOf, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
+import { type Deletion, type ProviderCalls, type ProviderRetries, shortErrorText } from './provider-calls.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
@@ -39,11 +39,14 @@ export class PodEnding {
   }
 
   /**
-   * Aborts the call that creates or updates the pod, waits for its end, at most for the grace period, and calls `deletePod`; once
-   * more, at once, where the call ends later than that. Resolves, to what the provider said last, by an answer or by its
-   * `deletePod`, once it says that nothing of
-   * the pod runs. Rejects when it does not within the grace period and some patience; with a BackoffError while its `deletePod`,
-   * which has failed, is not to be repeated yet, which is within the grace period; with the signal's reason once `signal` has aborted.
+   * Aborts the call that creates or updates the pod, and calls `deletePod`. `deletePod` waits for the end of the aborted call, at
+   * most for the grace period. If that call ends later still, `deletePod` is called once more at once.
+   *
+   * - Resolves once the provider says that nothing of the pod runs: to what it said last, by an answer or by its `deletePod`.
+   * - Rejects with a BackoffError when `deletePod` has failed, and while its retry is not due. A retry that is set within the
+   *   grace period is due before that period ends.
+   * - Rejects with an Error when the provider has not said so 30 s after the grace period, which counts from the call of `deletePod`.
+   * - Rejects with the signal's reason once `signal` has aborted.
    */
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { calls, notices, clock, pollMs } = this.#options;
@@ -59,29 +62,32 @@ export class PodEnding {
     try {
       for (;;) {
         const asked = await this.#tryToAsk(record, signal);
-        if ('answer' in asked && asked.answer !== undefined) request.told(asked.answer);
-        const ends = 'answer' in asked && isOver(record.pod, asked.answer);
+        if (asked.answer !== undefined) request.told(asked.answer);
         if (isBesideChange && record.change === undefined) {
           // what the call has begun meanwhile may be unknown to the earlier deletePod
           deletion?.abort();
           deletion = undefined;
         }
-        const mustDelete = !ends || record.isUncertain || (request.releases && asked.answer !== undefined);
-        const mayDelete = record.change === undefined || clock.elapsed() >= deleteAt;
-        if (deletion === undefined && mustDelete && mayDelete && !record.isDeleted) {
+        if (deletion?.outcome() === 'done') record.deleteFailure = undefined;
+        const step = nextStep({
+          hasEnded: 'answer' in asked && isOver(record.pod, asked.answer),
+          isToFree: request.releases && asked.answer !== undefined,
+          isUncertain: record.isUncertain,
+          isDeleted: record.isDeleted,
+          isChanging: record.change !== undefined,
+          deletion: deletion?.outcome(),
+          isGraceOver: clock.elapsed() >= deleteAt,
+          isLate: clock.elapsed() >= deadline,
+        });
+        if (step === 'resolve') return this.#over(record, asked.answer, deletion);
+        if (step === 'fail') throw this.#failed(record, request, deletion?.error());
+        if (step === 'giveUp') throw this.#late(record, asked, request);
+        if (step === 'delete') {
           this.#requireDue(record, request);
           isBesideChange = record.change !== undefined;
           deadline = clock.elapsed() + graceMs + patienceMs;
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
-        if (deletion?.outcome() === 'done') record.deleteFailure = undefined;
-        const mustSucceed = !ends || (request.releases && asked.answer !== undefined);
-        if (deletion?.outcome() === 'failed' && mustSucceed) throw this.#failed(record, request, deletion);
-        const isUnderWay = deletion?.outcome() === 'pending' || record.change !== undefined;
-        const isLate = clock.elapsed() >= deadline;
-        // a call that never settles must not keep a pod for ever of which the provider says that it is over
-        if (ends && (!isUnderWay || isLate)) return this.#over(record, asked.answer, deletion);
-        if (isLate) throw this.#late(record, asked, request);
         const nextAt = deletion === undefined ? deleteAt : deadline;
         // the end of a call under way wakes it, too
         await notices.wait(record.uid, Math.min(pollMs, nextAt - clock.elapsed()), signal);
@@ -109,10 +115,9 @@ export class PodEnding {
     if (clock.elapsed() < dueAt) throw retries.backoffError(message, dueAt);
   }
 
-  #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, deletion: Deletion): BackoffError {
+  #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, cause: unknown): BackoffError {
     const { clock, retries, logger } = this.#options;
-    const cause = deletion.error();
-    const message = `The provider did not delete the pod: ${messageOf(cause)}`;
+    const message = `The provider did not delete the pod: ${shortErrorText(cause)}`;
     const before = record.deleteFailure;
     const attempts = (before?.attempts ?? 0) + 1;
     const now = clock.elapsed();
@@ -143,6 +148,41 @@ export class PodEnding {
 type Asked =
   | { readonly answer: WirePodStatus | undefined; readonly error?: never }
   | { readonly error: unknown; readonly answer?: never };
+
+/** What is known of a pod that ends, after the provider was asked about it. */
+interface EndFacts {
+  /** True: the provider says that nothing of the pod runs. */
+  readonly hasEnded: boolean;
+  /** True: the provider is to free the pod, and still has something of it. */
+  readonly isToFree: boolean;
+  /** True: an aborted call may have begun something that no answer shows. */
+  readonly isUncertain: boolean;
+  /** True: a `deletePod` has succeeded before, or the provider has nothing of the pod. */
+  readonly isDeleted: boolean;
+  /** True: `createPod` or `updatePod` is under way. */
+  readonly isChanging: boolean;
+  /** How the call of `deletePod` is; undefined while there is none. */
+  readonly deletion: 'pending' | 'done' | 'failed' | undefined;
+  /** True: the grace period has passed since the end was asked for. */
+  readonly isGraceOver: boolean;
+  /** True: the end takes longer than the provider may take. */
+  readonly isLate: boolean;
+}
+
+/** `delete`: calls `deletePod`. `fail`: `deletePod` has failed. `giveUp`: the pod still runs, and its time is over. */
+type EndStep = 'delete' | 'wait' | 'resolve' | 'fail' | 'giveUp';
+
+function nextStep(facts: EndFacts): EndStep {
+  const { hasEnded, isToFree, isUncertain, isDeleted, isChanging, deletion, isGraceOver, isLate } = facts;
+  const isNeeded = !hasEnded || isToFree;
+  const mayBegin = !isChanging || isGraceOver;
+  if (deletion === undefined && (isNeeded || isUncertain) && mayBegin && !isDeleted) return 'delete';
+  if (deletion === 'failed' && isNeeded) return 'fail';
+  const isUnderWay = deletion === 'pending' || isChanging;
+  // a call that never settles must not keep a pod for ever of which the provider says that it is over
+  if (hasEnded && (!isUnderWay || isLate)) return 'resolve';
+  return isLate ? 'giveUp' : 'wait';
+}
 
 export interface PodReleasesOptions {
   readonly pods: ProvidedPods;

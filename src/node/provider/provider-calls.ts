@@ -2,7 +2,7 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
-import { StatusManagerError } from '../../base/errors.ts';
+import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -99,9 +99,9 @@ export class ProviderCalls {
       signal.throwIfAborted();
       if (this.#isStopped) throw error;
       notices.hold(record.uid);
-      this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
+      this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${shortErrorText(error)}`);
       record.failedAnswers += 1;
-      throw retries.backoffError(messageOf(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
+      throw retries.backoffError(shortErrorText(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
     } finally {
       this.#release(linked);
     }
@@ -183,7 +183,7 @@ export class ProviderCalls {
         outcome = 'failed';
         failure = error;
         if (!call.signal.aborted)
-          this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
+          this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${shortErrorText(error)}`);
       },
     );
     void settled.then(() => {
@@ -229,7 +229,7 @@ export class ProviderCalls {
       const { namespace = '', name = '' } = record.pod.metadata ?? {};
       throw new StatusManagerError(
         'ERR_INVALID_ARGUMENT',
-        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${messageOf(error)}`,
+        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${shortErrorText(error)}`,
         { cause: error },
       );
     }
@@ -266,7 +266,7 @@ export class ProviderCalls {
     // it may have begun something all the same
     if (method === 'createPod') record.isDeleted = false;
     if (wasAborted && late === undefined) return;
-    const message = late ?? messageOf(error);
+    const message = late ?? shortErrorText(error);
     const attempts = (record.failure?.attempts ?? 0) + 1;
     const { delayMs, retryAt, dueAt } = retries.after(attempts);
     record.failure = { method, message, attempts, retryAt, dueAt, pod };
@@ -286,13 +286,8 @@ export function failureText(method: ProviderChange['method'], message: string): 
 }
 
 /** What an error says, in a length that fits into a status. Never throws. */
-export function messageOf(error: unknown): string {
-  try {
-    const text = error instanceof Error ? error.message : String(error);
-    return typeof text === 'string' && text !== '' ? text.slice(0, 500) : 'unknown error';
-  } catch {
-    return 'unknown error';
-  }
+export function shortErrorText(error: unknown): string {
+  return errorText(error).slice(0, 500) || 'unknown error';
 }
 
 export interface ProviderRetriesOptions {

@@ -17,7 +17,7 @@ import type { StatusManager } from '../../status/status-manager.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
 import { ProviderAgent } from './provider-agent.ts';
-import { messageOf } from './provider-calls.ts';
+import { shortErrorText } from './provider-calls.ts';
 import type { ProviderNodeOptions } from './provider-node-options.ts';
 import type {
   ProviderNodeSnapshot,
@@ -189,7 +189,7 @@ export class ProviderNode {
       await callWithin((own) => podSyncer.pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late: lateList });
     } catch (err) {
       if (signal.aborted) return;
-      this.#listFailure = messageOf(err);
+      this.#listFailure = shortErrorText(err);
       logger.error({ err }, 'the provider gave no list of its pods; each pod is asked about');
     }
   }

@@ -3,15 +3,16 @@
 import { watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { longestManifest } from '../../api/manifest/read-manifest.ts';
 import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { invalidOption } from '../../base/errors.ts';
+import { errorText, invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
-import { longestManifest, type PodSource, type SendPods } from './pod-source.ts';
+import type { PodSource, SendPods } from './pod-source.ts';
 
 /** Which path is read, and how often. `path` and `nodeName` are needed. */
 export interface FileSourceOptions {
@@ -74,8 +75,7 @@ export class FileSource implements PodSource {
   #changed = new AbortController();
   #problem: string | undefined;
   #lastFailure: LastFailure | undefined;
-  /** When the reading of every file began last. */
-  /** In time that has passed. */
+  /** When the reading of every file began last, by `Clock.elapsed`. */
   #lastCheckAt: number | undefined;
   #lastObservedAt: number | undefined;
 
@@ -171,7 +171,7 @@ export class FileSource implements PodSource {
       send(pods);
       return isThere;
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = errorText(error);
       if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'the path of manifests cannot be read');
       this.#problem = problem;
       const at = this.#clock.now();
@@ -272,7 +272,7 @@ export class PathWatch {
   }
 
   #failed(error: unknown): void {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorText(error);
     if (problem !== this.#problem) {
       this.#options.logger.warn(
         { path: this.#options.path, problem },

@@ -1,15 +1,17 @@
 // Behaviour of pkg/kubelet/config/http.go, v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
+import { longestManifest } from '../../api/manifest/read-manifest.ts';
 import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { invalidOption } from '../../base/errors.ts';
+import { errorText, invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { DocumentClient, requestLabel } from '../../client/resources/document-client.ts';
 import type { HttpAnswer } from '../../client/transport/http-exchange.ts';
-import { longestManifest, manifestText, type PodSource, type SendPods } from './pod-source.ts';
+import { manifestText, type PodSource, type SendPods } from './pod-source.ts';
 
 /** Failures in a row that are logged as warnings; further ones are logged for debugging alone. */
 const loudFailures = 4;
@@ -156,7 +158,7 @@ export class HttpSource implements PodSource {
       this.#etag = headers.etag;
       return pods;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       // the URL may hold a password
       const failure = new Error(message.replaceAll(this.#source, requestLabel(this.#options.url)));
       // the ETag stays that of the pods that count

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { HeldBytes } from '../../api/json/bytes.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podFullName } from '../../api/pod/pod-identity.ts';
-import { errorCodeOf } from '../../base/errors.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type DecodeManifest, manifestText } from './pod-source.ts';
 
@@ -122,7 +122,7 @@ export class ManifestFiles {
       return stamp === undefined ? before : { ...before, stamp };
     } catch (error) {
       if (errorCodeOf(error) === 'ENOENT') return undefined;
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = errorText(error);
       const pods = error instanceof NoFileError ? [] : (before?.pods ?? []);
       this.#tellProblem(file, problem, pods.length);
       // what could not be read is tried again each time

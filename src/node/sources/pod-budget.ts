@@ -1,4 +1,4 @@
-import { memberBytes, objectBytes } from '../../api/json/bytes.ts';
+import { mebibyte, memberBytes, objectBytes } from '../../api/json/bytes.ts';
 import { type JsonPlace, jsonPlaces, parseWithout } from '../../api/json/json-places.ts';
 import type { WirePod, WirePodStatus } from '../../api/json/types.ts';
 import {
@@ -34,7 +34,6 @@ interface ReadPod {
   readonly isOutline: boolean;
 }
 
-const mebibyte = 1024 * 1024;
 const defaults = { maxBytesPerPod: 2 * mebibyte, maxBytes: 16 * mebibyte };
 /** A pod that takes no more has room as long as there is any. */
 const shareOfPod = 128 * 1024;

@@ -28,9 +28,6 @@ export interface PodSource {
 /** The pods of one manifest, defaulted and checked. Throws for a manifest that is none, or that breaks a rule. */
 export type DecodeManifest = (text: string, origin: ManifestOrigin) => readonly Pod[];
 
-/** The longest manifest, in bytes, unless the options say another one. */
-export const longestManifest = 10 * 1024 * 1024;
-
 export function manifestText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }

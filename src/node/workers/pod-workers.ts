@@ -132,7 +132,8 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
   /**
    * Compares with all pods that the agent is to run. Pods that are over and not desired are forgotten, the others that are not
    * desired begin to end. From the first call on, a pod that the workers do not know counts as gone; so every pod must have been
-   * handed to `updatePod` before. Returns what is known, by uid: a desired pod that is not in it must be created again.
+   * handed to `updatePod` before. Returns what is known, by uid: a desired pod that is not in it must be created again. Throws
+   * ERR_INVALID_ARGUMENT for what is no list of pods with uids, and ERR_STOPPED after `stop`.
    */
   syncKnownPods(desired: readonly Pod[]): ReadonlyMap<string, KnownPod> {
     this.#runState.assertNotStopped('syncKnownPods');

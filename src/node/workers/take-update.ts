@@ -37,8 +37,11 @@ export function takeUpdate(
   }
   if (record.isFinished) return ignored;
 
-  const becomesTerminating = !record.isTerminationRequested && isToEnd(record, options, isOfRuntime);
-  if (becomesTerminating) record.isTerminationRequested = true;
+  const becomesTerminating = !record.isTerminationRequested && endsPod(options);
+  if (becomesTerminating) {
+    record.isTerminationRequested = true;
+    noteCause(record, options);
+  }
 
   let completed: (() => void) | undefined;
   let isGracePeriodShorter = false;
@@ -67,16 +70,24 @@ export function takeUpdate(
   return { hasWork: true, aborts: becomesTerminating || isGracePeriodShorter, completed };
 }
 
-/** True for the update that begins the pod's end. */
-function isToEnd(record: PodRecord, { pod, updateType, killPodOptions }: UpdatePodOptions, isOfRuntime: boolean): boolean {
-  if (isOfRuntime || pod?.metadata?.deletionTimestamp != null) {
+/** True for an update after which the pod is to end. */
+function endsPod(options: UpdatePodOptions): boolean {
+  return isOfDeleted(options) || isTerminalPhase(options.pod?.status?.phase) || options.updateType === 'kill';
+}
+
+/** Writes why the pod is to end. A deletion goes before a phase that is terminal, and such a phase before a kill. */
+function noteCause(record: PodRecord, options: UpdatePodOptions): void {
+  if (isOfDeleted(options)) {
     record.isDeleted = true;
-    return true;
+    return;
   }
-  if (isTerminalPhase(pod?.status?.phase)) return true;
-  if (updateType !== 'kill') return false;
-  if (killPodOptions?.evict === true) record.isEvicted = true;
-  return true;
+  if (isTerminalPhase(options.pod?.status?.phase) || options.updateType !== 'kill') return;
+  if (options.killPodOptions?.evict === true) record.isEvicted = true;
+}
+
+/** True for a pod that was deleted, and for one that only the runtime knows. */
+function isOfDeleted({ pod }: UpdatePodOptions): boolean {
+  return pod == null || pod.metadata?.deletionTimestamp != null;
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {

@@ -36,6 +36,12 @@ describe('a call that the runtime refuses', () => {
     });
   });
 
+  it('is known by its code, whatever its name', () => {
+    const ofAnotherCopy = Object.assign(new Error('gone'), { code: 'ERR_RUNTIME', kind: 'not-found', name: 'OwnError' });
+    expect([isRuntimeError(ofAnotherCopy, 'not-found'), isRuntimeError(ofAnotherCopy, 'timeout')]).toEqual([true, false]);
+    expect(isRuntimeError(Object.assign(new Error('gone'), { name: 'RuntimeError', kind: 'not-found' }))).toBe(false);
+  });
+
   it('is logged at level debug', async () => {
     const lines: object[] = [];
     const nothing = (): void => {};

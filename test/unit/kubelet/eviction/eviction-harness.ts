@@ -3,7 +3,8 @@ import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { EvictionManager } from '../../../../src/kubelet/eviction/eviction-manager.ts';
 import type { EvictionManagerOptions } from '../../../../src/kubelet/eviction/eviction-options.ts';
-import { type NodeUsage, nothing, type PodUsage, type TreeSize } from '../../../../src/kubelet/eviction/usage.ts';
+import type { NodeUsage, PodUsage } from '../../../../src/kubelet/eviction/usage.ts';
+import { nothing, type TreeSize } from '../../../../src/kubelet/files/tree-size.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
 
 export const MiB = 2 ** 20;

@@ -43,7 +43,7 @@ describe('lists', () => {
   it('come each second from a runtime without events', async () => {
     const made = setUpLifecycle();
     const none = (): never => {
-      throw Object.assign(new Error('unknown method'), { name: 'RuntimeError', kind: 'unimplemented' });
+      throw Object.assign(new Error('unknown method'), { code: 'ERR_RUNTIME', kind: 'unimplemented' });
     };
     const runtime = new Proxy(made.runtime, {
       get: (target, name) => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-status.ts';
+import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import { both, container, podOf, resizeWorld, running } from './resize-harness.ts';
 
 const uid = 'uid-of-web';
@@ -146,7 +148,7 @@ describe('the reported resources', () => {
     allocations.add(pod);
     resizer.containerMade(podOf(1, container('app', both(100, 10))), 'app');
     const resources = { cpuPeriod: 100_000, cpuQuota: 20_000, cpuShares: 204, memoryLimitInBytes: 40 * 2 ** 20 };
-    const [app] = resizer.report(pod, status, [running('app', { resources })]).containerStatuses ?? [];
+    const [app] = resizer.report(pod, status, { containerDetails: [running('app', { resources })] }).containerStatuses ?? [];
     expect(app?.resources).toEqual({ limits: { cpu: '200m', memory: '40Mi' }, requests: { cpu: '200m', memory: '10Mi' } });
   });
 
@@ -155,13 +157,43 @@ describe('the reported resources', () => {
     const tiny = { limits: { cpu: '5m' }, requests: { cpu: '1m' } };
     const given = { containerStatuses: [{ ...runningStatus(), resources: { limits: { cpu: '10m' }, requests: { cpu: '2m' } } }] };
     const rounded = running('app', { resources: { cpuPeriod: 100_000, cpuQuota: 1000, cpuShares: 2 } });
-    const [resized] = resizer.report(podOf(2, container('app', tiny)), given, [rounded]).containerStatuses ?? [];
+    const [resized] =
+      resizer.report(podOf(2, container('app', tiny)), given, { containerDetails: [rounded] }).containerStatuses ?? [];
     expect(resized?.resources).toEqual(tiny);
-    expect(resizer.report(pod, status, [running('app')])).toEqual(status);
+    expect(resizer.report(pod, status, { containerDetails: [running('app')] })).toEqual(status);
     const ended = running('app', { state: 'exited', resources: { memoryLimitInBytes: 1024 } });
-    expect(resizer.report(pod, status, [ended])).toEqual(status);
+    expect(resizer.report(pod, status, { containerDetails: [ended] })).toEqual(status);
   });
 });
+
+describe('a resize in a pod’s sync', () => {
+  const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
+  const before = podOf(1, container('app', both(100, 20), { resizePolicy }));
+  const after = podOf(2, container('app', both(100, 40), { resizePolicy }));
+
+  it('that needs a restart is over once the container was made again, which counts as a change', async () => {
+    const { allocations, resizer, resizes, pods } = await resizeWorld();
+    allocations.add(before);
+    resizer.containerMade(before, 'app');
+    expect(await resizer.resize(before, statusOf(running('app')), signal)).toBe(false);
+    pods.set('uid-of-web', after);
+    allocations.update(after);
+    const [app] = after.spec?.containers ?? [];
+    if (app === undefined) throw new Error('no container');
+    expect(resizer.needsRestart(after, app, { details: running('app') })).toBe(true);
+    expect(await resizer.resize(after, statusOf(running('app')), signal)).toBe(true);
+    expect(resizes.getPodResizeConditions('uid-of-web')).toHaveLength(1);
+    resizer.containerMade(after, 'app');
+    expect(resizer.needsRestart(after, app, { details: running('app') })).toBe(false);
+    expect(await resizer.resize(after, statusOf(running('app')), signal)).toBe(true);
+    expect(resizes.getPodResizeConditions('uid-of-web')).toEqual([]);
+    expect(await resizer.resize(after, statusOf(running('app')), signal)).toBe(false);
+  });
+});
+
+function statusOf(...containerDetails: ContainerDetails[]): AgentPodStatus {
+  return { podUID: 'uid-of-web', ips: [], containers: [], sandboxes: [], sandboxDetails: [], containerDetails };
+}
 
 function runningStatus() {
   const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { KubeletApiOptions } from '../../../../src/kubelet/server/api-options.ts';
-import { KubeletApiRefusal } from '../../../../src/kubelet/server/exchange.ts';
+import { isApiRefusal, KubeletApiRefusal } from '../../../../src/kubelet/server/exchange.ts';
 import { KubeletApi } from '../../../../src/kubelet/server/kubelet-api.ts';
 import { apiWorld, fakeHost, readAll } from './api-world.ts';
 
@@ -104,6 +104,8 @@ describe('a page of the kubelet API', () => {
   it('is not lost when the host fails', async () => {
     const refusal = new KubeletApiRefusal(503, 'not yet');
     expect(refusal).toMatchObject({ name: 'KubeletApiRefusal', code: 'ERR_KUBELET_API', status: 503 });
+    expect(isApiRefusal(Object.assign(new Error('of another copy'), { code: 'ERR_KUBELET_API', status: 503 }))).toBe(true);
+    expect(isApiRefusal(Object.assign(new Error('no status'), { code: 'ERR_KUBELET_API' }))).toBe(false);
     const host = fakeHost({
       pods: () => {
         throw new Error('a secret of the node');
