@@ -35,6 +35,9 @@ const entryPoints = Object.keys(JSON.parse(read('package.json')).exports);
 const linksOf = (document: string, text: string): string[] =>
   [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, target = '']) => posix.join(posix.dirname(document), target));
 
+/** Each runs in a process of its own, a few at a time: most of them wait more than they work. */
+const together = { concurrent: true };
+
 const strictOptions = {
   target: 'es2024',
   lib: ['es2024', 'esnext.disposable'],
@@ -153,7 +156,7 @@ describe("a user's code against the installed types", () => {
   });
 });
 
-describe('the examples', () => {
+describe('the examples', together, () => {
   it('exist, and import only the library', () => {
     expect(examples.length).toBeGreaterThan(0);
     expect(examples.filter((name) => /from '\.\.?\//.test(read(`examples/${name}`)))).toEqual([]);
@@ -171,14 +174,14 @@ describe('the examples', () => {
   });
 });
 
-describe.runIf(fences.length > 0)('the code in the documents', () => {
+describe.runIf(fences.length > 0)('the code in the documents', together, () => {
   it.each(fences.filter(({ runs }) => runs))('$name runs and ends by itself', async ({ fileName }) => {
     const { code, stderr } = await consumer.node(fileName);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 });
 
-describe.runIf(commentedFiles.length > 0)('the examples in the doc comments', () => {
+describe.runIf(commentedFiles.length > 0)('the examples in the doc comments', together, () => {
   // One process for a file: most examples take less time than Node takes to start. A comment behind a console.log says what it prints.
   it.each(commentedFiles)('of %s run one after the other, and leave nothing behind', async (path) => {
     const own = commentFences.filter(({ document, runs }) => runs && document === path);
