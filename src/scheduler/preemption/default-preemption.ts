@@ -90,7 +90,7 @@ interface DefaultPreemptionArguments {
 
 const known = ['apiVersion', 'kind', 'minCandidateNodesPercentage', 'minCandidateNodesAbsolute'];
 
-export const name = 'DefaultPreemptionArgs';
+const name = 'DefaultPreemptionArgs';
 
 /** Throws ERR_INVALID_OPTION for unknown members, a share outside 0 to 100, a negative number, and where both are 0. */
 function defaultPreemptionArguments(args: unknown): DefaultPreemptionArguments {

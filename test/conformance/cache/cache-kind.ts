@@ -8,7 +8,7 @@ import { playCache } from './play-cache.ts';
 export const cacheKind = replayedKind({ problem: cacheCaseProblem, play: playCache, judge: judgeCache, falsify: falsifyOut });
 
 /** What differs, step by step. */
-export function judgeCache({ steps, out }: CacheCase, outcomes: readonly CacheOutcome[]): string[] {
+function judgeCache({ steps, out }: CacheCase, outcomes: readonly CacheOutcome[]): string[] {
   const told = out.map((expect, index) => ({ op: steps[index]?.op ?? 'no such step', expect }));
   return judgeSteps({ steps: told }, outcomes);
 }

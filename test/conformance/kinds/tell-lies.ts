@@ -2,7 +2,7 @@ import { Prng } from '../../random/chaos/prng.ts';
 import type { Falsified } from './falsify-expect.ts';
 
 /** How many falsehoods are told about each recording, one at a time. */
-export const liesOfACase = 5;
+const liesOfACase = 5;
 /** The smallest share of them that a replay must find. */
 export const leastShare = 0.95;
 

@@ -63,8 +63,8 @@ export const soakMutants: readonly SoakMutant[] = [
   },
   {
     ...{ name: 'the last attempt at a pod that is gone stays', part: 'scheduler', file: 'scheduler/cycle/pod-attempts.ts' },
-    from: '    this.#parts.lastAttempts.delete(uid);\n    this.#parts.writes.forget(uid);',
-    to: '    this.#parts.writes.forget(uid);',
+    from: '    this.#options.lastAttempts.delete(uid);\n    this.#options.writes.forget(uid);',
+    to: '    this.#options.writes.forget(uid);',
   },
   {
     ...{ name: 'each event is remembered for ever', part: 'events', file: 'base/concurrency/bounded-map.ts' },

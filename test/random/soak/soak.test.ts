@@ -33,7 +33,7 @@ describe('the checks of the parts', () => {
 
   it('have mutants of places that there are', async () => {
     for (const mutant of soakMutants) {
-      const text = await readFile(new URL(`../../src/${mutant.file}`, import.meta.url), 'utf8');
+      const text = await readFile(new URL(`../../../src/${mutant.file}`, import.meta.url), 'utf8');
       expect(mutated(text, mutant), mutant.name).not.toBe(text);
     }
   });

@@ -32,7 +32,7 @@ async function take(page: Page, { name, opens }: Picture): Promise<void> {
   await page.waitForTimeout(500);
   const cdp = await page.context().newCDPSession(page);
   const { data } = await cdp.send('Page.captureScreenshot', { format: 'webp', quality: 85 });
-  await writeFile(new URL(`../../docs/images/${name}.webp`, import.meta.url), Buffer.from(data, 'base64'));
+  await writeFile(new URL(`../../../docs/images/${name}.webp`, import.meta.url), Buffer.from(data, 'base64'));
   process.stdout.write(`docs/images/${name}.webp: ${Math.round(data.length * 0.75)} bytes\n`);
 }
 

@@ -55,7 +55,7 @@ async function apply(objects: readonly JsonObject[]): Promise<void> {
 }
 
 async function applyFile(name: string): Promise<JsonObject[]> {
-  const objects = loadAllYaml(await readFile(new URL(`../../deploy/${name}`, import.meta.url), 'utf8')) as JsonObject[];
+  const objects = loadAllYaml(await readFile(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8')) as JsonObject[];
   await apply(objects);
   return objects;
 }

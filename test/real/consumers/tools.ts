@@ -4,7 +4,7 @@ import { root } from '../../structure/source-tree.ts';
 
 /** A file or folder of a tool that is installed in this folder. */
 export function toolPath(...path: readonly string[]): string {
-  return join(root, 'test', 'consumers', 'node_modules', ...path);
+  return join(root, 'test', 'real', 'consumers', 'node_modules', ...path);
 }
 
 /** The Node of a major version that is installed in this folder: 22 is the oldest that the package takes. */

@@ -40,7 +40,7 @@ async function runGroup(group: NotRunGroup, script: string, env: NodeJS.ProcessE
   if (reports === undefined) await rm(folder, { recursive: true });
   const { tests } = (await groupsThatMayNotRun())[group];
   if (code === 0 && count !== tests)
-    console.error(`test/${group} has ${count} tests: write it in .ci/not-run.json, not ${tests}`);
+    console.error(`test/real/${group} has ${count} tests: write it in .ci/not-run.json, not ${tests}`);
   return code === 0 && count === tests;
 }
 
