@@ -169,3 +169,31 @@ describe('the rules of the tests', () => {
     expect(tooLong([{ path: 'long.ts', text, code: text, imports: [] }])).toEqual([{ path: 'long.ts', lines: longest + 1 }]);
   });
 });
+
+/** The methods that a stop forbids and whose comments, or that of their class, do not say so. */
+function silentAboutStop({ path, text }: SourceFile): string[] {
+  const ofClass = /\/\*\*(?:(?!\*\/)[\s\S])*\*\/\nexport class/.exec(text)?.[0] ?? '';
+  const names = [...text.matchAll(/assertNotStopped\('(\w+)'\)/g)].map(([, name = '']) => name);
+  const isSaid = (name: string): boolean => {
+    const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\n  (?:async )?${name}\\(`).exec(text)?.[1] ?? '';
+    return [comment, ofClass].some((words) => words.includes('ERR_STOPPED'));
+  };
+  return names.filter((name) => !isSaid(name)).map((name) => `${path}: ${name}`);
+}
+
+describe('a method that a stop forbids', () => {
+  it('names ERR_STOPPED in its comment', () => {
+    const files = readTree('src');
+    expect(files.filter(({ text }) => text.includes('assertNotStopped(')).length).toBeGreaterThan(5);
+    expect(files.flatMap(silentAboutStop)).toEqual([]);
+  });
+
+  it('is seen when it does not', () => {
+    const method = (name: string, comment: string) =>
+      `  /** ${comment} */\n  ${name}(): void {\n    state.assertNotStopped('${name}');\n  }`;
+    const text = ['/** A part. */\nexport class Part {', method('a', 'Throws ERR_STOPPED.'), method('b', 'Does it.'), '}'].join(
+      '\n',
+    );
+    expect(silentAboutStop({ path: 'src/part.ts', text, code: text, imports: [] })).toEqual(['src/part.ts: b']);
+  });
+});

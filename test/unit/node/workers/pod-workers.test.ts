@@ -246,8 +246,11 @@ describe('the end of a pod', () => {
     await world.update('kill', pod('u1'), { evict: true });
     await world.update('kill', pod('u2'));
     await world.update('kill', pod('u2'), { evict: true });
+    await world.update('create', pod('u3'));
+    await world.update('kill', pod('u3', { phase: 'Failed' }), { evict: true });
     expect(world.workers.shouldPodContentBeRemoved('u1')).toBe(true);
     expect(world.workers.shouldPodContentBeRemoved('u2')).toBe(false);
+    expect(world.workers.shouldPodContentBeRemoved('u3')).toBe(false);
   });
 });
 
