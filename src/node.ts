@@ -39,7 +39,7 @@ export type { ContainerProbeStates, WaitingReasons } from './node/pod-status/con
 export type { Eviction } from './node/pod-status/generate-pod-status.ts';
 export { type GeneratePodStatusOptions, generatePodStatus } from './node/pod-status/generate-pod-status.ts';
 export type { WaitingReason } from './node/pod-status/get-phase.ts';
-export { getPhase, type PodPhase } from './node/pod-status/get-phase.ts';
+export { type GetPhaseOptions, getPhase, type PodPhase } from './node/pod-status/get-phase.ts';
 export type { GivenContainer, GivenEnd, GivenTime } from './node/pod-status/given-status.ts';
 export {
   type PodStatusFromContainersOptions,

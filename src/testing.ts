@@ -5,8 +5,6 @@
  */
 import './base/node-version.ts';
 
-// The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
-
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
 export type { InMemoryApiServerOptions, ResourceChoice } from './testing/apiserver/in-memory-apiserver.ts';
 export { InMemoryApiServer } from './testing/apiserver/in-memory-apiserver.ts';

@@ -1,5 +1,5 @@
 import type { WireNode, WirePod } from '../api/json/types.ts';
-import { RunState } from '../base/concurrency/run-state.ts';
+import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { Nominator } from './cache/nominator.ts';
 import { SchedulerCache } from './cache/scheduler-cache.ts';
@@ -113,6 +113,11 @@ export class Scheduler {
     });
     const { bindings } = this.#attempts;
     this.#reported = { options: resolved, time, queue: this.#queue, cache: this.#cache, bindings, lastAttempts };
+  }
+
+  /** `idle`, `running`, `stopping` or `stopped`. */
+  get state(): RunStateName {
+    return this.#runState.name;
   }
 
   /** The names of the plugins of all profiles, in no order. */

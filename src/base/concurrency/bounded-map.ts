@@ -1,4 +1,4 @@
-import { FifoSet } from './bounded-channel.ts';
+import { FifoSet } from './fifo-set.ts';
 
 /** A map of at most so many keys: where one more is set, the key goes that was set longest ago. */
 export class BoundedMap<Key, Value> {

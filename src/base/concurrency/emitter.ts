@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { invalidArgument } from '../errors.ts';
 import { callGuarded, ignoreFailure } from '../guard.ts';
-import { FifoSet } from './bounded-channel.ts';
+import { FifoSet } from './fifo-set.ts';
 
 /** Event names, each with the arguments its listeners get. */
 export type EventMap<Events> = Record<keyof Events, unknown[]>;

@@ -1,5 +1,5 @@
 import { onAbort } from './aborts.ts';
-import { FifoSet } from './bounded-channel.ts';
+import { FifoSet } from './fifo-set.ts';
 
 /** Lets at most so many calls run at once; the others wait in the order in which they came. */
 export class Semaphore {

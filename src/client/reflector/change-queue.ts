@@ -1,4 +1,4 @@
-import { FifoSet } from '../../base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import { type ChangeListener, firstChange, joinChanges, type NetChange, type ObjectChange } from './handler-calls.ts';
 import { objectKeyOf } from './object-store.ts';

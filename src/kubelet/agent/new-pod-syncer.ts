@@ -27,7 +27,11 @@ import { VolumeManager } from '../volumes/volume-manager.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
-export function newImageManager({ given, settings, clock, logger }: ResolvedAgentOptions, eventRecorder: EventRecorder) {
+/** Pulls images within the limits of the options, and remembers in the root directory what it has pulled. */
+export function newImageManager(
+  { given, settings, clock, logger }: ResolvedAgentOptions,
+  eventRecorder: EventRecorder,
+): ImagePuller {
   const { serializeImagePulls, maxParallelImagePulls = 5 } = settings;
   const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock };
   return new ImagePuller({
@@ -50,6 +54,7 @@ interface VolumeNeeds {
   readonly node: AgentNode;
 }
 
+/** Mounts volumes below the root directory, from what the agent's objects, tokens and images give. */
 export function newVolumeManager(agent: ResolvedAgentOptions, needs: VolumeNeeds): VolumeManager {
   const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node } = needs;
   return new VolumeManager({
@@ -79,6 +84,7 @@ interface ContainerConfigNeeds {
   readonly services: ClusterServices;
 }
 
+/** Makes the configurations of sandboxes and containers, with what the node and the cluster say. */
 export function newContainerConfigs(agent: ResolvedAgentOptions, needs: ContainerConfigNeeds): ContainerConfigs {
   const { settings, machine, random } = agent;
   const { cgroups, eventRecorder, mounter, node, referencedObjects, services } = needs;
@@ -146,6 +152,7 @@ interface PodSyncerNeeds {
   readonly volumeManager: VolumeManager;
 }
 
+/** The last of them: starts and ends pods with all the others. */
 export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds): AgentPodSyncer {
   const { given, settings, podManager, clock, logger } = agent;
   const { cgroups, classUpdates, imageManager, node, referencedObjects, runtimeClasses, statusManager, volumeManager } = needs;

@@ -1,6 +1,6 @@
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { FifoSet } from '../../base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { isStatusManagerError } from '../../base/errors.ts';

@@ -182,7 +182,7 @@ export function assemblePodStatus(pod: Pod, old: WirePodStatus, sources: StatusS
   const { sandboxes, runtimeContainers, resizeConditions, ownedConditionTypes } = sources;
   const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = sources;
   const isOver = sources.endStays === true && isTerminalPhase(old.phase);
-  const generated = isOver ? old.phase : getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
+  const generated = isOver ? old.phase : getPhase(pod, beforeProbes, { podIsTerminal, podHasInitialized });
   const status: WirePodStatus = {
     ...phaseMembers(pod, old, generated, isOver ? undefined : sources.eviction),
     ...addressMembers(sources.podIPs, sources.hostIPs, pod.spec?.hostNetwork === true),

@@ -8,13 +8,18 @@ import type { RuntimeContainer } from '../../api/pod/runtime-pod.ts';
 /** The phases that follow from container statuses. `Unknown`, which the apiserver knows too, never does. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
+/** What container statuses do not tell of a pod. */
+export interface GetPhaseOptions {
+  /** No container of the pod will be started again, whatever its restart policy says. */
+  readonly podIsTerminal: boolean;
+  /** A regular container was made in the sandbox in use: a sidecar that starts anew then does not make the pod Pending. */
+  readonly podHasInitialized: boolean;
+}
+
 /**
  * The phase that follows from container statuses alone.
  *
  * @param containerStatuses those of regular and init containers, in any order; of two with one name the first counts
- * @param podIsTerminal no container of the pod will be started again, whatever its restart policy says
- * @param podHasInitialized a regular container was made in the sandbox in use: a sidecar that starts anew then does not
- * make the pod Pending
  *
  * @example
  * ```ts
@@ -22,15 +27,15 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
  * import { buildContainerStatus, buildPod, buildTerminatedState } from 'pod-status-manager/testing';
  *
  * const ended = buildContainerStatus({ name: 'app', state: buildTerminatedState(0) });
- * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Never' } }), [ended], false, true)); // Succeeded
- * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Always' } }), [ended], false, true)); // Running
+ * const runs = { podIsTerminal: false, podHasInitialized: true };
+ * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Never' } }), [ended], runs)); // Succeeded
+ * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Always' } }), [ended], runs)); // Running
  * ```
  */
 export function getPhase(
   pod: Pod,
   containerStatuses: readonly ContainerStatus[],
-  podIsTerminal: boolean,
-  podHasInitialized: boolean,
+  { podIsTerminal, podHasInitialized }: GetPhaseOptions,
 ): PodPhase {
   const tally = countContainers(pod, containerStatuses);
   if (tally.failedForGood > 0) return 'Failed';

@@ -38,7 +38,7 @@ export function statusOfAnswer(facts: StatusFacts, answer: WirePodStatus): WireP
   const status: WirePodStatus = { ...answer };
   if (containers.length > 0) status.containerStatuses = counted(containers, previous?.containerStatuses);
   if (inits.length > 0) status.initContainerStatuses = counted(inits, previous?.initContainerStatuses);
-  status.phase ||= getPhase(pod, [...inits, ...containers], false, true);
+  status.phase ||= getPhase(pod, [...inits, ...containers], { podIsTerminal: false, podHasInitialized: true });
   return complete(facts, status, answer);
 }
 
@@ -145,7 +145,7 @@ function statusOfContainers(
   };
   const containers = listed(pod.spec?.containers, previous?.containerStatuses);
   const inits = listed(pod.spec?.initContainers, previous?.initContainerStatuses);
-  const status: WirePodStatus = { phase: getPhase(pod, [...inits, ...containers], podIsTerminal, true) };
+  const status: WirePodStatus = { phase: getPhase(pod, [...inits, ...containers], { podIsTerminal, podHasInitialized: true }) };
   if (containers.length > 0) status.containerStatuses = containers;
   if (inits.length > 0) status.initContainerStatuses = inits;
   return complete(facts, status, undefined);

@@ -8,7 +8,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
-import { callGuarded } from '../../base/guard.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import { safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
@@ -110,13 +110,7 @@ export class ProviderNode {
    * and as often as things change. A pod that the node does not know is passed over.
    */
   notify(pod: string | Pod): void {
-    const podUID: unknown =
-      typeof pod === 'string'
-        ? pod
-        : callGuarded(
-            () => pod?.metadata?.uid,
-            () => {},
-          );
+    const podUID: unknown = typeof pod === 'string' ? pod : callGuarded(() => pod?.metadata?.uid, ignoreFailure);
     if (typeof podUID === 'string' && podUID !== '') this.#agent.podSyncer.notice(podUID);
     else this.#agent.options.logger.warn({}, 'the provider told of a pod without its uid');
   }

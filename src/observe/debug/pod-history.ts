@@ -1,4 +1,4 @@
-import { FifoSet } from '../../base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import type { DebugPathChange, DebugTimelineEntry } from './debug-api.ts';
 
 export interface HistoryLimits {

@@ -1,5 +1,5 @@
 import type { SteadyClock } from '../../base/clock.ts';
-import { FifoSet } from '../../base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodSnapshot, StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import type { PodSyncPhase } from '../../status/sync/sync-phase.ts';

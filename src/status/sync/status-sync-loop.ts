@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
-import { type BoundedChannel, FifoSet } from '../../base/concurrency/bounded-channel.ts';
+import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
-import { FifoSet } from '../../base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import type { GateToken, RequestGate } from './request-gate.ts';
 
 export interface SyncSlotsOptions {

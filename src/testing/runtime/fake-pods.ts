@@ -136,13 +136,7 @@ export class FakePods {
     }
     const { name, attempt } = config.metadata;
     const rival = [...sandbox.containers.values()].find(
-      ({
-        options: {
-          config: { metadata },
-        },
-      }) => {
-        return metadata.name === name && metadata.attempt === attempt;
-      },
+      ({ options }) => options.config.metadata.name === name && options.config.metadata.attempt === attempt,
     );
     const fullName = `${name}_${sandboxName(sandbox.config).replace(/_\d+$/, '')}_${attempt}`;
     if (rival !== undefined) throw taken('CreateContainer', 'container', fullName, rival.options.id);

@@ -27,7 +27,7 @@ export function phaseCaseProblem(value: unknown): string | undefined {
 }
 
 export function playPhase({ pod, statuses, podIsTerminal, podHasInitialized }: PhaseCase): string {
-  return getPhase(pod, statuses ?? [], podIsTerminal, podHasInitialized);
+  return getPhase(pod, statuses ?? [], { podIsTerminal, podHasInitialized });
 }
 
 export function judgePhase({ out }: PhaseCase, got: string): string[] {

@@ -282,11 +282,14 @@ describe('a scheduler', () => {
     );
   });
 
-  it('starts once', async () => {
+  it('starts once, and says in which state it is', async () => {
     const { scheduler } = schedulerWorld();
+    expect(scheduler.state).toBe('idle');
     scheduler.start();
+    expect(scheduler.state).toBe('running');
     expect(() => scheduler.start()).toThrow(expect.objectContaining({ code: 'ERR_ALREADY_STARTED' }));
     await scheduler.stop();
+    expect(scheduler.state).toBe('stopped');
     expect(() => scheduler.scheduleOne()).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
   });
 });

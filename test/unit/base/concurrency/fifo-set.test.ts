@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FifoSet } from '../../../../src/base/concurrency/bounded-channel.ts';
+import { FifoSet } from '../../../../src/base/concurrency/fifo-set.ts';
 import { heldBytes } from '../../../support/held-bytes.ts';
 
 function taken<T>(set: FifoSet<T>): T[] {

@@ -45,7 +45,7 @@ function phaseOf(parts: Parts, ...statuses: ContainerStatus[]): string {
       containers: parts.regular ?? [plain('a'), plain('b')],
     },
   };
-  return getPhase(pod, statuses, parts.terminal === true, parts.initialised === true);
+  return getPhase(pod, statuses, { podIsTerminal: parts.terminal === true, podHasInitialized: parts.initialised === true });
 }
 
 const [never, onFailure] = [{ policy: 'Never' }, { policy: 'OnFailure' }];
