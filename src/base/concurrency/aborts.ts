@@ -1,7 +1,7 @@
 import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../clock.ts';
 import { ignoreFailure } from '../guard.ts';
 
-// Everything that waits for an AbortSignal goes through these functions. A signal, and the promise of a part's end, may live as
+// Everything that waits for an AbortSignal goes through these functions, and through `sleep` of clock.ts. A signal, and the promise of a part's end, may live as
 // long as the process: whoever listens to one lets go of it as soon as the wait is over, or each wait leaks what it closes over.
 
 /**
