@@ -1,8 +1,9 @@
 import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../clock.ts';
 import { ignoreFailure } from '../guard.ts';
 
-// Everything that waits for an AbortSignal goes through these functions, and through `sleep` of clock.ts. A signal, and the promise of a part's end, may live as
-// long as the process: whoever listens to one lets go of it as soon as the wait is over, or each wait leaks what it closes over.
+// Everything that waits for an AbortSignal goes through these functions, and through `sleep` of clock.ts. A signal, and the promise
+// of a part's end, may live as long as the process: whoever listens to one lets go of it as soon as the wait is over, or each wait
+// leaks what it closes over.
 
 /**
  * Calls `listener` once when the signal aborts, and at once where it has aborted already. The function that it returns ends
