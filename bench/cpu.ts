@@ -2,33 +2,11 @@
 // Measures the CPU paths of this manager and of the Go manager in turn, each in its own process.
 import { parseArgs } from 'node:util';
 import { goTool } from '../test/support/go-tools.ts';
+import { type BatchResult, barsOf, type Comparison, type Measurement, type Metric, metrics } from './cpu/bars.ts';
 import { barChart } from './support/chart.ts';
-import { type Bar, machine, printBars, writeResult } from './support/results.ts';
+import { machine, printBars, writeResult } from './support/results.ts';
 import { runJson, runScript } from './support/run-json.ts';
 import { median, rounded } from './support/statistics.ts';
-
-const metrics = ['bytesPerPod', 'changedUs', 'sameUs', 'readinessUs', 'getFirstUs', 'getSecondUs'] as const;
-type Metric = (typeof metrics)[number];
-type Measurement = Record<Metric, number>;
-/** `walkUs`: microseconds to read the given and the cached status and do no more. Its growth shows the cost of memory. */
-interface OurMeasurement extends Measurement {
-  readonly walkUs: number;
-}
-interface Comparison {
-  readonly pods: number;
-  readonly ours: Measurement;
-  readonly oursWithDates: Measurement;
-  readonly go: Measurement;
-  /** Medians of the ratios within one round. */
-  readonly ratio: Measurement;
-}
-interface BatchResult {
-  readonly pods: number;
-  readonly syncUs: number;
-  readonly batchMs: number;
-  readonly longestTurnMs: number;
-  readonly requestsOfQuietBatches: number;
-}
 
 /** Calls in each measurement, whatever the number of pods, so that compiled code is compared with compiled code. */
 const callsAMeasurement = 200_000;
@@ -48,6 +26,10 @@ function ratioOf(ours: Measurement, go: Measurement): Measurement {
   return Object.fromEntries(metrics.map((metric) => [metric, ours[metric] / go[metric]])) as Measurement;
 }
 
+/** `walkUs`: microseconds to read the given and the cached status and do no more. Its growth shows the cost of memory. */
+interface OurMeasurement extends Measurement {
+  readonly walkUs: number;
+}
 interface Round {
   readonly ours: OurMeasurement;
   readonly oursWithDates: Measurement;
@@ -70,21 +52,6 @@ function compare(pods: number, all: readonly Round[]): Comparison {
     go: mediansOf(all.map(({ go }) => go)),
     ratio: mediansOf(all.map(({ ours, go }) => ratioOf(ours, go))),
   };
-}
-
-function barsOf(many: Comparison, growth: Measurement, batch: BatchResult): Bar[] {
-  const range = `${podCounts.at(-1)}/${podCounts[0]} pods`;
-  return [
-    { what: 'setPodStatus changed, ours/Go', value: many.ratio.changedUs, atMost: 1 },
-    { what: 'setPodStatus unchanged, ours/Go', value: many.ratio.sameUs, atMost: 0.4 },
-    { what: 'setContainerReadiness, ours/Go', value: many.ratio.readinessUs, atMost: 0.5 },
-    { what: 'heap bytes a cached two-container pod', value: many.ours.bytesPerPod, atMost: 3000 },
-    { what: `setPodStatus changed, ${range}`, value: growth.changedUs, atMost: 1.5 },
-    { what: `setPodStatus unchanged, ${range}`, value: growth.sameUs, atMost: 1.5 },
-    { what: `setContainerReadiness, ${range}`, value: growth.readinessUs, atMost: 1.5 },
-    { what: `longest turn of a batch over ${batch.pods} unchanged pods, ms`, value: batch.longestTurnMs, atMost: 10 },
-    { what: `requests of ${rounds} quiet batches`, value: batch.requestsOfQuietBatches, atMost: 0 },
-  ];
 }
 
 const panelTitles: readonly [Metric, string, string][] = [
@@ -124,7 +91,7 @@ const walkGrowth = rounded(median(many.map(({ ours }, round) => ours.walkUs / (f
 const batches: BatchResult[] = [];
 for (const pods of podCounts) batches.push(await runScript<BatchResult>('cpu/batch.ts', [pods, rounds]));
 const functions = await runScript<{ name: string; medianUs: number }[]>('cpu/functions.ts', []);
-const bars = barsOf(comparisons.at(-1) as Comparison, growth, batches.at(-1) as BatchResult);
+const bars = barsOf({ rounds, comparisons, growth, batches });
 
 const result = {
   command: 'npm run bench',

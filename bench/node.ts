@@ -2,6 +2,7 @@
 // Measures pods through config and workers beside the kubelet's parts, and a virtual node beside kwok.
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../test/support/control-plane/control-plane.ts';
+import { barsOfVirtualNodes, barsOfWorkers } from './node/bars.ts';
 import { compareVirtualNodes, virtualNodes } from './node/virtual-nodes.ts';
 import { comparePodWorkers, podWorkers } from './node/workers.ts';
 import { type Bar, machine, printBars, writeResult } from './support/results.ts';
@@ -21,12 +22,7 @@ if (values.only !== 'virtual') {
   const runs = await comparePodWorkers(pods, rounds);
   print('10,000 pods through config and workers', podWorkers, runs);
   result.workers = { pods, runs };
-  bars.push(
-    { what: 'pods a second, created, ours to Go', value: runs.ours.createdASecond / runs.kubelet.createdASecond, atLeast: 1 },
-    { what: 'pods a second, changed, ours to Go', value: runs.ours.changedASecond / runs.kubelet.changedASecond, atLeast: 1 },
-    { what: 'one of 10,000 changed, ours to Go', value: runs.ours.oneChangedMs / runs.kubelet.oneChangedMs, atMost: 1 },
-    { what: 'bytes a pod, ours to Go', value: runs.ours.bytesPerPod / runs.kubelet.bytesPerPod, atMost: 1 },
-  );
+  bars.push(...barsOfWorkers(runs));
 }
 
 if (values.only !== 'workers') {
@@ -35,7 +31,7 @@ if (values.only !== 'workers') {
   const runs = await compareVirtualNodes(controlPlane, pods, rounds);
   print('1,000 pods created at once on a virtual node', virtualNodes, runs);
   result.virtualNodes = { pods, runs };
-  bars.push({ what: 'seconds until all are Ready, ours to kwok', value: runs.ours.seconds / runs.kwok.seconds, atMost: 1 });
+  bars.push(...barsOfVirtualNodes(runs));
 }
 
 if (values.only === undefined) await writeResult('node.json', JSON.stringify({ ...result, bars }, undefined, 2));

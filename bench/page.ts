@@ -95,6 +95,7 @@ try {
 }
 const middle = (key: 'firstTableMs' | 'heapMB' | 'heapAfterMB'): number => rounded(median(measured.map((round) => round[key])));
 const result = {
+  rounds,
   machine: machine(),
   pods,
   changesASecond: rate,

@@ -7,7 +7,12 @@ export function barsOf(ours: AgentRun, kubelet: AgentRun, many: number): Bar[] {
   return [
     { what: 'created to Ready, one at a time, p50, ours/kubelet', value: ratio((run) => run.startP50Ms), atMost: 0.6 },
     { what: 'deleted to gone, one at a time, p50, ours/kubelet', value: ratio((run) => run.goneP50Ms), atMost: 0.5 },
-    { what: 'CPU seconds of one script, ours/kubelet', value: ratio((run) => run.cpuSeconds), atMost: 1 },
+    {
+      what: 'CPU seconds of one script, ours/kubelet',
+      value: ratio((run) => run.cpuSeconds),
+      atMost: 1,
+      knownMissed: 'the agent takes more CPU for the start of a pod',
+    },
     { what: 'requests a pod life, ours/kubelet', value: ratio((run) => run.requestsALife), atMost: 0.999 },
     { what: `memory at ${many} pods, ours/kubelet`, value: ratio((run) => run.memoryMiB[many] ?? Number.NaN), atMost: 1.5 },
   ];

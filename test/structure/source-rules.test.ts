@@ -100,6 +100,12 @@ const testRules: readonly Rule[] = [
     broken: 'await vi.waitUntil(() => asked.length > 0);',
   },
   {
+    says: 'what nobody tells of is awaited without a timer',
+    forbids: /\bexpect\s*\.poll\b|^\s*\.poll\(/,
+    appliesTo: (path) => path.startsWith('test/unit/'),
+    broken: 'await expect.poll(() => asked.length).toBe(1);',
+  },
+  {
     says: `only ${helperThatPolls} polls`,
     forbids: /^\s*(?:export )?(?:async )?function until\b|\blimit = Date\.now\(\)/,
     appliesTo: (path) => path !== helperThatPolls,

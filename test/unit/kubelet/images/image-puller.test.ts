@@ -13,6 +13,7 @@ import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
 import type { FakeRuntimeOptions } from '../../../../src/testing/runtime/fake-runtime-options.ts';
+import { until } from '../../../support/until.ts';
 
 const never = new AbortController().signal;
 const folders: string[] = [];
@@ -210,8 +211,8 @@ describe('an image that was pulled with credentials', () => {
     runtime.fail({ call: 'PullImage', fault: { kind: 'hang-after' } });
     const other = 'quay.io/team/other:1';
     void first.ensure(other, 'IfNotPresent', { pullSecrets: [secretOf('friend')] });
-    await expect.poll(() => readdir(path.join(recordsDirectory, 'pulling'))).toHaveLength(1);
-    await expect.poll(() => runtime.imageStatus(other)).toBeDefined();
+    await until(async () => (await readdir(path.join(recordsDirectory, 'pulling'))).length === 1);
+    await until(async () => (await runtime.imageStatus(other)) !== undefined);
     const { puller: next } = worldOf({ puller: { runtime, recordsDirectory } });
     const request = { pod: buildPod(), container: { ...container, image: other }, pullSecrets: [] };
     await expect(next.ensureImage(request, never)).rejects.toMatchObject({ reason: 'ErrImageNeverPull' });

@@ -3,16 +3,21 @@ import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts'
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
+import { passUntil } from './pass-until.ts';
 
 let server: InMemoryApiServer;
+let clock: FakeClock;
 beforeEach(async () => {
+  clock = new FakeClock();
   server = await InMemoryApiServer.start();
 });
 afterEach(() => server.stop());
 
 const provider: PodProvider = { createPod() {}, updatePod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }) };
 const nodeOf = (given: Partial<ProviderNodeOptions> = {}): ProviderNode =>
-  new ProviderNode({ logger: null, kubeConfig: server.kubeConfig(), nodeName: 'shown', provider, ...given });
+  new ProviderNode({ clock, logger: null, kubeConfig: server.kubeConfig(), nodeName: 'shown', provider, ...given });
 
 function createPod(name = 'web'): string {
   const spec = { nodeName: 'shown', containers: [{ name: 'app', image: 'a' }] };
@@ -30,8 +35,8 @@ describe('the snapshot of a provider node', () => {
       notes: ['the node was not started'],
     });
     await node.start();
-    await expect.poll(() => node.snapshot(), { timeout: 10_000 }).toMatchObject({ ready: true, notes: [] });
-    await expect.poll(() => node.statusManager.explain(uid).phase).toBe('in-sync');
+    await passUntil(clock, () => node.snapshot().ready && node.snapshot().notes.length === 0);
+    await passUntil(clock, () => node.statusManager.explain(uid).phase === 'in-sync');
     const shown = node.snapshot();
     expect(shown).toMatchObject({
       state: 'running',
@@ -57,19 +62,19 @@ describe('the snapshot of a provider node', () => {
     const started = node.start();
     started.catch(() => {});
     const notes = () => node.snapshot().notes;
-    await expect
-      .poll(notes)
-      .toEqual([
-        expect.stringMatching(/^the node object is not registered: ./),
-        expect.stringMatching(/^the source "api" has not sent its pods: ./),
-      ]);
+    await until(() => node.snapshot().node.lastError !== undefined && node.snapshot().sources[0]?.lastError !== undefined);
+    expect(notes()).toEqual([
+      expect.stringMatching(/^the node object is not registered: ./),
+      expect.stringMatching(/^the source "api" has not sent its pods: ./),
+    ]);
     expect(node.snapshot().node.lastError).toMatchObject({ errorClass: 'forbidden' });
     expect(node.snapshot().sources[0]?.lastError).toMatchObject({ errorClass: 'unavailable' });
     server.clearFaults();
+    await passUntil(clock, () => node.snapshot().registered && node.snapshot().sources[0]?.hasSent === true);
     await started;
-    await expect.poll(notes, { timeout: 20_000 }).toEqual([]);
+    await passUntil(clock, () => notes().length === 0);
     expect(node.snapshot().sources[0]?.lastError).toBeUndefined();
-  }, 40_000);
+  });
 
   it('names the call of the provider that failed, and forgets it once it succeeds', async () => {
     let failure: Error | undefined = new Error('no room');
@@ -91,8 +96,9 @@ describe('the snapshot of a provider node', () => {
     await using node = nodeOf({ provider: failing, pods, random: () => 0.9 });
     await node.start();
     const uid = createPod();
-    await expect.poll(() => node.explain(uid).failure).toMatchObject({ method: 'createPod', message: 'no room', attempts: 1 });
-    await expect.poll(() => node.explain(uid).worker?.failure).toMatchObject({ attempts: 1 });
+    await until(() => node.explain(uid).worker?.failure !== undefined);
+    expect(node.explain(uid).failure).toMatchObject({ method: 'createPod', message: 'no room', attempts: 1 });
+    expect(node.explain(uid).worker?.failure).toMatchObject({ attempts: 1 });
     expect(node.snapshot().notes).toEqual([
       'the last sync of 1 pod failed',
       'calls of the provider failed for 1 pod, such as createPod() of default/web: no room',
@@ -103,11 +109,11 @@ describe('the snapshot of a provider node', () => {
       sourceReport: { name: 'api', hasSent: true },
       status: { podUID: uid },
     });
-    expect(node.explain(uid).nextSyncAt).toBeGreaterThan(Date.now());
+    expect(node.explain(uid).nextSyncAt).toBeGreaterThan(clock.now());
     failure = undefined;
     server.store.delete('default', 'web', { gracePeriodSeconds: 1 });
-    await expect.poll(() => isDeleting).toBe(true);
-    await expect.poll(() => node.explain(uid).deleteFailure).toMatchObject({ message: expect.stringContaining('no way') });
+    await until(() => isDeleting && node.explain(uid).deleteFailure !== undefined);
+    expect(node.explain(uid).deleteFailure).toMatchObject({ message: expect.stringContaining('no way') });
     expect(node.explain(uid)).toMatchObject({ isTerminationRequested: true, worker: { state: 'terminating', isDeleted: true } });
     expect(node.snapshot().notes.at(-1)).toContain('deletePod() of default/web: ');
     await node.stop({ callsTimeoutMs: 0, drainTimeoutMs: 0 });
@@ -124,13 +130,12 @@ describe('the snapshot of a provider node', () => {
     };
     await using node = nodeOf({ sources: { mute, broken } });
     await node.start();
-    await expect
-      .poll(() => node.snapshot({ pods: false }).sources)
-      .toMatchObject([
-        { name: 'api', hasSent: true },
-        { name: 'mute', hasSent: false, lastObservedAt: undefined, lastError: undefined },
-        { name: 'broken', hasSent: false, lastObservedAt: undefined, lastError: { message: 'the disk is full', retryAt: 2 } },
-      ]);
+    await until(() => node.snapshot({ pods: false }).sources[0]?.hasSent === true);
+    expect(node.snapshot({ pods: false }).sources).toMatchObject([
+      { name: 'api', hasSent: true },
+      { name: 'mute', hasSent: false, lastObservedAt: undefined, lastError: undefined },
+      { name: 'broken', hasSent: false, lastObservedAt: undefined, lastError: { message: 'the disk is full', retryAt: 2 } },
+    ]);
     expect(node.snapshot().notes).toEqual([
       'the source "mute" has not sent its pods',
       'the source "broken" has not sent its pods: the disk is full',
@@ -141,7 +146,7 @@ describe('the snapshot of a provider node', () => {
   it('waits for the list of a provider that does not answer, and says so', async () => {
     const node = nodeOf({ provider: { ...provider, getPods: () => new Promise<never>(() => {}) } });
     const outcome = expect(node.start()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
-    await expect.poll(() => node.snapshot().notes).toContain('the provider has not answered getPods() yet');
+    await until(() => node.snapshot().notes.includes('the provider has not answered getPods() yet'));
     await node.stop();
     await outcome;
   });

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
+import { passUntil } from './pass-until.ts';
 
 let server: InMemoryApiServer;
 beforeAll(async () => {
@@ -10,11 +13,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+let clock: FakeClock;
+beforeEach(() => {
+  clock = new FakeClock();
+});
+
 const provider: PodProvider = { createPod() {}, updatePod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }) };
 const options = (given: Partial<ProviderNodeOptions> = {}): ProviderNodeOptions => ({
   kubeConfig: server.kubeConfig(),
   nodeName: 'unit',
   provider,
+  clock,
   logger: null,
   ...given,
 });
@@ -69,7 +78,7 @@ describe('ProviderNode', () => {
     const nodeEvent = (name: string, type: string, reason: string) => void told.push(`${name} ${type} ${reason}`);
     await using node = new ProviderNode(options({ nodeName: 'tells', eventRecorder: { event: () => {}, nodeEvent } }));
     await node.start();
-    await expect.poll(() => told).toContain('tells Normal NodeReady');
+    await passUntil(clock, () => told.includes('tells Normal NodeReady'));
     expect(told[0]).toBe('tells Normal Starting');
   });
 
@@ -101,14 +110,14 @@ describe('ProviderNode', () => {
     const metadata = { name: 'told', namespace: 'default' };
     const pod = server.store.create({ metadata, spec: { nodeName: 'telling', containers: [{ name: 'app', image: 'a' }] } });
     const said = () => server.store.get('default', 'told').status;
-    await expect.poll(() => said()?.phase).toBe('Running');
+    await until(() => said()?.phase === 'Running');
     for (const garbage of [undefined, null, 7, {}, '', 'unknown']) notify(garbage as never);
     message = 'by uid';
     notify(pod.metadata?.uid ?? '');
-    await expect.poll(() => said()?.message).toBe('by uid');
+    await until(() => said()?.message === 'by uid');
     message = 'by pod';
     notify(pod);
-    await expect.poll(() => said()?.message).toBe('by pod');
+    await until(() => said()?.message === 'by pod');
     expect(node.explain(pod.metadata?.uid ?? '')).toMatchObject({ couldRun: true, isHeld: true, isTerminationRequested: false });
   });
 
@@ -121,27 +130,27 @@ describe('ProviderNode', () => {
     const metadata = { name: 'silent', namespace: 'default' };
     const pod = server.store.create({ metadata, spec: { nodeName: 'silent', containers: [{ name: 'app', image: 'a' }] } });
     const said = () => server.store.get('default', 'silent').status?.message;
-    await expect.poll(said).toBe('before');
+    await until(() => said() === 'before');
     message = 'by uid';
     node.notify(pod.metadata?.uid ?? '');
-    await expect.poll(said).toBe('by uid');
+    await until(() => said() === 'by uid');
     message = 'by pod';
     node.notify(pod);
-    await expect.poll(said).toBe('by pod');
+    await until(() => said() === 'by pod');
     expect(() => node.notify(undefined as never)).not.toThrow();
   });
 
   it('explains which call creates a pod, and since when', async () => {
     const creating: PodProvider = { ...provider, createPod: () => new Promise<never>(() => {}), getPodStatus: () => undefined };
     await using node = new ProviderNode(options({ nodeName: 'creating', provider: creating, pods: { changeTimeoutMs: 60_000 } }));
-    const before = Date.now();
     await node.start();
     const metadata = { name: 'created', namespace: 'default' };
     const pod = server.store.create({ metadata, spec: { nodeName: 'creating', containers: [{ name: 'app', image: 'a' }] } });
     const explained = () => node.explain(pod.metadata?.uid ?? '');
-    await expect.poll(() => explained().change).toBe('createPod');
-    expect(explained().changeSince).toBeGreaterThanOrEqual(before);
-    expect(explained().changeSince).toBeLessThanOrEqual(Date.now());
+    await until(() => explained().change === 'createPod');
+    const since = clock.now();
+    await clock.advance(1000);
+    expect(explained().changeSince).toBe(since);
     await node.stop({ callsTimeoutMs: 0 });
   });
 
@@ -158,7 +167,7 @@ describe('ProviderNode', () => {
     server.store.create({ metadata: { name: nodeName, namespace: 'default' }, spec });
     const said = (type: string) =>
       server.store.get('default', nodeName).status?.conditions?.find((condition) => condition.type === type)?.status;
-    await expect.poll(() => said('Ready')).toBe('True');
+    await until(() => said('Ready') === 'True');
     expect(said('example.com/gate')).toBe(expected);
   });
 
@@ -175,12 +184,12 @@ describe('ProviderNode', () => {
     await using node = new ProviderNode(options(given));
     await node.start();
     const ready = () => node.nodeObject.node?.status?.conditions?.find(({ type }) => type === 'Ready');
-    await expect.poll(() => ready()?.message).toBe('the pod sources have not been heard yet');
+    await passUntil(clock, () => ready()?.message === 'the pod sources have not been heard yet');
     send([]);
-    await expect.poll(() => ready()?.status, { timeout: 10_000 }).toBe('True');
+    await passUntil(clock, () => ready()?.status === 'True');
     readiness = { ready: false, message: 'not now' };
     node.nodeObject.changed();
-    await expect.poll(() => ready()?.message, { timeout: 10_000 }).toBe('not now');
+    await passUntil(clock, () => ready()?.message === 'not now');
   });
 
   it("keeps a quarter of its time for the node's object", async () => {
@@ -198,12 +207,15 @@ describe('ProviderNode', () => {
     const given = { kubeConfig: hanging.kubeConfig(), removeOnStop: true, nodeName: 'hanging' };
     const node = new ProviderNode(options(given));
     await node.start();
-    await expect.poll(() => node.nodeObject.explain().lastRenewAt).toBeDefined();
+    await passUntil(clock, () => node.nodeObject.explain().lastRenewAt !== undefined);
     hanging.fail({ fault: { kind: 'hang' }, resource: '*', times: 1e9 });
     node.nodeObject.setStatus({ capacity: { cpu: '1', memory: '1', pods: '1' } });
-    const startedAt = performance.now();
-    expect(await node.stop({ timeoutMs: 2000 })).toMatchObject({ node: { node: 'failed', lease: 'failed' } });
-    expect(performance.now() - startedAt).toBeLessThan(4000);
+    const startedAt = clock.elapsed();
+    const stopped = node.stop({ timeoutMs: 2000 });
+    await passUntil(clock, () => node.state === 'stopped');
+    expect(await stopped).toMatchObject({ node: { node: 'failed', lease: 'failed' } });
+    // a few ms may pass while the sockets close
+    expect(clock.elapsed() - startedAt).toBeLessThan(2500);
     await hanging.stop();
   });
 });
