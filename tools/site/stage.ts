@@ -86,8 +86,8 @@ class Stage {
   #link(from: string, link: string): string {
     const [target = '', anchor] = link.split('#');
     const full = posix.join(posix.dirname(from), target);
-    // a floor of src has a page for its README, and none for its files
-    const path = full.startsWith('src/') ? full : full.replace(/\/(?:README\.md)?$/, '');
+    // a floor of src and the tests have a page for their README, and none for their files
+    const path = /^(?:src|test)\//.test(full) ? full : full.replace(/\/(?:README\.md)?$/, '');
     if (!existsSync(join(this.root, path))) {
       this.problems.push(`${from} links to ${link}, which is not there`);
       return link;
