@@ -44,10 +44,12 @@ export class ProvidedPods implements RuntimeStatusCache {
     this.#options = options;
   }
 
+  /** The record of the pod; undefined for one that the provider was not given and does not have. */
   find(podUID: string): ProvidedPod | undefined {
     return this.#records.get(podUID);
   }
 
+  /** The records of all pods, in the order in which they came. */
   all(): Iterable<ProvidedPod> {
     return this.#records.values();
   }
