@@ -87,8 +87,16 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const agent = new AgentView(podManager, podDeletionSafety, copies, logger);
     const podStatusChannel = new BoundedChannel<string>(resolved.channelCapacity);
     const resizeConditions = new PodResizeConditions({ clock, metrics });
-    const told = { podStatusChannel: podClient === null ? undefined : podStatusChannel, events, logger, metrics };
-    const cache = new StatusCache({ podManager, resizeConditions, ownedConditionTypes, clock, ...told });
+    const cache = new StatusCache({
+      podManager,
+      resizeConditions,
+      podStatusChannel: podClient === null ? undefined : podStatusChannel,
+      events,
+      ownedConditionTypes,
+      clock,
+      logger,
+      metrics,
+    });
     const runState = this.#runState;
 
     this.resizes = new PodResizes(resizeConditions, runState);

@@ -23,13 +23,13 @@ export interface EventSenderOptions<Event, Sent extends ApiObject> {
   readonly sameForMs: number;
   /** True: an event that is sent again later keeps the process alive until then. */
   readonly keepAlive: boolean;
-  /** What sends an event; asked when its turn has come. It is called again where no answer came: it then says the same under the same name. */
+  /** Makes the request of an event, once its turn has come. Where no answer came, the same request is made again, under the same name. */
   readonly requestOf: (event: Event) => () => Promise<unknown>;
   /** Asked at each failure: in how many milliseconds the event is sent again; undefined: it is given up. */
   readonly retryIn: (event: Event, error: unknown, tries: number) => number | undefined;
 }
 
-/** Sends events to the apiserver, in their order, so many at once. `First` is what is kept of one that may come again. */
+/** Sends events to the apiserver in their order, at most `mostAtOnce` at once. `First` is what it keeps of an event, to count the same one again. */
 export class EventSender<Event, Sent extends ApiObject, First> {
   readonly #options: EventSenderOptions<Event, Sent>;
   readonly #waiting: Event[] = [];

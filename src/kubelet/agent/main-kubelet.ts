@@ -380,10 +380,10 @@ export class MainKubelet {
 
   /** pkg/kubelet/kubelet_pods.go isPodInactive: a pod that has ended counts while it is being brought to its end. */
   #activePods(): Pod[] {
-    return this.options.podManager.getPods().filter(({ metadata, status }) => {
-      const podUID = metadata?.uid ?? '';
+    return this.options.podManager.getPods().filter((pod) => {
+      const podUID = podUIDOf(pod);
       if (this.podWorkers.isPodKnownTerminated(podUID)) return false;
-      const phases = [status?.phase, this.statusManager.getPodStatus(podUID)?.phase];
+      const phases = [pod.status?.phase, this.statusManager.getPodStatus(podUID)?.phase];
       return !phases.some(isTerminalPhase) || this.podWorkers.isPodTerminationRequested(podUID);
     });
   }

@@ -30,8 +30,9 @@ import { awaitedByNode, nodeSnapshot, podReport } from './provider-node-snapshot
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
-const lateList = (): ApiError =>
-  new ApiError({ reason: 'Timeout', message: `getPods() gave no answer within ${listTimeoutMs} ms` });
+function lateList(): ApiError {
+  return new ApiError({ reason: 'Timeout', message: `getPods() gave no answer within ${listTimeoutMs} ms` });
+}
 
 /**
  * A node whose pods a {@link ProviderNodeOptions.provider} runs: its object and its Lease, the pods of the apiserver and of

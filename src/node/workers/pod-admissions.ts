@@ -28,7 +28,7 @@ export interface PodAdmissionsOptions {
 /** Asks whether pods may run that are new on this node. */
 export class PodAdmissions {
   readonly #options: PodAdmissionsOptions;
-  /** The uids of the pods that nobody could say of whether they may run. */
+  /** The uids of the pods of which nobody could say whether they may run. */
   readonly #waiting = new Set<string>();
 
   constructor(options: PodAdmissionsOptions) {

@@ -34,8 +34,9 @@ function finishingChange({ agent, podStatuses, records }: FinishContext, podUID:
 function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: string, entry: VersionedPodStatus): boolean {
   if (entry.podIsFinished || entry.deletionSeenAt === undefined || showsRunningContainer(entry.status)) return false;
   const target = agent.target(podUID);
-  if (!records.isAcknowledged(podUID, entry.deletionSeenAt, target) || !agent.isOrdinaryPod(podUID)) return false;
-  const copy = target && agent.freshest(target);
+  if (target === undefined || !records.isAcknowledged(podUID, entry.deletionSeenAt, target)) return false;
+  if (!agent.isOrdinaryPod(podUID)) return false;
+  const copy = agent.freshest(target);
   if (!copy?.deleting || copy.isMirrorPod) return false;
   return !agent.podCouldHaveRunningContainers(podUID, entry) && agent.podResourcesAreReclaimed(podUID, entry);
 }

@@ -101,8 +101,20 @@ export class StatusSync {
     const reports = new SyncReports({ context, phases, clock, events, logger, metrics });
     const worker = new SyncWorker({ context, cache, finisher, waiters, reports, logger, concurrency });
     const staleReads = new StaleReads({ source, clock, staleAfterMs, syncPeriodMs });
-    const pods = { podManager, podStatuses, podStatusChannel, agent, copies };
-    this.#loop = new StatusSyncLoop({ ...pods, worker, records, staleReads, clock, logger, metrics, syncPeriodMs });
+    const loop = new StatusSyncLoop({
+      worker,
+      records,
+      podStatusChannel,
+      podManager,
+      podStatuses,
+      agent,
+      copies,
+      staleReads,
+      clock,
+      logger,
+      metrics,
+      syncPeriodMs,
+    });
 
     this.records = records;
     this.phases = phases;
@@ -114,6 +126,7 @@ export class StatusSync {
     this.#staleReads = staleReads;
     this.#reports = reports;
     this.#worker = worker;
+    this.#loop = loop;
   }
 
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */

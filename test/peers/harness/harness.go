@@ -22,7 +22,7 @@ func Play(t *testing.T, players map[string]Player, silence func(log io.Writer)) 
 	if err != nil {
 		t.Skip("ORACLE_IN is not set")
 	}
-	silence(devNull{})
+	silence(io.Discard)
 	out, err := os.Create(os.Getenv("ORACLE_OUT"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +63,6 @@ func Play(t *testing.T, players map[string]Player, silence func(log io.Writer)) 
 	}
 	t.Logf("%d cases", n)
 }
-
-type devNull struct{}
-
-func (devNull) Write(b []byte) (int, error) { return len(b), nil }
 
 // WithOut gives the line as it came, with what upstream did at its end.
 func WithOut(line []byte, out any) (any, error) {
