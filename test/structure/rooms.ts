@@ -186,7 +186,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/scheduler',
   'observe/debug/page': '',
   'observe/debug':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json client/resources ' +
+    'base/guard base/clock base/errors base/options base/logging base/problem base/concurrency api/json client/resources ' +
     'status/events status/sync status/status-manager observe/debug/page',
   'observe/opentelemetry-metrics': 'base/options base/metrics',
   'observe/prometheus-metrics': 'base/errors base/options base/metrics',

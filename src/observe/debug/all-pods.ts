@@ -1,0 +1,204 @@
+import type { Problem } from '../../base/problem.ts';
+import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
+import type { DebugPodRow } from './debug-api.ts';
+import type { TroubleOfKind } from './debug-notes.ts';
+import type { PartKind, ToldPart } from './debug-part.ts';
+import { type Counts, type PodTable, type TableChanges } from './pod-table.ts';
+import { bareProblem, isSameProblem } from './told-problems.ts';
+
+/** What a node or a scheduler says of a pod. */
+interface Outside {
+  readonly namespace: string;
+  readonly name: string;
+  readonly since: number;
+  readonly by: PartKind;
+  readonly problem: Problem | undefined;
+}
+
+/** What all pods come to. */
+export interface AllCounts extends Counts {
+  readonly pods: number;
+  readonly inTrouble: number;
+  readonly kinds: Iterable<TroubleOfKind>;
+}
+
+/**
+ * The rows of all pods: those of the manager's table, with what a node and a scheduler say is wrong, and those that only a node or a
+ * scheduler knows. Of the parts each look reads at most 1000 problems and 1000 pods.
+ */
+export class AllPods {
+  readonly #table: PodTable;
+  #outside: ReadonlyMap<string, Outside> = new Map();
+  /** Pods of which a part has said something new since the changes were last taken. */
+  readonly #changed = new Set<string>();
+  #isFollowed = false;
+
+  constructor(table: PodTable) {
+    this.#table = table;
+  }
+
+  /** See `PodTable.follow`. */
+  follow(): void {
+    this.unfollow();
+    this.#isFollowed = true;
+    this.#table.follow();
+  }
+
+  /** See `PodTable.unfollow`. */
+  unfollow(): void {
+    this.#isFollowed = false;
+    this.#changed.clear();
+    this.#table.unfollow();
+  }
+
+  /** Reads every row. The part before another one says what to begin with. */
+  readAll(parts: readonly ToldPart[]): StatusManagerSnapshot {
+    const snapshot = this.#table.readAll();
+    this.#take(parts, snapshot.at);
+    return snapshot;
+  }
+
+  /** Reads the rows that may have changed, and a share of the others. */
+  readSome(parts: readonly ToldPart[]): StatusManagerSnapshot {
+    const snapshot = this.#table.readSome();
+    this.#take(parts, snapshot.at);
+    return snapshot;
+  }
+
+  takeChanges(): TableChanges {
+    const { changed, removed } = this.#table.takeChanges();
+    const podUIDs = new Set([...changed.map(({ podUID }) => podUID), ...removed, ...this.#changed]);
+    this.#changed.clear();
+    const rows = Array.from(podUIDs, (podUID) => ({ podUID, row: this.get(podUID) }));
+    return {
+      changed: rows.flatMap(({ row }) => row ?? []),
+      removed: rows.flatMap(({ podUID, row }) => (row === undefined ? podUID : [])),
+    };
+  }
+
+  get(podUID: string): DebugPodRow | undefined {
+    const row = this.#table.get(podUID);
+    const outside = this.#outside.get(podUID);
+    if (outside === undefined) return row;
+    return row === undefined ? outsideRow(podUID, outside) : withProblem(row, outside.problem);
+  }
+
+  /** The row of a pod as these parts tell of it, whatever the manager knows; undefined where they do not. */
+  rowOfParts(podUID: string, parts: readonly ToldPart[], now: number): DebugPodRow | undefined {
+    const outside = outsideOf(parts, this.#outside, now).get(podUID);
+    return outside && outsideRow(podUID, outside);
+  }
+
+  rows(): DebugPodRow[] {
+    const rows: DebugPodRow[] = [];
+    for (const row of this.#table.rows()) rows.push(withProblem(row, this.#outside.get(row.podUID)?.problem));
+    for (const [podUID, outside] of this.#outsideOnly()) rows.push(outsideRow(podUID, outside));
+    return rows;
+  }
+
+  counts(): AllCounts {
+    const { bySync, byPhase, oldestUnsentMs } = this.#table.counts();
+    const trouble = new Map<string, TroubleOfKind>();
+    let [pods, inTrouble, outsideOnly] = [0, 0, 0];
+    const count = (row: DebugPodRow, of: TroubleOfKind['of']): void => {
+      pods += 1;
+      if (row.problem === undefined) return;
+      inTrouble += 1;
+      noteTrouble(trouble, row, row.problem, of);
+    };
+    for (const row of this.#table.rows()) {
+      const outside = this.#outside.get(row.podUID);
+      const problem = outside?.problem;
+      count(withProblem(row, problem), problem === undefined ? 'manager' : (outside?.by ?? 'manager'));
+    }
+    for (const [podUID, outside] of this.#outsideOnly()) {
+      outsideOnly += 1;
+      count(outsideRow(podUID, outside), outside.by);
+    }
+    return {
+      bySync: outsideOnly === 0 ? bySync : { ...bySync, unknown: (bySync.unknown ?? 0) + outsideOnly },
+      byPhase: outsideOnly === 0 ? byPhase : { ...byPhase, Unknown: (byPhase.Unknown ?? 0) + outsideOnly },
+      oldestUnsentMs,
+      pods,
+      inTrouble,
+      kinds: trouble.values(),
+    };
+  }
+
+  *#outsideOnly(): Generator<[podUID: string, outside: Outside]> {
+    for (const entry of this.#outside) if (this.#table.get(entry[0]) === undefined) yield entry;
+  }
+
+  #take(parts: readonly ToldPart[], at: number): void {
+    const [before, after] = [this.#outside, outsideOf(parts, this.#outside, at)];
+    this.#outside = after;
+    if (!this.#isFollowed) return;
+    for (const [podUID, outside] of after) if (!isSameOutside(before.get(podUID), outside)) this.#changed.add(podUID);
+    for (const podUID of before.keys()) if (!after.has(podUID)) this.#changed.add(podUID);
+  }
+}
+
+/** Of each pod the first problem; a pod with a problem that is not known to have no status may have one in the manager. */
+function outsideOf(parts: readonly ToldPart[], before: ReadonlyMap<string, Outside>, at: number): Map<string, Outside> {
+  const all = new Map<string, Outside>();
+  for (const { kind, problems, podsWithoutStatus } of parts) {
+    for (const problem of problems) {
+      const { podUID, podNamespace = '', podName = '', since } = problem;
+      if (podUID === undefined || all.has(podUID)) continue;
+      const names = { namespace: podNamespace, name: podName };
+      all.set(podUID, { ...names, since: since ?? before.get(podUID)?.since ?? at, by: kind, problem: bareProblem(problem) });
+    }
+    for (const { podUID, podNamespace, podName, since } of podsWithoutStatus) {
+      const problem = all.get(podUID)?.problem;
+      const names = { namespace: podNamespace, name: podName };
+      all.set(podUID, { ...names, since: since ?? before.get(podUID)?.since ?? at, by: kind, problem });
+    }
+  }
+  return all;
+}
+
+function isSameOutside(a: Outside | undefined, b: Outside): boolean {
+  return (
+    a !== undefined &&
+    a.since === b.since &&
+    a.by === b.by &&
+    a.name === b.name &&
+    a.namespace === b.namespace &&
+    isSameProblem(a.problem, b.problem)
+  );
+}
+
+function withProblem(row: DebugPodRow, problem: Problem | undefined): DebugPodRow {
+  return problem === undefined ? row : { ...row, problem };
+}
+
+/** The row of a pod that the manager has no status of. */
+function outsideRow(podUID: string, { namespace, name, since, by, problem }: Outside): DebugPodRow {
+  return withProblem({ ...rowWithoutStatus(podUID, namespace, name || podUID), changedAt: since, knownBy: by }, problem);
+}
+
+/** The row of a pod of which nothing but its name is known. */
+export function rowWithoutStatus(podUID: string, namespace: string, name: string): DebugPodRow {
+  return {
+    podUID,
+    namespace,
+    name,
+    phase: undefined,
+    ready: false,
+    restarts: 0,
+    sync: 'unknown',
+    version: 0,
+    acknowledgedVersion: 0,
+    failures: 0,
+    isStatic: false,
+    isDeleting: false,
+    changedAt: 0,
+  };
+}
+
+function noteTrouble(trouble: Map<string, TroubleOfKind>, row: DebugPodRow, problem: Problem, of: TroubleOfKind['of']): void {
+  const known = trouble.get(problem.kind);
+  const isOlder = known === undefined || (problem.since ?? Number.MAX_VALUE) < (known.problem.since ?? Number.MAX_VALUE);
+  const pods = (known?.pods ?? 0) + 1;
+  trouble.set(problem.kind, isOlder ? { row, problem, of, pods } : { ...known, pods });
+}
