@@ -1,46 +1,46 @@
-import type { DebugPod } from '../../../../src/observe/debug/debug-api.ts';
-
-/** The pod whose timeline is shown. */
-export interface OpenPodState {
-  readonly podUID: string;
+/** What is shown beside the table, under the key that opens it: a pod by its uid, a part by its kind. */
+export interface OpenPanelState<Shown> {
+  readonly key: string;
   /** What was last read; undefined until the first answer. */
-  readonly pod: DebugPod | undefined;
-  /** Why the last read gave nothing; undefined when it gave the pod. */
-  readonly problem: string | undefined;
+  readonly shown: Shown | undefined;
+  /** Why the last read gave nothing; undefined when it gave something. */
+  readonly failure: string | undefined;
 }
 
-export interface OpenPodOptions {
-  /** Reads a pod; undefined when there is none of that UID. */
-  readonly read: (podUID: string) => Promise<DebugPod | undefined>;
+export interface OpenPanelOptions<Shown> {
+  /** What is read, for messages: `pod`. */
+  readonly what: string;
+  /** Undefined when there is nothing under this key. */
+  readonly read: (key: string) => Promise<Shown | undefined>;
   readonly setTimer: (callback: () => void, delayMs: number) => () => void;
   readonly onChange: () => void;
 }
 
-/** A pod that changes all the time is read so often, and no more. */
+/** What changes all the time is read so often, and no more. */
 const refreshMs = 500;
 
-/** Reads one pod, and again after each change of it: one read at a time, the newest wish wins. */
-export class OpenPod {
-  readonly #options: OpenPodOptions;
-  #state: OpenPodState | undefined;
-  /** One object for each pod that is opened: an answer for one that was closed since is dropped. */
+/** Reads what is open, and again after each change of it: one read at a time, the newest wish wins. */
+export class OpenPanel<Shown> {
+  readonly #options: OpenPanelOptions<Shown>;
+  #state: OpenPanelState<Shown> | undefined;
+  /** One object for each opening: an answer for one that was closed since is dropped. */
   #visit: object = {};
   #isReading = false;
   #isStale = false;
   #cancelTimer = (): void => {};
 
-  constructor(options: OpenPodOptions) {
+  constructor(options: OpenPanelOptions<Shown>) {
     this.#options = options;
   }
 
-  get state(): OpenPodState | undefined {
+  get state(): OpenPanelState<Shown> | undefined {
     return this.#state;
   }
 
-  open(podUID: string): void {
-    if (this.#state?.podUID === podUID) return;
+  open(key: string): void {
+    if (this.#state?.key === key) return;
     this.close();
-    this.#state = { podUID, pod: undefined, problem: undefined };
+    this.#state = { key, shown: undefined, failure: undefined };
     void this.#read();
   }
 
@@ -53,7 +53,7 @@ export class OpenPod {
     this.#options.onChange();
   }
 
-  /** The pod has changed, or the connection is new. */
+  /** What is open has changed, or the connection is new. */
   refresh(): void {
     if (this.#state === undefined) return;
     if (this.#isReading) this.#isStale = true;
@@ -63,15 +63,16 @@ export class OpenPod {
   /** Never rejects. */
   async #read(): Promise<void> {
     const visit = this.#visit;
-    const { podUID, pod: known } = this.#state ?? { podUID: '', pod: undefined };
+    const { what, read, onChange } = this.#options;
+    const { key, shown: known } = this.#state ?? { key: '', shown: undefined };
     this.#isReading = true;
-    const answer = await this.#options.read(podUID).then(
-      (pod) => ({ pod, problem: pod === undefined ? 'The server knows no such pod any more.' : undefined }),
-      (error: unknown) => ({ pod: undefined, problem: `The pod could not be read: ${String(error)}` }),
+    const answer = await read(key).then(
+      (shown) => ({ shown, failure: shown === undefined ? `The server knows no such ${what} any more.` : undefined }),
+      (error: unknown) => ({ shown: undefined, failure: `The ${what} could not be read: ${String(error)}` }),
     );
     if (visit !== this.#visit) return;
-    this.#state = { podUID, pod: answer.pod ?? known, problem: answer.problem };
-    this.#options.onChange();
+    this.#state = { key, shown: answer.shown ?? known, failure: answer.failure };
+    onChange();
     this.#cancelTimer = this.#options.setTimer(() => this.#readAgain(), refreshMs);
   }
 
