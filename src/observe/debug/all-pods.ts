@@ -3,7 +3,7 @@ import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import type { DebugPodRow } from './debug-api.ts';
 import type { TroubleOfKind } from './debug-notes.ts';
 import type { PartKind, ToldPart } from './debug-part.ts';
-import { type Counts, type PodTable, type TableChanges } from './pod-table.ts';
+import type { Counts, PodTable, TableChanges } from './pod-table.ts';
 import { bareProblem, isSameProblem } from './told-problems.ts';
 
 /** What a node or a scheduler says of a pod. */

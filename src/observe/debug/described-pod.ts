@@ -71,9 +71,7 @@ function askManager(manager: DebugManager | undefined, uid: string): ToldByManag
   if (manager === undefined) {
     return { podUID: uid, row: undefined, problem: undefined, namespace: '', name: '', about: noManager };
   }
-  const explained = manager.explain(uid);
-  const { podUID, reason, differs, retryAt, version } = explained;
-  const { problem, podNamespace, podName } = explained as { problem?: unknown; podNamespace?: unknown; podName?: unknown };
+  const { podUID, podNamespace, podName, problem, reason, differs, retryAt, version } = manager.explain(uid);
   const pod = manager.snapshot({ podUIDs: [podUID] }).pods[0];
   const status = version === undefined ? undefined : toWireJson(manager.getPodStatus(podUID));
   return {

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
-import type { Problem } from '../../base/problem.ts';
+import { problemReport } from '../../base/problem.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodSnapshot, StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import type { PodSyncPhase } from '../../status/sync/sync-phase.ts';
@@ -164,10 +164,12 @@ export class PodTable {
 
 /** What stands for the manager of a page that shows none: it has no pods. */
 export function noManager(clock: SteadyClock): Pick<StatusManager, 'snapshot'> {
-  const channel = { depth: 0, capacity: 0, dropped: 0 };
-  return {
-    snapshot: () => ({ at: clock.now(), state: 'idle', podCount: 0, inFlight: 0, channel, pausedUntil: undefined, pods: [] }),
+  const nothing = {
+    ...problemReport([], 0),
+    ...({ state: 'idle', podCount: 0, inFlight: 0, pausedUntil: undefined, pods: [] } as const),
+    channel: { depth: 0, capacity: 0, dropped: 0 },
   };
+  return { snapshot: () => ({ ...nothing, at: clock.now() }) };
 }
 
 export interface Counts {
@@ -176,7 +178,7 @@ export interface Counts {
   readonly oldestUnsentMs: number | undefined;
 }
 
-export function rowOf(pod: PodSnapshot & { readonly problem?: Problem | undefined }): DebugPodRow {
+export function rowOf(pod: PodSnapshot): DebugPodRow {
   const { podUID, namespace, name, podPhase, ready, restarts, phase, version, acknowledgedVersion } = pod;
   const { failures, isStatic, isDeleting, changedAt, problem } = pod;
   return {
