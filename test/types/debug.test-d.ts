@@ -15,6 +15,13 @@ describe('createDebugHandler', () => {
     expectTypeOf(createDebugHandler({ manager, node })).toEqualTypeOf<DebugHandler>();
     const head = { nodeName: 'n', state: 'running', ready: true, registered: true, notes: [] };
     createDebugHandler({ manager, node: { snapshot: () => head, explain: () => ({}) } });
+    const problem = { kind: 'k', message: 'm', attempt: 0 };
+    const more = { problems: [problem], podsWithoutStatus: [{ podUID: 'u', podNamespace: 'n', podName: 'p' }] };
+    createDebugHandler({ manager, node: { snapshot: () => ({ ...head, ...more }), explain: () => ({}) } });
+  });
+
+  it('takes a scheduler, also alone', () => {
+    createDebugHandler({ scheduler: { snapshot: () => ({}), explain: () => ({ text: '' }) } });
   });
 
   it('refuses what is no manager, and options that are not there', () => {
@@ -22,8 +29,8 @@ describe('createDebugHandler', () => {
     createDebugHandler({ manager: node });
     // @ts-expect-error misspelt
     createDebugHandler({ manager, allowedHost: ['a'] });
-    // @ts-expect-error the manager is needed
-    createDebugHandler({ node });
+    // @ts-expect-error a node is no scheduler
+    createDebugHandler({ manager, scheduler: {} });
   });
 
   it('gives the listener of a server, and what a framework mounts', () => {

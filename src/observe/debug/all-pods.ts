@@ -1,17 +1,20 @@
 import type { Problem } from '../../base/problem.ts';
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
-import type { DebugPodRow } from './debug-api.ts';
+import type { DebugNote, DebugPodRow } from './debug-api.ts';
 import type { TroubleOfKind } from './debug-notes.ts';
-import type { PartKind, ToldPart } from './debug-part.ts';
+import type { ToldPart } from './debug-part.ts';
 import type { Counts, PodTable, TableChanges } from './pod-table.ts';
-import { bareProblem, isSameProblem } from './told-problems.ts';
+import { bareProblem, isSameProblem, problemsOf } from './told-problems.ts';
 
-/** What a node or a scheduler says of a pod. */
+/** What one of them says of what is wrong, and of pods that the manager has no status of. */
+export type Teller = Pick<ToldPart, 'problems' | 'podsWithoutStatus'> & { readonly kind: DebugNote['of'] };
+
+/** What somebody else than the manager's table says of a pod. */
 interface Outside {
   readonly namespace: string;
   readonly name: string;
   readonly since: number;
-  readonly by: PartKind;
+  readonly by: DebugNote['of'];
   readonly problem: Problem | undefined;
 }
 
@@ -51,17 +54,17 @@ export class AllPods {
     this.#table.unfollow();
   }
 
-  /** Reads every row. The part before another one says what to begin with. */
+  /** Reads every row. */
   readAll(parts: readonly ToldPart[]): StatusManagerSnapshot {
     const snapshot = this.#table.readAll();
-    this.#take(parts, snapshot.at);
+    this.#take(tellers(snapshot, parts), snapshot.at);
     return snapshot;
   }
 
   /** Reads the rows that may have changed, and a share of the others. */
   readSome(parts: readonly ToldPart[]): StatusManagerSnapshot {
     const snapshot = this.#table.readSome();
-    this.#take(parts, snapshot.at);
+    this.#take(tellers(snapshot, parts), snapshot.at);
     return snapshot;
   }
 
@@ -84,7 +87,7 @@ export class AllPods {
   }
 
   /** The row of a pod as these parts tell of it, whatever the manager knows; undefined where they do not. */
-  rowOfParts(podUID: string, parts: readonly ToldPart[], now: number): DebugPodRow | undefined {
+  rowOfParts(podUID: string, parts: readonly Teller[], now: number): DebugPodRow | undefined {
     const outside = outsideOf(parts, this.#outside, now).get(podUID);
     return outside && outsideRow(podUID, outside);
   }
@@ -109,7 +112,7 @@ export class AllPods {
     for (const row of this.#table.rows()) {
       const outside = this.#outside.get(row.podUID);
       const problem = outside?.problem;
-      count(withProblem(row, problem), problem === undefined ? 'manager' : (outside?.by ?? 'manager'));
+      count(withProblem(row, problem), outside?.problem === undefined ? 'manager' : outside.by);
     }
     for (const [podUID, outside] of this.#outsideOnly()) {
       outsideOnly += 1;
@@ -129,8 +132,8 @@ export class AllPods {
     for (const entry of this.#outside) if (this.#table.get(entry[0]) === undefined) yield entry;
   }
 
-  #take(parts: readonly ToldPart[], at: number): void {
-    const [before, after] = [this.#outside, outsideOf(parts, this.#outside, at)];
+  #take(all: readonly Teller[], at: number): void {
+    const [before, after] = [this.#outside, outsideOf(all, this.#outside, at)];
     this.#outside = after;
     if (!this.#isFollowed) return;
     for (const [podUID, outside] of after) if (!isSameOutside(before.get(podUID), outside)) this.#changed.add(podUID);
@@ -138,8 +141,14 @@ export class AllPods {
   }
 }
 
+/** Whose word counts, the first one most: the node's, then the manager's, also of pods that have no status, then the scheduler's. */
+export function tellers(snapshot: Pick<StatusManagerSnapshot, 'problems'>, parts: readonly ToldPart[]): Teller[] {
+  const manager: Teller = { kind: 'manager', problems: problemsOf(snapshot.problems), podsWithoutStatus: [] };
+  return [...parts.filter(({ kind }) => kind === 'node'), manager, ...parts.filter(({ kind }) => kind !== 'node')];
+}
+
 /** Of each pod the first problem; a pod with a problem that is not known to have no status may have one in the manager. */
-function outsideOf(parts: readonly ToldPart[], before: ReadonlyMap<string, Outside>, at: number): Map<string, Outside> {
+function outsideOf(parts: readonly Teller[], before: ReadonlyMap<string, Outside>, at: number): Map<string, Outside> {
   const all = new Map<string, Outside>();
   for (const { kind, problems, podsWithoutStatus } of parts) {
     for (const problem of problems) {

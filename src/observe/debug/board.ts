@@ -2,7 +2,7 @@ import type { Clock, SteadyClock } from '../../base/clock.ts';
 import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { PodRemovedEvent, PodUpdatedEvent, StatusManagerEvents } from '../../status/events/status-manager-events.ts';
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
-import { AllPods } from './all-pods.ts';
+import { AllPods, type Teller, tellers } from './all-pods.ts';
 import type { DebugChanges, DebugPart, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
 import { notesFrom, type OwnProblem } from './debug-notes.ts';
 import {
@@ -96,7 +96,7 @@ export class Board {
       at,
       state: this.#options.manager === undefined ? 'none' : state,
       ...counts,
-      notes: notesFrom(ownProblems(parts), kinds),
+      notes: notesFrom(ownProblems(tellers(snapshot, parts)), kinds),
       inFlight,
       channelDepth: channel.depth,
       channelCapacity: channel.capacity,
@@ -109,10 +109,16 @@ export class Board {
 }
 
 /** The problems that are no pod's: those of pods are in the rows. */
-function ownProblems(parts: readonly ToldPart[]): OwnProblem[] {
-  return parts.flatMap(({ kind, problems }) =>
-    problems.flatMap((problem) => (problem.podUID === undefined ? { of: kind, problem } : [])),
-  );
+function ownProblems(all: readonly Teller[]): OwnProblem[] {
+  const own = new Map<string, OwnProblem>();
+  for (const { kind, problems } of all) {
+    for (const problem of problems) {
+      const key = `${problem.kind} ${problem.message}`;
+      // a node tells its manager's problems, too
+      if (problem.podUID === undefined && !own.has(key)) own.set(key, { of: kind, problem });
+    }
+  }
+  return [...own.values()];
 }
 
 export interface RecorderOptions {

@@ -53,8 +53,8 @@ export interface DebugPodRow {
   readonly changedAt: number;
   /** What is wrong with the pod: of several things the one to begin with. Left out while all is well. */
   readonly problem?: Problem | undefined;
-  /** Who alone knows the pod, where the manager has no status of it. */
-  readonly knownBy?: 'node' | 'scheduler' | undefined;
+  /** Who tells of the pod, where the manager has no status of it. */
+  readonly knownBy?: 'node' | 'manager' | 'scheduler' | undefined;
 }
 
 /** One second of traffic. */

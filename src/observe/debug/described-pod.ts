@@ -112,8 +112,10 @@ interface ToldByScheduler {
 }
 
 function askedOfScheduler(scheduler: DebugSchedulerSource | undefined, podUID: string): ToldByScheduler {
+  const told: unknown = callGuarded(() => scheduler?.explain(podUID), ignoreFailure);
   const read = (): ToldByScheduler | undefined => {
-    const { state, text, problem } = (scheduler?.explain(podUID) ?? {}) as Record<string, unknown>;
+    if (typeof told !== 'object' || told === null) return undefined;
+    const { state, text, problem } = told as Record<string, unknown>;
     if (typeof text !== 'string' || state === 'unknown') return undefined;
     return { text: text.slice(0, longestText), problem: problemOf(problem) };
   };

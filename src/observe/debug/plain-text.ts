@@ -1,4 +1,4 @@
-import { type Problem, podText, problemText, roundedDuration } from '../../base/problem.ts';
+import { type Problem, problemText, roundedDuration } from '../../base/problem.ts';
 import type {
   DebugPart,
   DebugPathChange,
@@ -162,7 +162,8 @@ function troubleText(problem: Problem | undefined, now: number, names = ''): str
 
 /** `default/web: ` for a problem of a pod; empty for another one. */
 function namesOf({ podUID, podNamespace = '', podName = '' }: DebugProblem): string {
-  return podUID === undefined ? '' : `${podText({ podUID, podNamespace, podName })}: `;
+  if (podUID === undefined) return '';
+  return podName === '' ? `the pod with uid ${podUID}: ` : `${podNamespace}/${podName}: `;
 }
 
 function entryText(entry: DebugTimelineEntry, now: number): string {

@@ -12,7 +12,10 @@ it('shows markup in whatever comes from the cluster as text', async () => {
   const shown = await openDebugPage(open, [row], {
     view: `pod=${encodeURIComponent(row.podUID)}`,
     prepare: (server) => {
-      server.summary = { state: markup, node: { name: markup, state: markup, ready: true, registered: true, notes: [markup] } };
+      server.summary = {
+        state: markup,
+        node: { name: markup, state: markup, ready: true, registered: true, notes: [markup], problemCount: 1 },
+      };
       server.describe({
         ...podDetails(row),
         reason: markup,

@@ -32,6 +32,7 @@ function everything(server: FakeDebugServer): void {
     ready: true,
     registered: true,
     notes: ['It waits.'],
+    problemCount: 1,
   };
   server.summary = { node, pausedUntil: Date.now() + 3_600_000, oldestUnsentMs: 4200, state: 'draining' };
 }

@@ -13,7 +13,8 @@ export function Notices({ model }: { readonly model: Model }): VNode | null {
   const { connection, summary } = model;
   const notices: VNode[] = [];
   if (connection.kind === 'waiting') notices.push(<Lost model={model} at={connection.at} />);
-  if (summary !== undefined && summary.state !== 'running' && summary.state !== 'none') {
+  // a manager tells that itself, as a problem
+  if (summary?.notes.length === 0 && summary.state !== 'running' && summary.state !== 'none') {
     notices.push(<p class="notice tone-late">The status manager is {summary.state}.</p>);
   }
   if (summary?.pausedUntil !== undefined && summary.pausedUntil > model.now()) {
