@@ -36,7 +36,9 @@ function addLines(lines: [string, string][], prefix: string, value: object, dept
     const label = labelOf(value, key, inner);
     const name = prefix === '' ? label : `${prefix}.${label}`;
     if (typeof inner === 'object' && inner !== null && !(inner instanceof Date)) {
-      if (depth > 1) addLines(lines, name, inner, depth - 1);
+      // a list's member that is called by its name need not tell it again
+      const told = label === key ? inner : { ...inner, name: undefined };
+      if (depth > 1) addLines(lines, name, told, depth - 1);
       continue;
     }
     const text = textOf(key, inner);

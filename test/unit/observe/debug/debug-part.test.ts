@@ -91,7 +91,6 @@ describe('what the handler shows of a node', () => {
       ['held', 'true'],
       ['list.0', 'a'],
       ['list.1.b', '1'],
-      ['list.named.name', 'named'],
       ['list.named.lastSeenAt', time],
     ]);
   });

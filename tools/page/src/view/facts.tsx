@@ -4,7 +4,8 @@ import { age, duration, isoTime, timeOfDay } from '../text/format.ts';
 export type Fact = readonly [name: string, value: string | VNode];
 
 /** Names and values, side by side. */
-export function Facts({ facts }: { readonly facts: readonly Fact[] }): VNode {
+export function Facts({ facts }: { readonly facts: readonly Fact[] }): VNode | null {
+  if (facts.length === 0) return null;
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (

@@ -10,7 +10,7 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Enter', 'open the pod'],
   ['Escape', 'close what is open beside the table, else clear the filter'],
   ['t', 'show only pods in trouble, and all again'],
-  ['n', 'open the node'],
+  ['n  s', 'open the node, the scheduler'],
   ['p', 'pause and resume'],
   ['?', 'show this help'],
 ];
@@ -50,6 +50,7 @@ export function watchKeys(model: Model, openHelp: () => void): void {
     if (event.key === 'p') togglePause(model);
     if (event.key === 't') model.filterBy({ trouble: !model.rows.filter.trouble });
     if (event.key === 'n' && model.summary?.node !== undefined) model.openPanelOf('node');
+    if (event.key === 's' && model.summary?.scheduler !== undefined) model.openPanelOf('scheduler');
   });
 }
 

@@ -69,16 +69,16 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
 
 function Differs({ paths }: { readonly paths: readonly string[] }): VNode {
   return (
-    <dl class="facts">
-      <div class="wide">
-        <dt>Differs on the apiserver</dt>
+    <details class="more">
+      <summary>Differs on the apiserver: {paths.length === 1 ? 'one place' : `${paths.length} places`}</summary>
+      <ul>
         {paths.map((path) => (
-          <dd key={path}>
+          <li key={path}>
             <code>{path}</code>
-          </dd>
+          </li>
         ))}
-      </div>
-    </dl>
+      </ul>
+    </details>
   );
 }
 

@@ -66,7 +66,7 @@ function PartPill({ href, isWell, words, problemCount }: PartPillProps): VNode {
   return (
     <a class={`pill tone-${tone}`} href={href}>
       {words}
-      {problems}
+      {problems === '' ? null : <span class="problems">{problems}</span>}
     </a>
   );
 }
