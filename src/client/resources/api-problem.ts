@@ -1,7 +1,8 @@
 import { membersOf } from '../../api/json/json.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
-import { classOf, type ErrorClass, readApiFailure } from './error-class.ts';
+import { classOf, type ErrorClass, type RetriedError, readApiFailure } from './error-class.ts';
 
 /** What a request's failure means to a person: one word for it, and what would help. */
 export interface FailureInWords {
@@ -103,4 +104,10 @@ function wordsOfCode(error: unknown): FailureInWords | undefined {
 /** The problem that a failed request is. `what`: what could not be done, such as `the node could not be registered`. Never throws. */
 export function apiProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
   return frozenProblem({ ...failureInWords(error), message: `${what}: ${readApiFailure(error).message}`, ...times });
+}
+
+/** The failure in words, as it can be shown and turned into JSON. Never throws. */
+export function retriedError({ error, at, retryAt }: LastFailure): RetriedError {
+  const failure = readApiFailure(error, at);
+  return { errorClass: classOf(failure), message: failure.message, at, retryAt, ...failureInWords(error) };
 }
