@@ -7,7 +7,7 @@ import type { StepFailure } from './node-object/steady-loop.ts';
 import type { PodWorkerReport } from './workers/pod-worker-report.ts';
 
 /** What every node knows of itself, whatever runs its pods. */
-export interface NodeFacts {
+export interface ObservedNode {
   /** In milliseconds since the epoch. */
   readonly at: number;
   readonly node: Pick<NodeObjectReport, 'registered' | 'rival' | 'nodeFailure' | 'leaseFailure'> & {
@@ -26,7 +26,7 @@ const freshRivalMs = 300_000;
 const notReady = 'See why the function `readiness`, or a part that it asks, says no.';
 
 /** What is wrong with the node itself: its object, its Lease, its sources and its loop. Both kinds of nodes say the same of it. */
-export function nodeProblems({ at, node, sources, lastIterationAt }: NodeFacts): Problem[] {
+export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNode): Problem[] {
   const { registered, readiness, rival, nodeFailure, leaseFailure } = node;
   const problems: Problem[] = [];
   if (!registered) problems.push(stepProblem('the node object is not registered', 'not-registered', nodeFailure));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import { type NodeFacts, nodeProblems, workerProblem } from '../../../src/node/node-problems.ts';
+import { type ObservedNode, nodeProblems, workerProblem } from '../../../src/node/node-problems.ts';
 
 const at = 1_000_000;
-const well: NodeFacts = {
+const well: ObservedNode = {
   at,
   node: { registered: true, readiness: { ready: true }, rival: undefined, nodeFailure: undefined, leaseFailure: undefined },
   sources: [{ name: 'api', hasSent: true, isWaiting: false, pods: 3, lastObservedAt: at, lastError: undefined }],
@@ -19,7 +19,7 @@ const failure = {
   since: at - 900,
 } as const;
 
-const ofNode = (node: Partial<NodeFacts['node']>) => nodeProblems({ ...well, node: { ...well.node, ...node } });
+const ofNode = (node: Partial<ObservedNode['node']>) => nodeProblems({ ...well, node: { ...well.node, ...node } });
 
 describe('nodeProblems', () => {
   it('finds none where all is well', () => {
