@@ -2,6 +2,7 @@ import { membersOf } from '../../api/json/json.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
+import { proxyErrorName } from '../transport/http-proxy.ts';
 import { classOf, type ErrorClass, type RetriedError, readApiFailure } from './error-class.ts';
 
 /** What a request's failure means to a person: one word for it, and what would help. */
@@ -46,6 +47,11 @@ const unreachable = { kind: 'unreachable', help: 'See whether this machine has a
 const ownCertificate = {
   kind: 'client-certificate',
   help: 'Renew the client certificate of the kubeconfig: the server does not take it.',
+};
+
+const proxy = {
+  kind: 'proxy',
+  help: 'Correct proxy-url of the kubeconfig, or its credentials: the proxy made no connection to the apiserver.',
 };
 
 /** What the codes of Node.js, OpenSSL and undici mean. */
@@ -94,7 +100,8 @@ export function failureInWords(error: unknown): FailureInWords {
 function wordsOfCode(error: unknown): FailureInWords | undefined {
   let one = error;
   for (let depth = 0; depth < deepestCause && typeof one === 'object' && one !== null; depth++) {
-    const { code, cause } = membersOf(one);
+    const { code, cause, name } = membersOf(one);
+    if (name === proxyErrorName) return proxy;
     if (typeof code === 'string' && Object.hasOwn(ofCode, code)) return ofCode[code];
     one = cause;
   }

@@ -153,7 +153,7 @@ export class PodProblems {
     if (isOnItsWay && clock.elapsed() - entry.agesFrom < longMs) return undefined;
     const phase = phases.phaseOf(podUID);
     if (state?.failure !== undefined) {
-      const retryAt = state.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? gate?.pausedUntil : undefined;
+      const retryAt = state.wait?.kind === 'backoff' ? state.wait.retryAt : this.#triedAt(phase);
       const { what, words, since } = state.failure;
       const message = `${what}: ${state.lastError?.message}`;
       return { ...words, message, since, attempt: state.failures, retryAt, ...(phase === 'quarantined' && quarantined) };
@@ -164,6 +164,13 @@ export class PodProblems {
     }
     if (phase === 'gone' && agent.isOrdinaryPod(podUID)) return { ...gone, since: entry.at };
     return this.#ofPhase(phase, state?.wait, entry);
+  }
+
+  /** When a pod that waits for nothing of its own is tried next: after the pause of all, or now. */
+  #triedAt(phase: PodSyncPhase): number | undefined {
+    const { gate, clock } = this.#options;
+    if (phase === 'paused') return gate?.pausedUntil;
+    return phase === 'in-flight' || phase === 'pending' ? clock.now() : undefined;
   }
 
   /** What only lasts too long. */

@@ -39,6 +39,11 @@ describe('failureInWords', () => {
     expect(failureInWords(network(code)).kind).toBe(kind);
   });
 
+  it('knows an error of a proxy, whatever its code', () => {
+    const cause = Object.assign(new Error('the proxy: connect ECONNREFUSED'), { name: 'ProxyError', code: 'ECONNREFUSED' });
+    expect(failureInWords(new ApiError({ reason: 'Network', message: 'no answer', cause })).kind).toBe('proxy');
+  });
+
   it('bears any error', () => {
     const loop = new Error('loop');
     loop.cause = loop;
