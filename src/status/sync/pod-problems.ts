@@ -99,11 +99,21 @@ export class PodProblems {
     return found && frozenProblem({ ...found, podUID, podNamespace, podName });
   }
 
-  /** The problems of all pods. It looks at those pods alone of which something is known that may not be well. */
+  /**
+   * The problems of all pods. It looks at those alone of which something is known that may not be well; at every pod while all wait, or
+   * while a request that gets no answer may keep others waiting.
+   */
   all(): PodProblem[] {
-    const { cache, records } = this.#options;
+    const { cache, records, gate } = this.#options;
+    if (gate?.pausedUntil !== undefined) return this.#ofPods(cache.podUIDs());
     const known = [cache.troubles.podUIDs(), this.#ended.keys(), this.#repairsBefore.keys(), records?.podUIDs() ?? []];
-    const podUIDs = new Set(known.flatMap((some) => [...some]));
+    const found = this.#ofPods(new Set(known.flatMap((some) => [...some])));
+    return found.some(({ kind }) => kind === noAnswer.kind)
+      ? this.#ofPods(new Set([...cache.podUIDs(), ...this.#ended.keys()]))
+      : found;
+  }
+
+  #ofPods(podUIDs: Iterable<string>): PodProblem[] {
     return Array.from(podUIDs, (podUID) => this.of(podUID)).filter((found) => found !== undefined);
   }
 
