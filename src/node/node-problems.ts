@@ -78,7 +78,7 @@ function sourceProblems({ name, hasSent, isWaiting, lastError }: PodSourceReport
 }
 
 function sourceProblem(what: string, kind: string, error: RetriedError | undefined): Problem {
-  if (error === undefined) return frozenProblem({ kind, message: what, attempt: 0 });
+  if (error === undefined) return frozenProblem({ kind, message: what, attempt: 0, help: 'See why the source sends no list.' });
   const { message, at, retryAt, help } = error;
   return frozenProblem({ kind: error.kind, message: `${what}: ${message}`, attempt: 1, since: at, retryAt, help });
 }

@@ -36,6 +36,11 @@ const ofClass: Readonly<Record<ErrorClass, FailureInWords>> = {
   aborted: { kind: 'aborted', help: undefined },
 };
 
+const deniedByWebhook = {
+  kind: 'admission-denied',
+  help: 'Ask who runs the admission webhook that the message names: it refuses this write, and no right is missing.',
+};
+
 const dns = { kind: 'dns', help: 'Correct the name of the server in the kubeconfig, or the DNS of this machine.' };
 const wrongCA = {
   kind: 'wrong-ca',
@@ -92,7 +97,9 @@ const deepestCause = 5;
 
 /** What an error of a request means: a word, and what would help. By the answer's class; where no answer came, by the code of the cause. Never throws. */
 export function failureInWords(error: unknown): FailureInWords {
-  const errorClass = classOf(readApiFailure(error));
+  const failure = readApiFailure(error);
+  const errorClass = classOf(failure);
+  if (errorClass === 'forbidden' && failure.message.includes('admission webhook')) return deniedByWebhook;
   if (errorClass !== 'unavailable') return ofClass[errorClass];
   return callGuarded(() => wordsOfCode(error), ignoreFailure) ?? ofClass.unavailable;
 }

@@ -297,7 +297,7 @@ export const nodeRows: readonly NodeRow[] = [
     about: 'node',
     kind: 'source-silent',
     words: 'the source "mute" has not sent its pods',
-    help: undefined,
+    help: 'See why the source sends no list.',
     retried: false,
     options: { sources: { mute: { start() {}, stop() {} } } },
   },

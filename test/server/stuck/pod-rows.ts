@@ -87,10 +87,10 @@ export const statusRows: readonly NodeRow[] = [
     id: 'status-webhook',
     title: 'an admission webhook refuses the status (403 with its words)',
     about: 'pod',
-    kind: 'forbidden',
+    kind: 'admission-denied',
     words: 'admission webhook "policy.example.com" denied the request',
     log: notWritten,
-    help: 'Give the user that the message names the right that it names; deploy/rbac.yaml has all that are needed.',
+    help: 'Ask who runs the admission webhook that the message names: it refuses this write, and no right is missing.',
     arrange: (stuck) =>
       refuseStatus(stuck, refusal(403, 'Forbidden', 'admission webhook "policy.example.com" denied the request: no')),
   },
