@@ -1,6 +1,6 @@
 import type { Problem } from '../../base/problem.ts';
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
-import type { DebugNote, DebugPodRow } from './debug-api.ts';
+import type { DebugNote, DebugPodRow, DebugProblem } from './debug-api.ts';
 import type { TroubleOfKind } from './debug-notes.ts';
 import type { ToldPart } from './debug-part.ts';
 import type { Counts, PodTable, TableChanges } from './pod-table.ts';
@@ -144,7 +144,19 @@ export class AllPods {
 /** Whose word counts, the first one most: the node's, then the manager's, also of pods that have no status, then the scheduler's. */
 export function tellers(snapshot: Pick<StatusManagerSnapshot, 'problems'>, parts: readonly ToldPart[]): Teller[] {
   const manager: Teller = { kind: 'manager', problems: problemsOf(snapshot.problems), podsWithoutStatus: [] };
-  return [...parts.filter(({ kind }) => kind === 'node'), manager, ...parts.filter(({ kind }) => kind !== 'node')];
+  const ofManager = new Set(manager.problems.map(keyOf));
+  // a node tells its manager's problems, too: what it knows itself comes first
+  const nodes = parts
+    .filter(({ kind }) => kind === 'node')
+    .map((node): Teller => {
+      const [own, others] = [false, true].map((isOf) => node.problems.filter((one) => ofManager.has(keyOf(one)) === isOf));
+      return { ...node, problems: [...(own ?? []), ...(others ?? [])] };
+    });
+  return [...nodes, manager, ...parts.filter(({ kind }) => kind !== 'node')];
+}
+
+function keyOf({ podUID = '', kind, message }: DebugProblem): string {
+  return `${podUID} ${kind} ${message}`;
 }
 
 /** Of each pod the first problem; a pod with a problem that is not known to have no status may have one in the manager. */

@@ -80,7 +80,7 @@ describe('the debug handler over a provider node', () => {
     await fixture.ready('provided');
     await node.statusManager.flush();
     const { summary, pods } = await debug.snapshot();
-    expect(summary.node).toEqual({ name: fixture.name, state: 'running', ready: true, registered: true, notes: [] });
+    expect(summary.node).toEqual({ name: fixture.name, state: 'running', ready: true, registered: true, notes: [], problemCount: 0 });
     expect(pods).toMatchObject([{ podUID: metadata.uid, sync: 'in-sync', phase: 'Running', ready: true }]);
     const { node: lines } = await debug.pod(metadata.uid);
     const names = lines.map(([name]) => name);

@@ -127,6 +127,10 @@ describe('a pod of which manager and node both tell', () => {
     node.told = { problems: [{ ...problem, podUID, podNamespace: 'new', podName: 'foo' }] };
     node.explained = { namespace: 'new', name: 'foo', problem };
     expect((await debug.snapshot()).pods).toMatchObject([{ problem }]);
+    // a node may tell what its manager knows first, where that has lasted longer
+    const [ofManager] = h.manager.snapshot().problems;
+    node.told = { problems: [ofManager, { ...problem, podUID, podNamespace: 'new', podName: 'foo' }] };
+    expect((await debug.snapshot()).pods).toMatchObject([{ problem }]);
     const told = await debug.pod(podUID);
     expect([told.row.problem?.kind, told.otherProblems.map(({ kind }) => kind)]).toEqual(['create-pod', ['forbidden']]);
   });
