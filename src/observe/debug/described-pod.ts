@@ -138,12 +138,17 @@ function forgottenRow(
   };
 }
 
-/** Each problem once: two parts may tell of the same. */
+/** Each problem once: two parts may tell of the same, the second one in the words of the first. */
 function distinct(problems: readonly (Problem | undefined)[]): Problem[] {
   const all: Problem[] = [];
   for (const one of problems) {
     if (one === undefined) continue;
-    if (!all.some(({ kind, message }) => kind === one.kind && message === one.message)) all.push(bareProblem(one));
+    if (!all.some((known) => known.kind === one.kind || one.message.endsWith(wordsOf(known)))) all.push(bareProblem(one));
   }
   return all;
+}
+
+/** Of `createPod() failed: no quota` what the one said who refused: `no quota`. */
+function wordsOf({ message }: Problem): string {
+  return message.slice(message.indexOf(': ') + 1);
 }

@@ -137,11 +137,12 @@ export function podPageText(pod: DebugPod): string {
     ...(row.failures > 0 ? ([['failures', String(row.failures)]] as const) : []),
     ...(retryAt === undefined ? [] : ([['retry', timeText(retryAt, now)]] as const)),
     ...(scheduler ?? '').split('\n').flatMap((line) => (line === '' ? [] : [['scheduler', line] as const])),
-    ...node.map(([name, value]) => [`node ${name}`, value] as const),
   ];
   const dropped = droppedEntries === 0 ? '' : `(${droppedEntries} older entries are dropped)\n`;
   const entries = timeline.map((entry) => entryText(entry, now)).join('\n') || 'nothing has happened since the handler was made';
-  return `${columns(facts)}\n\n${dropped}${entries}`;
+  // long names of a node's facts would push what matters to the right
+  const ofNode = node.length === 0 ? '' : `${columns(node.map(([name, value]) => [`node ${name}`, value]))}\n\n`;
+  return `${columns(facts)}\n\n${ofNode}${dropped}${entries}`;
 }
 
 /** A node or a scheduler, as text: first of all what is wrong. */
@@ -151,9 +152,8 @@ export function partText({ at, kind, name, state, problems, problemCount, lines 
     ...(problems.length === 0 ? [['trouble', 'none']] : []),
     ...problems.map((one) => ['trouble', troubleText(one, at, namesOf(one))]),
     ...(problemCount > problems.length ? [['trouble', `and ${problemCount - problems.length} more`]] : []),
-    ...lines,
   ];
-  return columns(rows);
+  return lines.length === 0 ? columns(rows) : `${columns(rows)}\n\n${columns(lines)}`;
 }
 
 function troubleText(problem: Problem | undefined, now: number, names = ''): string {

@@ -133,6 +133,12 @@ describe('a pod of which manager and node both tell', () => {
     expect((await debug.snapshot()).pods).toMatchObject([{ problem }]);
     const told = await debug.pod(podUID);
     expect([told.row.problem?.kind, told.otherProblems.map(({ kind }) => kind)]).toEqual(['create-pod', ['forbidden']]);
+    // the same in other words: the node has made it from what the manager says
+    node.explained = {
+      ...problem,
+      problem: { ...problem, message: `the pod is held up: ${ofManager?.message.split(': ').at(-1)}` },
+    };
+    expect((await debug.pod(podUID)).otherProblems).toEqual([]);
   });
 
   it('counts pods of one kind of problem in one note, with the one that has had it longest', async () => {

@@ -174,13 +174,14 @@ describe('a node and a scheduler as text', () => {
         'trouble  ! ns/web: no.',
         'trouble  ! the pod with uid u: no.',
         'trouble  and 2 more',
-        'a.b      c',
+        '',
+        'a.b  c',
       ].join('\n'),
     );
   });
 
   it('say that nothing is wrong', () => {
-    expect(partText({ ...part, kind: 'scheduler', name: '' })).toBe('scheduler  running\ntrouble    none\na.b        c');
+    expect(partText({ ...part, kind: 'scheduler', name: '' })).toBe('scheduler  running\ntrouble    none\n\na.b  c');
   });
 });
 
@@ -225,18 +226,19 @@ describe('a pod as text', () => {
     };
     expect(podPageText(pod)).toBe(
       [
-        'pod          default/web',
-        'trouble      ! PATCH failed: no. It has failed twice, for 7.0 s. Next try in 2.0 s.',
-        'trouble      ! the probe fails. Look at the log.',
-        'uid          uid-web',
-        'phase        Running, ready, restarts 0',
-        'sync         backing-off: the last request failed and is tried again',
-        'version      2, the apiserver has 1',
-        'differs      /phase /message',
-        'failures     2',
-        'retry        03:04:07.006Z',
-        'scheduler    The pod is on n.',
-        'scheduler    - no more',
+        'pod        default/web',
+        'trouble    ! PATCH failed: no. It has failed twice, for 7.0 s. Next try in 2.0 s.',
+        'trouble    ! the probe fails. Look at the log.',
+        'uid        uid-web',
+        'phase      Running, ready, restarts 0',
+        'sync       backing-off: the last request failed and is tried again',
+        'version    2, the apiserver has 1',
+        'differs    /phase /message',
+        'failures   2',
+        'retry      03:04:07.006Z',
+        'scheduler  The pod is on n.',
+        'scheduler  - no more',
+        '',
         'node worker  sync',
         '',
         '(3 older entries are dropped)',
