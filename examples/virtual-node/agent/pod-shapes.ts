@@ -66,7 +66,7 @@ export class PodLives {
   };
 
   /** A readiness probe succeeds most of the time; one that asks for `fail` never does. */
-  readonly exec = ({ command }: FakeExecRequest): FakeExecResult => {
+  readonly exec = ({ command }: Pick<FakeExecRequest, 'command'>): FakeExecResult => {
     if (command.includes('fail')) return { exitCode: 1, stdout: 'the disk is full' };
     return { exitCode: this.#random.chance(0.9) ? 0 : 1 };
   };
