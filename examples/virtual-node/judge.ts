@@ -4,13 +4,14 @@ import { pause } from './pause.ts';
 import type { DemoRun, RunContext } from './run.ts';
 import { countMismatches, type Judgement, refusalsText } from './summary.ts';
 
-const longestMs = 20_000;
+/** A node that was broken may wait ten seconds before it tries again, and then once more. */
+const longestMs = 30_000;
 const quietMs = 300;
 /** A run that stands still has no reason to differ for longer. */
 const frozenMs = 1000;
 
 /** The server's pods beside the managers' statuses. */
-interface Compared {
+export interface Compared {
   readonly pods: readonly WirePod[];
   readonly differences: readonly string[];
   /** Why the pods could not be compared, or what is wrong beside the statuses. */
@@ -59,7 +60,7 @@ async function compare(run: DemoRun, { world, statuses }: RunContext): Promise<C
 }
 
 /** Deletes every pod that has a node until none is left: those that wait for room get it. Returns what is left, one sentence each. */
-export async function emptied(run: DemoRun, { world }: RunContext, signal: AbortSignal): Promise<string[]> {
+export async function emptied(run: DemoRun, { world, statuses }: RunContext, signal: AbortSignal): Promise<string[]> {
   if (run.left === undefined) return [];
   const deadline = performance.now() + longestMs;
   for (;;) {
@@ -68,7 +69,11 @@ export async function emptied(run: DemoRun, { world }: RunContext, signal: Abort
       if (spec?.nodeName === undefined || metadata?.deletionTimestamp !== undefined) continue;
       await run.owners.delete({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' });
     }
-    const left = [...pods.map(({ metadata }) => `${metadata?.name} is left on the server`), ...(await run.left())];
+    const left = [
+      ...pods.map(({ metadata }) => `${metadata?.name} is left on the server`),
+      ...statuses.pods().map(({ metadata }) => `${metadata?.name} is left on its node`),
+      ...(await run.left()),
+    ];
     if (left.length === 0 || performance.now() > deadline || !(await pause(50, signal))) return left;
   }
 }

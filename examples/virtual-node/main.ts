@@ -8,7 +8,7 @@ import { type DebugPage, openDebugPage } from './debug-page.ts';
 import { Breaker } from './faults/breaker.ts';
 import { help, usage } from './help.ts';
 import { describeError, Journal } from './journal.ts';
-import { emptied, judge, settled } from './judge.ts';
+import { type Compared, emptied, judge, settled } from './judge.ts';
 import { type DemoOptions, defaultSeconds, parseOptions, UsageError } from './options.ts';
 import type { DemoRun, RunContext } from './run.ts';
 import { scheduleRun } from './schedule/schedule-run.ts';
@@ -22,7 +22,7 @@ import { openWorld } from './world.ts';
 const makers = { virtual: virtualRun, node: agentRun, schedule: scheduleRun };
 const longestStartMs = 10_000;
 
-export interface Interrupts {
+interface Interrupts {
   /** Aborted by the first Ctrl-C: the run ends early. */
   readonly ending: AbortSignal;
   /** Aborted by the second Ctrl-C: the run waits for nothing more. */
@@ -68,18 +68,13 @@ async function playAndJudge(
   screen: Screen,
   { ending, hurrying }: Interrupts,
 ): Promise<boolean> {
-  const { options, world, statuses, journal } = context;
+  const { options, world, journal } = context;
   const { breaks, kind, seed, seconds } = options;
   let stage: Picture['stage'] = 'starting';
   let startedAt = performance.now();
-  const picture = (): Picture => ({
-    title: [run.title, world.label, `seed ${seed}`],
-    ...{ stage, elapsedMs: performance.now() - startedAt, totalMs: seconds === undefined ? undefined : seconds * 1000 },
-    rows: [...statuses.rows(), ['lives', texts(livesOf(run))], ...run.rows()],
-    wrong: breaks ? breaker.wrong : undefined,
-    notes: stage === 'running' || stage === 'settling' ? statuses.notes() : [],
-    ...{ warnings: journal.warnings, events: journal.events },
-  });
+  const picture = (): Picture => pictureOf(run, context, breaker, { stage, elapsedMs: performance.now() - startedAt });
+  const problems: string[] = [];
+  let found: Compared;
   screen.begin({ view: (columns) => renderView(picture(), columns, screen.paint), line: () => renderLines(picture()) });
   try {
     // the nodes would try for ever, but a run that may not register a node, or list pods, has nothing to show
@@ -90,20 +85,43 @@ async function playAndJudge(
     const plan = { kind, seed, seconds, isInMemory: world.memory !== undefined };
     await Promise.all([run.owners.run(over), run.play?.(over), breaks && breaker.run(plan, over)]);
     stage = 'settling';
-    const found = await settled(run, context, hurrying);
-    const left = await emptied(run, context, hurrying);
-    const late = hurrying.aborted ? ['interrupted before everything had settled'] : [];
+    found = await settled(run, context, hurrying);
+    problems.push(...breaker.problems, ...(await emptied(run, context, hurrying)));
     stage = 'done';
-    screen.end();
-    for (const line of journal.examples()) screen.print(line);
-    if (breaks) screen.print(`went wrong: ${breaker.names.size === 0 ? 'nothing' : [...breaker.names].join(', ')}`);
-    const judgement = judge(run, context, found, [...breaker.problems, ...left, ...late]);
-    const { lines, ok } = summarize(picture(), judgement, screen.paint);
-    for (const line of lines) screen.print(line);
-    return ok;
   } finally {
     screen.end();
   }
+  if (hurrying.aborted) problems.push('interrupted before everything had settled');
+  const { lines, ok } = summarize(picture(), judge(run, context, found, problems), screen.paint);
+  const wentWrong = breaks ? [`went wrong: ${[...breaker.names].join(', ') || 'nothing'}`] : [];
+  for (const line of [...journal.examples(), ...wentWrong, ...lines]) screen.print(line);
+  return ok;
+}
+
+/** What one looks at, at this moment. */
+function pictureOf(
+  run: DemoRun,
+  { options, world, statuses, journal }: RunContext,
+  breaker: Breaker,
+  now: Pick<Picture, 'stage' | 'elapsedMs'>,
+): Picture {
+  const { created, recreated, deleted, forced } = run.owners;
+  const lives = [
+    `${created} pods created`,
+    `${recreated} under the name of an earlier one`,
+    `${deleted} deleted`,
+    `${forced} by force`,
+  ];
+  return {
+    ...now,
+    title: [run.title, world.label, `seed ${options.seed}`],
+    totalMs: options.seconds === undefined ? undefined : options.seconds * 1000,
+    rows: [...statuses.rows(), ['lives', texts(lives)], ...run.rows()],
+    wrong: options.breaks ? breaker.wrong : undefined,
+    notes: now.stage === 'running' || now.stage === 'settling' ? statuses.notes() : [],
+    warnings: journal.warnings,
+    events: journal.events,
+  };
 }
 
 async function start(run: DemoRun, ending: AbortSignal): Promise<void> {
@@ -113,10 +131,6 @@ async function start(run: DemoRun, ending: AbortSignal): Promise<void> {
   } catch (error) {
     if (!ending.aborted) throw error;
   }
-}
-
-function livesOf({ owners: { created, recreated, deleted, forced } }: DemoRun): string[] {
-  return [`${created} pods created`, `${recreated} under the name of an earlier one`, `${deleted} deleted`, `${forced} by force`];
 }
 
 /** Stops everything, and removes the nodes; no timer and no socket is left. Returns false when something of a node is left behind. */

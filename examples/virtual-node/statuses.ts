@@ -84,15 +84,17 @@ export class Statuses {
     alive: ReadonlyMap<string, PodRef>,
     foreignConditions: ReadonlyMap<string, WirePodCondition>,
   ): string[] {
+    // a pod without a node is no manager's
+    const { placed = [], waiting = [] } = Object.groupBy(serverPods, ({ spec }) => (spec?.nodeName ? 'placed' : 'waiting'));
+    const unplaced = new Set(waiting.map(({ metadata }) => metadata?.uid));
     return findDifferences({
-      // a pod without a node is no manager's
-      serverPods: serverPods.filter(({ spec }) => spec?.nodeName !== undefined),
+      serverPods: placed,
       agentUIDs: new Set(this.pods().map(({ metadata }) => metadata?.uid ?? '')),
       getPodStatus: (podUID) => {
         const node = this.#nodes.find(({ podManager }) => podManager.getPodByUID(podUID) !== undefined);
         return node?.statusManager.getPodStatus(podUID);
       },
-      alive: new Map([...alive].filter(([uid]) => !serverPods.some((pod) => pod.metadata?.uid === uid && !pod.spec?.nodeName))),
+      alive: new Map([...alive].filter(([uid]) => !unplaced.has(uid))),
       foreignConditions,
     });
   }

@@ -86,7 +86,7 @@ export const scheduleFaults: Faults = {
     { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'not-there' } }] },
   ),
   'no-label': waitingPod('no node has the label that it asks for', {}, { nodeSelector: { disk: 'ssd' } }),
-  preempts: waitingPod('lesser pods have to go for it', { resources: { requests: { cpu: '3500m' } } }, { priority: 1000 }),
+  preempts: waitingPod('lesser pods have to go for it', { resources: { requests: { cpu: '6' } } }, { priority: 1000 }),
 };
 
 type Change = Exclude<keyof BrokenCalls, 'getPodStatus'>;
