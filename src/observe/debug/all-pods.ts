@@ -93,43 +93,34 @@ export class AllPods {
   }
 
   rows(): DebugPodRow[] {
-    const rows: DebugPodRow[] = [];
-    for (const row of this.#table.rows()) rows.push(withProblem(row, this.#outside.get(row.podUID)?.problem));
-    for (const [podUID, outside] of this.#outsideOnly()) rows.push(outsideRow(podUID, outside));
-    return rows;
+    const rows = this.#table.rows();
+    if (this.#outside.size === 0) return rows;
+    const all = rows.map((row) => withProblem(row, this.#outside.get(row.podUID)?.problem));
+    for (const [podUID, outside] of this.#outside)
+      if (this.#table.get(podUID) === undefined) all.push(outsideRow(podUID, outside));
+    return all;
   }
 
   counts(): AllCounts {
-    const { bySync, byPhase, oldestUnsentMs } = this.#table.counts();
-    const trouble = new Map<string, TroubleOfKind>();
-    let [pods, inTrouble, outsideOnly] = [0, 0, 0];
-    const count = (row: DebugPodRow, of: TroubleOfKind['of']): void => {
-      pods += 1;
-      if (row.problem === undefined) return;
-      inTrouble += 1;
-      noteTrouble(trouble, row, row.problem, of);
-    };
-    for (const row of this.#table.rows()) {
-      const outside = this.#outside.get(row.podUID);
-      const problem = outside?.problem;
-      count(withProblem(row, problem), outside?.problem === undefined ? 'manager' : outside.by);
-    }
-    for (const [podUID, outside] of this.#outsideOnly()) {
-      outsideOnly += 1;
-      count(outsideRow(podUID, outside), outside.by);
+    const trouble = new Trouble();
+    const { bySync, byPhase, oldestUnsentMs } = this.#table.counts((row) => {
+      if (this.#outside.get(row.podUID)?.problem === undefined) trouble.note(row, 'manager');
+    });
+    let outsideOnly = 0;
+    for (const [podUID, outside] of this.#outside) {
+      const row = this.#table.get(podUID);
+      if (row === undefined) outsideOnly += 1;
+      if (outside.problem === undefined) continue;
+      trouble.note(row === undefined ? outsideRow(podUID, outside) : withProblem(row, outside.problem), outside.by);
     }
     return {
       bySync: outsideOnly === 0 ? bySync : { ...bySync, unknown: (bySync.unknown ?? 0) + outsideOnly },
       byPhase: outsideOnly === 0 ? byPhase : { ...byPhase, Unknown: (byPhase.Unknown ?? 0) + outsideOnly },
       oldestUnsentMs,
-      pods,
-      inTrouble,
-      kinds: trouble.values(),
+      pods: this.#table.size + outsideOnly,
+      inTrouble: trouble.count,
+      kinds: trouble.kinds.values(),
     };
-  }
-
-  *#outsideOnly(): Generator<[podUID: string, outside: Outside]> {
-    for (const entry of this.#outside) if (this.#table.get(entry[0]) === undefined) yield entry;
   }
 
   #take(all: readonly Teller[], at: number): void {
@@ -217,9 +208,19 @@ export function rowWithoutStatus(podUID: string, namespace: string, name: string
   };
 }
 
-function noteTrouble(trouble: Map<string, TroubleOfKind>, row: DebugPodRow, problem: Problem, of: TroubleOfKind['of']): void {
-  const known = trouble.get(problem.kind);
-  const isOlder = known === undefined || (problem.since ?? Number.MAX_VALUE) < (known.problem.since ?? Number.MAX_VALUE);
-  const pods = (known?.pods ?? 0) + 1;
-  trouble.set(problem.kind, isOlder ? { row, problem, of, pods } : { ...known, pods });
+/** The pods that have a problem, by its kind. */
+class Trouble {
+  readonly kinds = new Map<string, TroubleOfKind>();
+  count = 0;
+
+  /** `of`: who tells of the problem. */
+  note(row: DebugPodRow, of: TroubleOfKind['of']): void {
+    const { problem } = row;
+    if (problem === undefined) return;
+    this.count += 1;
+    const known = this.kinds.get(problem.kind);
+    const isOlder = known === undefined || (problem.since ?? Number.MAX_VALUE) < (known.problem.since ?? Number.MAX_VALUE);
+    const pods = (known?.pods ?? 0) + 1;
+    this.kinds.set(problem.kind, isOlder ? { row, problem, of, pods } : { ...known, pods });
+  }
 }

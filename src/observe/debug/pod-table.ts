@@ -117,16 +117,24 @@ export class PodTable {
     return this.#rows.get(podUID)?.row;
   }
 
-  *rows(): Generator<DebugPodRow> {
-    for (const { row } of this.#rows.values()) yield row;
+  get size(): number {
+    return this.#rows.size;
   }
 
-  /** The pods by sync phase and by their own phase, and how long the apiserver has lacked the oldest change. */
-  counts(): Counts {
+  rows(): DebugPodRow[] {
+    return Array.from(this.#rows.values(), ({ row }) => row);
+  }
+
+  /**
+   * The pods by sync phase and by their own phase, and how long the apiserver has lacked the oldest change. On the way `onTrouble` gets
+   * each row with a problem.
+   */
+  counts(onTrouble: (row: DebugPodRow) => void = () => {}): Counts {
     const bySync = new Map<PodSyncPhase, number>();
     const byPhase = new Map<string, number>();
     let oldest: number | undefined;
     for (const { row, unsentSince, agesFrom } of this.#rows.values()) {
+      if (row.problem !== undefined) onTrouble(row);
       const phase = row.phase ?? 'Unknown';
       bySync.set(row.sync, (bySync.get(row.sync) ?? 0) + 1);
       byPhase.set(phase, (byPhase.get(phase) ?? 0) + 1);
