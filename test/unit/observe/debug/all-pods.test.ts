@@ -159,6 +159,15 @@ describe('a pod of which manager and node both tell', () => {
     expect(body).toContain('(300 pods have such a problem)');
   });
 
+  it('notes once what node and manager both say of themselves, and whose it is', async () => {
+    const node = new ToldNode();
+    await using debug = await DebugHarness.start({ node, harness: { started: false } });
+    const [ofManager] = debug.h.manager.snapshot().problems;
+    expect((await debug.snapshot()).summary.notes).toEqual([{ ...ofManager, of: 'manager', pods: 0 }]);
+    node.told = { problems: [ofManager, ofManager] };
+    expect((await debug.snapshot()).summary.notes).toEqual([{ ...ofManager, of: 'node', pods: 0 }]);
+  });
+
   it('has at most twenty notes, however many kinds of problems there are', async () => {
     const node = new ToldNode();
     await using debug = await DebugHarness.start({ node });

@@ -92,6 +92,28 @@ describe('PodTable', () => {
     expect(table.takeChanges().removed).toEqual(['uid-11000']);
   });
 
+  it('tells of a problem that comes, changes and goes, and not of one that is the same', () => {
+    const { table, pods } = tableOfPods();
+    const problem = { kind: 'forbidden', message: 'no right', since: 1, attempt: 1, podUID: 'a', podNamespace: '', podName: 'a' };
+    const told = (change: Partial<typeof problem> | undefined) => {
+      pods.set('a', { ...settledPod('a'), problem: change && { ...problem, ...change } });
+      table.readAll();
+      return table.takeChanges().changed.map((row) => row.problem?.attempt);
+    };
+    table.follow();
+    expect([told(undefined), told({}), told({}), told({ attempt: 2 }), told({ attempt: 2 })]).toEqual([
+      [undefined],
+      [1],
+      [],
+      [2],
+      [],
+    ]);
+    expect(table.get('a')?.problem).toEqual({ kind: 'forbidden', message: 'no right', since: 1, attempt: 2 });
+    const seen: string[] = [];
+    table.counts(({ podUID }) => seen.push(podUID));
+    expect([seen, told(undefined)]).toEqual([['a'], [undefined]]);
+  });
+
   it('reads all rows of pods on their way at each look, as long as they are not too many', async () => {
     const h = new Harness({ started: false });
     for (let n = 0; n < 2_500; n++) h.manager.setPodStatus(h.publish(numberedPod(n)), {});
