@@ -67,6 +67,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   state: 'what is done with the pod: `sync`, `terminating` or `terminated`',
   updateType: 'what a worker was told of: `create`, `update`, `sync` or `kill`',
   failingForMs: 'how long it has failed, in milliseconds',
+  sinceSetMs: 'how long ago the status was set, in milliseconds',
   gracePeriodSeconds: 'how long the pod may take to end',
   podUIDs: 'the uids of pods whose calls have not settled',
   op: 'the operation of an update',
