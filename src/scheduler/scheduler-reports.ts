@@ -2,7 +2,8 @@ import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { BindingCycles } from './cycle/binding-cycles.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { explainPod, type LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
+import { explainPod, type PodSchedulingExplanation } from './reports/explain-pod.ts';
+import type { LastAttempts } from './reports/last-attempts.ts';
 import type { SchedulerSizes } from './reports/scheduler-metrics.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 

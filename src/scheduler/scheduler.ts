@@ -16,7 +16,8 @@ import { createFrameworks, type Frameworks } from './profile/profile-plugins.ts'
 import { steadyTime } from './queue/backoff-queue.ts';
 import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
+import type { PodSchedulingExplanation } from './reports/explain-pod.ts';
+import { LastAttempts } from './reports/last-attempts.ts';
 import { SchedulerMetrics } from './reports/scheduler-metrics.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
 import { explanationOf, type ReportedState, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';

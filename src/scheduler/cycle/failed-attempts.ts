@@ -7,7 +7,7 @@ import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import { podFields } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { LastAttempts } from '../reports/explain-pod.ts';
+import type { LastAttempts } from '../reports/last-attempts.ts';
 import type { SchedulerMetrics } from '../reports/scheduler-metrics.ts';
 import { NoNodesError } from './algorithm.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';

@@ -8,7 +8,7 @@ import type { Frameworks } from '../profile/profile-plugins.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { LastAttempts } from '../reports/explain-pod.ts';
+import type { LastAttempts } from '../reports/last-attempts.ts';
 import type { SchedulerMetrics } from '../reports/scheduler-metrics.ts';
 import { BindingCycles, type BindingCyclesOptions, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
 import type { FailedAttempts } from './failed-attempts.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Diagnosis, FitError } from '../../../../src/scheduler/framework/fit-error.ts';
 import type { PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
-import { explainPod, type KnownOfAttempts, LastAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
+import { explainPod, type KnownOfAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
+import { LastAttempts } from '../../../../src/scheduler/reports/last-attempts.ts';
 import { giveBack, nodeWaiter, pod, queueOf } from '../queue/queue-world.ts';
 
 const full: PluginRejection = {
