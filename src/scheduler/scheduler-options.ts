@@ -17,6 +17,7 @@ import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/plugin.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { givenNode, givenPod } from './nodes/given-objects.ts';
+import { podFields } from './nodes/pod-info.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
 import type { ProfileOptions } from './profile/profile-options.ts';
 import type { BackoffBounds } from './queue/backoff-queue.ts';
@@ -65,6 +66,8 @@ export interface ResolvedSchedulerOptions {
   readonly ownPod: (pod: WirePod) => WirePod;
   /** What the scheduler keeps of a node that it is given. */
   readonly ownNode: (node: WireNode) => WireNode;
+  /** True where a watch tells of each pod that was bound, so that one which is not told of is worth a note. */
+  readonly hearsOfBindings: boolean;
   readonly client: SchedulerClient;
   /** The client can delete pods. */
   readonly canEvict: boolean;
@@ -115,6 +118,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   return {
     ownPod: keepsObjects in options ? (pod) => pod : givenPod,
     ownNode: keepsObjects in options ? (node) => node : givenNode,
+    hearsOfBindings: keepsObjects in options,
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     profiles,
@@ -144,9 +148,14 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
     event: (event) =>
       callGuarded(
         () => client.event?.(event),
-        (err) => logger.debug({ err, reason: event.reason }, 'an event was not taken'),
+        (err) => logger.debug({ err, ...podFields(named(event.pod)), reason: event.reason }, 'an event was not taken'),
       ),
   };
+}
+
+function named({ metadata }: WirePod): { readonly namespace: string; readonly name: string; readonly uid: string } {
+  const { namespace = '', name = '', uid = '' } = metadata ?? {};
+  return { namespace, name, uid };
 }
 
 const nothing = (): readonly never[] => [];

@@ -45,12 +45,14 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       sender.remember(key, object, clock.elapsed());
       return () => sender.create(object);
     },
-    retryIn({ reason }, err, tries) {
+    retryIn({ reason, pod }, err, tries) {
       // a server that has refused it will refuse it again, and what this process may not write another one will tell
       const { status = 500 } = readApiFailure(err);
       const isWorthIt = classifyApiError(err) !== 'aborted' && (status >= 500 || status === 429);
       if (isWorthIt && tries < mostEventTries) return eventRetryMs;
-      logger.debug({ err, reason }, 'an event could not be written');
+      const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
+      const fields = { err, errorClass: classifyApiError(err), reason, attempt: tries };
+      logger.debug({ ...fields, podNamespace: namespace, podName: name, podUID: uid }, 'an event could not be written');
       return undefined;
     },
   });

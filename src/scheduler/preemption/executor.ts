@@ -17,6 +17,8 @@ export interface PreemptionExecutorOptions {
   readonly withdraw: (pod: PodInfo) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told of the end of each preemption; `failure` is why a victim could not be deleted, if that is so. Must not throw. Default: nobody is. */
+  readonly onEnd?: (preemptor: PodInfo, failure: { readonly error: unknown } | undefined) => void;
 }
 
 /** What is to be done for one pod. */
@@ -68,9 +70,11 @@ export class PreemptionExecutor {
       await inParallel(victims.slice(0, -1), victimsAtATime, (victim) => this.#preempt(preemption, victim, signal));
       this.#running.set(preemptor.uid, last);
       await this.#preempt(preemption, last, signal);
+      this.#options.onEnd?.(preemptor, undefined);
       return cleared;
     } catch (err) {
       if (!signal.aborted) {
+        this.#options.onEnd?.(preemptor, { error: err });
         this.#options.logger.error(
           { err, ...podFields(preemptor), node: nodeName },
           'a victim of preemption could not be deleted',

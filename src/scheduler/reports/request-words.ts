@@ -1,0 +1,49 @@
+import { frozenProblem, type Problem } from '../../base/problem.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
+import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
+import { PluginError } from '../framework/plugin-error.ts';
+import type { FailureWords } from './last-attempts.ts';
+
+/** What helps a scheduler more than what the class of the failure says by itself. */
+const helpOfClass: Partial<Readonly<Record<ErrorClass, string>>> = {
+  conflict:
+    'See who else binds this pod or changes it: let one scheduler alone serve its schedulerName, with a Lease where several run.',
+  forbidden:
+    'Give the user that the message names the right that it names; deploy/scheduler-rbac.yaml has all that a scheduler needs.',
+};
+
+/** A request of the client that failed. `what`: what could not be done. */
+export function wordsOfRequest(what: string, error: unknown): FailureWords {
+  const message = `${what}: ${readApiFailure(error).message}`;
+  if (!isApiFailure(error))
+    return { kind: 'client-failed', message, help: 'See why the client of the scheduler fails: its error is in the log.' };
+  const { kind, help } = failureInWords(error);
+  return { kind, message, help: helpOfClass[classifyApiError(error)] ?? help };
+}
+
+/** False for an error that tells of no request: it is of the caller's own client. */
+export function isApiFailure(error: unknown): boolean {
+  const { status, reason } = readApiFailure(error);
+  return status !== undefined || reason !== undefined || failureInWords(error).kind !== 'unavailable';
+}
+
+/** As {@link wordsOfRequest}, of a request to the apiserver that is sent again and again. */
+export function requestProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
+  const { kind, help } = failureInWords(error);
+  const message = `${what}: ${readApiFailure(error).message}`;
+  return frozenProblem({ kind, message, ...times, help: helpOfClass[classifyApiError(error)] ?? help });
+}
+
+/** What a log line says of an error beside itself: the class of a request's failure, or the plugin that failed. */
+export function errorFields(error: unknown): { readonly errorClass?: ErrorClass; readonly plugin?: string } {
+  const cause = error instanceof PluginError ? error.cause : error;
+  return {
+    ...pluginField(error),
+    ...(isApiFailure(cause) && { errorClass: classifyApiError(cause) }),
+  };
+}
+
+/** Names the plugin that failed. */
+export function pluginField(error: unknown): { readonly plugin?: string } {
+  return error instanceof PluginError && error.plugin !== '' ? { plugin: error.plugin } : {};
+}
