@@ -45,9 +45,46 @@ export function isPodProblem(given: Problem): given is PodProblem {
   return 'podUID' in given;
 }
 
+/** At most so many problems are listed; the count says how many there are. */
+const mostProblems = 1000;
+
+/** What is wrong, as a snapshot has it. */
+export interface ProblemReport {
+  /** At most 1000: first those that are no pod's, then those of pods, the oldest first. */
+  readonly problems: readonly (Problem | PodProblem)[];
+  /** How many problems there are in all. */
+  readonly problemCount: number;
+  /** The same in words, at most 21: see `notesOf`. Empty exactly when all is well. */
+  readonly notes: readonly string[];
+}
+
+/** Everything that is wrong, sorted and cut. */
+export function problemReport(all: readonly (Problem | PodProblem)[], now: number): ProblemReport {
+  const rank = (one: Problem): number => (isPodProblem(one) ? 1 : 0);
+  const sorted = all.toSorted((one, two) => rank(one) - rank(two) || (one.since ?? now) - (two.since ?? now));
+  const problems = Object.freeze(sorted.slice(0, mostProblems));
+  return Object.freeze({ problems, problemCount: all.length, notes: notesOf(sorted, now) });
+}
+
 /**
  * The whole of a problem as sentences, the times counted from `now`: `createPod() failed: quota exceeded. It has failed twice, for 7 s. Next
  * try in 6 s. Raise the quota.`
+ *
+ * @example
+ * ```ts
+ * import { type PodProblem, problemText } from 'pod-status-manager';
+ *
+ * const problem: PodProblem = {
+ *   kind: 'create-pod',
+ *   message: 'createPod() failed: quota exceeded',
+ *   attempt: 2,
+ *   retryAt: 6000,
+ *   podUID: 'u1',
+ *   podNamespace: 'default',
+ *   podName: 'web',
+ * };
+ * console.log(problemText(problem, 0)); // createPod() failed: quota exceeded. It has failed twice. Next try in 6.0 s.
+ * ```
  */
 export function problemText(given: Problem, now: number): string {
   return [`${given.message}.`, ...timesOf(given, now), ...(given.help === undefined ? [] : [given.help])].join(' ');
@@ -65,7 +102,10 @@ function timesOf({ attempt, since, retryAt }: Problem, now: number): string[] {
 }
 
 /** What a log line says of a problem beside the error and the pod: how often, for how long, when next, and what would help. */
-export function problemFields({ attempt, since, retryAt, help }: Problem, now: number): object {
+export function problemFields(
+  { attempt, since, retryAt, help }: Pick<Problem, 'attempt' | 'since' | 'retryAt' | 'help'>,
+  now: number,
+): object {
   return {
     attempt,
     ...(since !== undefined && { failingForMs: Math.max(0, Math.round(now - since)) }),
@@ -97,7 +137,7 @@ export function notesOf(problems: Iterable<Problem>, now: number): readonly stri
   }
   for (const { example, count } of kinds.values()) {
     const more = count === 1 ? '' : ` (${count} pods have such a problem)`;
-    if (notes.length < mostNotes) notes.push(`${podText(example)}: ${example.message}${nextText(example, now)}${more}`);
+    if (notes.length < mostNotes) notes.push(`${namesOf(example)}: ${example.message}${nextText(example, now)}${more}`);
     else others += count;
   }
   return Object.freeze(others === 0 ? notes : [...notes, `and ${others} more`]);
@@ -111,7 +151,7 @@ function nextText({ attempt, retryAt }: Problem, now: number): string {
 }
 
 /** `default/web`; the uid of a pod whose name is not known. */
-export function podText({ podUID, podNamespace, podName }: Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>): string {
+function namesOf({ podUID, podNamespace, podName }: Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>): string {
   return podName === '' ? `the pod with uid ${podUID}` : `${podNamespace}/${podName}`;
 }
 

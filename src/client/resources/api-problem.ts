@@ -4,7 +4,7 @@ import { frozenProblem, type Problem } from '../../base/problem.ts';
 import { classOf, type ErrorClass, readApiFailure } from './error-class.ts';
 
 /** What a request's failure means to a person: one word for it, and what would help. */
-interface FailureInWords {
+export interface FailureInWords {
   readonly kind: string;
   readonly help: string | undefined;
 }
