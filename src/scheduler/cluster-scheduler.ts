@@ -23,19 +23,9 @@ import { LeaderElector } from './cluster/leader-elector.ts';
 import type { LeaderElectorOptions } from './cluster/leader-options.ts';
 import type { PodSchedulingExplanation, PodSchedulingState } from './reports/explain-pod.ts';
 import { Scheduler } from './scheduler.ts';
-import { keepsObjects, type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
-import {
-  type ClusterSchedulerSnapshot,
-  clusterSnapshot,
-  mostProblems,
-  notRunning,
-  type SchedulerStats,
-  schedulerSnapshot,
-  stateProblem,
-} from './scheduler-reports.ts';
+import { keepsObjects, type SchedulerAround, type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
+import type { ClusterSchedulerSnapshot, SchedulerStats } from './scheduler-reports.ts';
 
-/** The watches hand out each object once, and never change it. */
-const kept = { [keepsObjects]: true };
 /** The requests of a scheduler are many and small: so many sockets carry them. */
 const connections = 32;
 
@@ -97,7 +87,9 @@ export class ClusterScheduler {
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
     this.#client = new ApiSchedulerClient({ transport, requestLimit, identity, clock, logger, mayWrite });
     const listers = new StoreListers();
-    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...kept });
+    // the watches hand out each object once, and never change it
+    const within = { [keepsObjects]: this.#around() };
+    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...within });
     const kinds = kindsFor(this.scheduler.pluginNames);
     const { metrics } = options;
     this.#watches = new ClusterWatches({
@@ -154,20 +146,10 @@ export class ClusterScheduler {
   /** What it does now, and all that is wrong. It changes nothing. A standby of a leader that lives is well, and has no notes. */
   snapshot(): ClusterSchedulerSnapshot {
     const { state, isLeader, leader: holderIdentity, leaseFailure } = this;
-    const within = this.scheduler.snapshot();
-    const ofState = stateProblem('scheduler', state);
-    const leaseProblem = state === 'running' ? this.#elector?.problem() : undefined;
-    const own = [ofState, ...this.#watches.problems(), leaseProblem].filter((one) => one !== undefined);
-    const others = within.problems.filter(({ kind }) => kind !== notRunning);
-    const problems = [...own, ...others].slice(0, mostProblems);
-    const problemCount = within.problemCount - within.problems.length + own.length + others.length;
     const { hasSynced } = this.#watches;
-    const isReady = state === 'running' && hasSynced && leaseProblem === undefined;
+    const ready = state === 'running' && hasSynced && leaseFailure === undefined;
     const leader = Object.freeze({ isLeader, holderIdentity, lastError: leaseFailure && Object.freeze(leaseFailure) });
-    return clusterSnapshot(schedulerSnapshot({ ...within, state, ready: isReady, problems, problemCount }), {
-      hasSynced,
-      leader,
-    });
+    return Object.freeze({ ...this.scheduler.snapshot(), ready, hasSynced, leader });
   }
 
   /**
@@ -208,6 +190,22 @@ export class ClusterScheduler {
   /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  #around(): SchedulerAround {
+    const [state, problems] = [() => this.state, () => this.#problems()];
+    return {
+      get state() {
+        return state();
+      },
+      problems,
+    };
+  }
+
+  /** What keeps it from its work, apart from what is wrong with pods. */
+  #problems(): Problem[] {
+    if (this.state !== 'running') return [];
+    return [...this.#watches.problems(), this.#elector?.problem()].filter((one) => one !== undefined);
   }
 
   /** Why this process does nothing for a pod; undefined where it does, or where the pod is not known and nothing is wrong. */

@@ -1,5 +1,7 @@
 import type { WireNode, WirePod } from '../api/json/types.ts';
+import { podFields } from '../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import type { RunStateName } from '../base/concurrency/run-state.ts';
 import { invalidOption } from '../base/errors.ts';
 import { callGuarded } from '../base/guard.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
@@ -12,12 +14,12 @@ import {
   requireKnownOptions,
   requireMethods,
 } from '../base/options.ts';
+import type { Problem } from '../base/problem.ts';
 import { safeRandom } from '../base/random.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/plugin.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { givenNode, givenPod } from './nodes/given-objects.ts';
-import { podFields } from './nodes/pod-info.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
 import type { ProfileOptions } from './profile/profile-options.ts';
 import type { BackoffBounds } from './queue/backoff-queue.ts';
@@ -57,17 +59,24 @@ export interface SchedulerOptions {
 
 /**
  * The mark of options from within the library: the objects that this scheduler is given come from a server and nobody changes them, so
- * they need neither defaults nor a copy.
+ * they need neither defaults nor a copy. Its value is the scheduler of a cluster around it.
  */
 export const keepsObjects = Symbol('keepsObjects');
+
+/** What the scheduler of a cluster says of itself, for the snapshot of the one within. */
+export interface SchedulerAround {
+  readonly state: RunStateName;
+  /** What is wrong with what it does itself. */
+  problems(): readonly Problem[];
+}
 
 export interface ResolvedSchedulerOptions {
   /** What the scheduler keeps of a pod that it is given. */
   readonly ownPod: (pod: WirePod) => WirePod;
   /** What the scheduler keeps of a node that it is given. */
   readonly ownNode: (node: WireNode) => WireNode;
-  /** True where a watch tells of each pod that was bound, so that one which is not told of is worth a note. */
-  readonly hearsOfBindings: boolean;
+  /** The scheduler of a cluster; its watch tells of each pod that was bound. Undefined: the caller tells what there is. */
+  readonly around: SchedulerAround | undefined;
   readonly client: SchedulerClient;
   /** The client can delete pods. */
   readonly canEvict: boolean;
@@ -118,7 +127,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   return {
     ownPod: keepsObjects in options ? (pod) => pod : givenPod,
     ownNode: keepsObjects in options ? (node) => node : givenNode,
-    hearsOfBindings: keepsObjects in options,
+    around: (options as { readonly [keepsObjects]?: SchedulerAround })[keepsObjects],
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     profiles,
@@ -148,14 +157,9 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
     event: (event) =>
       callGuarded(
         () => client.event?.(event),
-        (err) => logger.debug({ err, ...podFields(named(event.pod)), reason: event.reason }, 'an event was not taken'),
+        (err) => logger.debug({ err, ...podFields(event.pod.metadata), reason: event.reason }, 'an event was not taken'),
       ),
   };
-}
-
-function named({ metadata }: WirePod): { readonly namespace: string; readonly name: string; readonly uid: string } {
-  const { namespace = '', name = '', uid = '' } = metadata ?? {};
-  return { namespace, name, uid };
 }
 
 const nothing = (): readonly never[] => [];

@@ -1,5 +1,5 @@
 import type { RunStateName } from '../base/concurrency/run-state.ts';
-import { frozenProblem, notesOf, type PodProblem, type Problem } from '../base/problem.ts';
+import { frozenProblem, type Problem, type ProblemReport, problemReport } from '../base/problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { PodAttempts } from './cycle/pod-attempts.ts';
@@ -34,7 +34,7 @@ export interface SchedulerStats {
 }
 
 /** What a scheduler does at a moment, and what is wrong. It is frozen, and can be turned into JSON. */
-export interface SchedulerSnapshot {
+export interface SchedulerSnapshot extends ProblemReport {
   /** When it was taken, in milliseconds since the epoch. */
   readonly at: number;
   /** As `Scheduler.state`. */
@@ -43,12 +43,6 @@ export interface SchedulerSnapshot {
   readonly ready: boolean;
   /** What it has done and has to do, as `stats`. */
   readonly counts: SchedulerStats;
-  /** What is wrong with the scheduler itself, then with pods, those first that have waited longest. At most 1000. */
-  readonly problems: readonly (Problem | PodProblem)[];
-  /** How many there are. */
-  readonly problemCount: number;
-  /** The problems in words, one sentence each; at most 21. Empty exactly where nothing is wrong. */
-  readonly notes: readonly string[];
 }
 
 /** Who leads, as one of several schedulers sees it. */
@@ -108,7 +102,7 @@ function knownOf({ options, time, queue, cache, attempts, lastAttempts }: Report
   const last = lastAttempts.get(uid);
   const now = time.time();
   const [podInfo, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
-  const unconfirmedMs = options.hearsOfBindings ? cache.unconfirmedForMs(uid) : undefined;
+  const unconfirmedMs = options.around !== undefined ? cache.unconfirmedForMs(uid) : undefined;
   const unconfirmedSince = unconfirmedMs === undefined ? undefined : now - unconfirmedMs;
   return {
     uid,
@@ -132,59 +126,40 @@ function victimsLeft(last: LastAttempt | undefined, cache: SchedulerCache): read
   return victims.flatMap(({ uid }) => (cache.nodeNameOf(uid) === nodeName ? (cache.podOf(uid) ?? []) : []));
 }
 
-/** So many problems are in a snapshot. */
-export const mostProblems = 1000;
+/** So many of the pods' problems say what would help: no snapshot has more. */
+const mostHelped = 1000;
 
-export function schedulerSnapshotOf(reported: ReportedState, state: RunStateName): SchedulerSnapshot {
+export function schedulerSnapshotOf(reported: ReportedState, own: RunStateName): SchedulerSnapshot {
   const { options, attempts, writes } = reported;
+  const { around } = options;
   const at = options.clock.now();
-  const own = [stateProblem('scheduler', state), writes.problem()].filter((one) => one !== undefined);
-  const found = podTroubles(reported);
-  const pods = found.slice(0, mostProblems - own.length).map(({ known, trouble }) => podProblem(trouble, known));
-  return schedulerSnapshot({
-    at,
-    state,
-    ready: state === 'running' && !attempts.isSuspended,
-    counts: Object.freeze(statsOf(reported)),
-    problems: [...own, ...pods],
-    problemCount: own.length + found.length,
+  const state = around?.state ?? own;
+  const ownProblems = [stateProblem(state), ...(around?.problems() ?? []), writes.problem()].filter((one) => one !== undefined);
+  const pods = podTroubles(reported).map(({ known, trouble }, index) =>
+    podProblem(index < mostHelped ? trouble : { ...trouble, help: () => undefined }, known),
+  );
+  const ready = state === 'running' && !attempts.isSuspended;
+  return Object.freeze({
+    ...{ at, state, ready, counts: Object.freeze(statsOf(reported)) },
+    ...problemReport([...ownProblems, ...pods], at),
   });
 }
 
-/** Frozen, with the notes that its problems make. */
-export function schedulerSnapshot(given: Omit<SchedulerSnapshot, 'notes'>): SchedulerSnapshot {
-  const { problems, problemCount, at } = given;
-  const notes = notesOf(problems, at);
-  const others = problemCount - problems.length;
-  const all = others === 0 ? notes : Object.freeze([...notes, `and ${others} more pods have a problem`]);
-  return Object.freeze({ ...given, problems: Object.freeze([...problems]), notes: all });
-}
-
-/** Frozen. */
-export function clusterSnapshot(
-  snapshot: SchedulerSnapshot,
-  more: Pick<ClusterSchedulerSnapshot, 'hasSynced' | 'leader'>,
-): ClusterSchedulerSnapshot {
-  return Object.freeze({ ...snapshot, ...more });
-}
-
-/** The word for the problem of a scheduler that does not run. */
-export const notRunning = 'not-running';
-
 /** A scheduler that does not run schedules nothing. */
-export function stateProblem(owner: string, state: RunStateName): Problem | undefined {
+function stateProblem(state: RunStateName): Problem | undefined {
   if (state === 'running') return undefined;
-  if (state === 'idle')
-    return frozenProblem({ kind: notRunning, message: `the ${owner} was not started`, attempt: 0, help: 'Call `start()`.' });
-  const message = state === 'stopped' ? `the ${owner} has stopped` : `the ${owner} is stopping`;
-  return frozenProblem({ kind: notRunning, message, attempt: 0 });
+  const [message, help] =
+    state === 'idle' ? ['the scheduler was not started', 'Call `start()`.'] : [stateTexts[state], undefined];
+  return frozenProblem({ kind: 'not-running', message, attempt: 0, help });
 }
+
+const stateTexts = { stopping: 'the scheduler is stopping', stopped: 'the scheduler has stopped' } as const;
 
 /** What is wrong with pods; what has lasted longest comes first. */
 function podTroubles(reported: ReportedState): { readonly known: KnownOfAttempts; readonly trouble: PodTrouble }[] {
   const { options, queue, cache, attempts, lastAttempts } = reported;
   if (attempts.isSuspended) return [];
-  const assumed = options.hearsOfBindings ? cache.assumedPods : [];
+  const assumed = options.around !== undefined ? cache.assumedPods : [];
   const uids = new Set([...lastAttempts.uids(), ...queue.gatedUids(), ...attempts.bindings.uids(), ...assumed]);
   return [...uids]
     .flatMap((uid) => {

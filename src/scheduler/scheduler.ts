@@ -1,4 +1,5 @@
 import type { WireNode, WirePod } from '../api/json/types.ts';
+import { podFields } from '../api/pod/pod-log-fields.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { Nominator } from './cache/nominator.ts';
@@ -11,7 +12,7 @@ import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
 import type { EventAction, EventResource } from './framework/plugin.ts';
 import type { PluginError } from './framework/plugin-error.ts';
-import { createPodInfo, type PodInfo, podFields } from './nodes/pod-info.ts';
+import { createPodInfo, type PodInfo } from './nodes/pod-info.ts';
 import { PreemptionExecutor, Preemptions } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/profile-plugins.ts';
 import { steadyTime } from './queue/backoff-queue.ts';

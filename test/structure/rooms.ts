@@ -157,7 +157,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/plugins/spread',
   'scheduler/preemption':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/selectors ' +
-    'scheduler/nodes scheduler/framework',
+    'client/resources scheduler/nodes scheduler/framework',
   'scheduler/classic':
     'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/pod-affinity scheduler/classic/plugins scheduler/preemption',

@@ -153,7 +153,7 @@ class PodBinding {
       return false;
     }
     if (now.metadata?.uid !== uid) throw cause;
-    const { nodeName: on = '' } = now.spec ?? {};
+    const on = now.spec?.nodeName ?? '';
     if (on === nodeName) return true;
     if (on === '' && now.metadata?.deletionTimestamp == null) return false;
     if (on === '') throw cause;

@@ -6,7 +6,9 @@ import type { Problem } from '../../base/problem.ts';
 import { ObjectStore } from '../../client/reflector/object-store.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../client/reflector/reflector-options.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
+import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { ClusterListers, EventResource, SelectingObject } from '../framework/plugin.ts';
@@ -88,9 +90,11 @@ export class ClusterWatches {
     return { text, cause: error };
   }
 
-  /** The resources that can be neither listed nor watched now, one problem each. */
+  /** The resources that can be neither listed nor watched now: one problem for each that was refused, and one for all that got no answer. */
   problems(): Problem[] {
-    return this.#watched.map(({ problem }) => problem()).filter((problem) => problem !== undefined);
+    const failing = this.#watched.map(({ failing: read }) => read()).filter((one) => one !== undefined);
+    const groups = Map.groupBy(failing, ({ resource, error }) => (hasAnswer(error) ? resource : failureInWords(error).kind));
+    return Array.from(groups.values(), problemOfAll);
   }
 
   /** Resolves once each resource has been listed and the sink has been told of all that there is. */
@@ -126,7 +130,37 @@ function told(
 
 interface Watched<T extends ApiObject = ApiObject> {
   readonly reflector: Reflector<T>;
-  readonly problem: () => Problem | undefined;
+  readonly failing: () => FailingWatch | undefined;
+}
+
+/** A resource that can be neither listed nor watched now. */
+interface FailingWatch {
+  readonly resource: string;
+  readonly error: unknown;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+  readonly retryAt: number;
+  readonly attempt: number;
+}
+
+function hasAnswer(error: unknown): boolean {
+  // one that has begun well and breaks off says nothing of its resource
+  return (readApiFailure(error).status ?? 0) >= 300;
+}
+
+/** So many resources are named. */
+const mostNames = 3;
+
+function problemOfAll(all: readonly FailingWatch[]): Problem {
+  const names = all.map(({ resource }) => resource);
+  const others = names.length - mostNames;
+  const shown = others > 0 ? `${names.slice(0, mostNames).join(', ')} and ${others} more` : names.join(', ');
+  const [{ error } = { error: undefined }] = all;
+  return requestProblem(`${shown} can be neither listed nor watched`, error, {
+    since: Math.min(...all.map(({ since }) => since)),
+    attempt: Math.max(...all.map(({ attempt }) => attempt)),
+    retryAt: Math.min(...all.map(({ retryAt }) => retryAt)),
+  });
 }
 
 function watched<T extends ApiObject>(
@@ -140,7 +174,7 @@ function watched<T extends ApiObject>(
   const options = { transport, resource, shareEqualParts: false, ...shared, ...own, handlers: { ...handlers, interrupted } };
   const reflector = new Reflector<T>(options);
   const failures = new WatchFailures(resource.resource, reflector, clock);
-  return { reflector, problem: () => failures.problem() };
+  return { reflector, failing: () => failures.failing() };
 }
 
 /** Counts the lists and watches of one resource that failed in a row. */
@@ -170,12 +204,12 @@ class WatchFailures {
   }
 
   /** Undefined once the server was heard from again. */
-  problem(): Problem | undefined {
+  failing(): FailingWatch | undefined {
     const failed = this.#reflector.lastFailure();
     if (failed === undefined) return undefined;
     const since = Math.round(this.#clock.now() - this.#clock.elapsed() + this.#sinceMs);
-    const what = `${this.#resource} can be neither listed nor watched`;
-    return requestProblem(what, failed.error, { since, attempt: this.#attempt, retryAt: Math.round(failed.retryAt) });
+    const { error, retryAt } = failed;
+    return { resource: this.#resource, error, since, attempt: this.#attempt, retryAt: Math.round(retryAt) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { Wire } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { podObjectReference } from '../../client/events/event-recorder.ts';
@@ -50,9 +51,8 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       const { status = 500 } = readApiFailure(err);
       const isWorthIt = classifyApiError(err) !== 'aborted' && (status >= 500 || status === 429);
       if (isWorthIt && tries < mostEventTries) return eventRetryMs;
-      const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
-      const fields = { err, errorClass: classifyApiError(err), reason, attempt: tries };
-      logger.debug({ ...fields, podNamespace: namespace, podName: name, podUID: uid }, 'an event could not be written');
+      const fields = { err, errorClass: classifyApiError(err), ...podFields(pod.metadata), reason, attempt: tries };
+      logger.debug(fields, 'an event could not be written');
       return undefined;
     },
   });

@@ -1,4 +1,5 @@
 // Behaviour of pkg/scheduler/schedule_one.go handleSchedulingFailure, v1.36.3.
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -7,7 +8,7 @@ import type { Nominator } from '../cache/nominator.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { PostFilterAnswer } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { FailedAttempt, LastAttempts } from '../reports/last-attempts.ts';

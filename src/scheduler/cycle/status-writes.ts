@@ -1,10 +1,11 @@
 import type { WirePod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
-import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { FailureWords } from '../reports/last-attempts.ts';
 import { errorFields, wordsOfRequest } from '../reports/request-words.ts';

@@ -1,12 +1,15 @@
 // Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
+
 import type { WirePod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { NominatedPods, PostFilterAction } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 
 export interface PreemptionExecutorOptions {
   readonly client: Pick<SchedulerClient, 'patchStatus' | 'deletePod' | 'event'>;
@@ -76,7 +79,7 @@ export class PreemptionExecutor {
       if (!signal.aborted) {
         this.#options.onEnd?.(preemptor, { error: err });
         this.#options.logger.error(
-          { err, ...podFields(preemptor), node: nodeName },
+          { err, errorClass: classifyApiError(err), ...podFields(preemptor), node: nodeName },
           'a victim of preemption could not be deleted',
         );
       }
@@ -124,7 +127,10 @@ export class PreemptionExecutor {
       } catch (err) {
         cleared = false;
         if (!signal.aborted)
-          logger.warn({ err, ...podFields(info), node: nodeName }, 'a lesser pod could not be told that its node is taken');
+          logger.warn(
+            { err, errorClass: classifyApiError(err), ...podFields(info), node: nodeName },
+            'a lesser pod could not be told that its node is taken',
+          );
       }
     });
     return cleared;

@@ -15,10 +15,12 @@ const helpOfClass: Partial<Readonly<Record<ErrorClass, string>>> = {
 /** A request of the client that failed. `what`: what could not be done. */
 export function wordsOfRequest(what: string, error: unknown): FailureWords {
   const message = `${what}: ${readApiFailure(error).message}`;
-  if (!isApiFailure(error))
+  // an error of our own says what an answer has come to
+  const answer = isApiFailure(error) || !(error instanceof Error) ? error : error.cause;
+  if (!isApiFailure(answer))
     return { kind: 'client-failed', message, help: 'See why the client of the scheduler fails: its error is in the log.' };
-  const { kind, help } = failureInWords(error);
-  return { kind, message, help: helpOfClass[classifyApiError(error)] ?? help };
+  const { kind, help } = failureInWords(answer);
+  return { kind, message, help: helpOfClass[classifyApiError(answer)] ?? help };
 }
 
 /** False for an error that tells of no request: it is of the caller's own client. */
