@@ -103,7 +103,7 @@ export class Scheduler {
       canEvict,
     });
     this.#writes = new StatusWrites({ client, clock, time, logger });
-    this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
+    this.#preemptions = new Preemptions(preemptor, clock, (podUID) => this.#queue.activate(podUID));
     const lastAttempts = this.#lastAttempts;
     const shared = {
       client,
