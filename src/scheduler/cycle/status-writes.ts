@@ -185,7 +185,7 @@ class WriteFailures {
     const last = [...this.#failures.values()].at(-1);
     if (last === undefined) return undefined;
     const others = this.#failures.size - 1;
-    const message = others === 0 ? last.message : `${last.message} (it is so with ${others} more pods)`;
+    const message = others === 0 ? last.message : `${last.message} (it is so with ${others} more pod${others === 1 ? '' : 's'})`;
     return frozenProblem({ ...last, message, since: Math.round(last.since + toWall) });
   }
 }

@@ -31,6 +31,55 @@ describe('a scheduler that is stuck', () => {
   });
 });
 
+describe('a scheduler at which nothing is wrong', () => {
+  it('has no notes for a pod that names a scheduler which nobody runs: the pod is not its own', async () => {
+    await using world = await StuckSchedulerWorld.start();
+    await world.start();
+    await world.places.addNode('n', '2');
+    await world.places.addPod('web', '1', { spec: { schedulerName: 'nobody' } });
+    await world.places.addPod('own', '1');
+    await world.places.bound('own');
+    await world.scheduler.flush();
+    expect(world.scheduler.snapshot()).toMatchObject({ state: 'running', ready: true, notes: [], problems: [], problemCount: 0 });
+    const explained = world.scheduler.explain(await world.uidOf());
+    expect(explained).toMatchObject({ state: 'unknown', problem: undefined, podName: '' });
+    expect(explained.text).toContain('meant for another scheduler');
+  });
+
+  it('has none as a standby that has lost the Lease to a leader that lives, and says so in `leader`, the log and explain', async () => {
+    await using world = await StuckSchedulerWorld.start();
+    const { places, server } = world;
+    await world.start({ identity: 'loses', leaderElection: places.election });
+    await places.until('it leads', () => world.scheduler.isLeader);
+    // one that would be a problem if it were this process' to place
+    await places.addPod('web', '1', { spec: { schedulingGates: [{ name: 'example.com/quota' }] } });
+    const uid = await world.uidOf();
+    await places.until('the gate is a problem', () => world.scheduler.snapshot().problems.some(({ kind }) => kind === 'gated'));
+    const taken = { spec: { holderIdentity: 'thief', leaseDurationSeconds: 3600 } };
+    expect((await server.admin.patch(places.leasePath, taken, 'merge')).status).toBe(200);
+    await places.until('it leads no more', () => !world.scheduler.isLeader);
+    await places.until('it is well', () => world.scheduler.snapshot().notes.length === 0);
+    expect(world.scheduler.snapshot()).toMatchObject({
+      ...{ state: 'running', ready: true, hasSynced: true, problems: [] },
+      leader: { isLeader: false, holderIdentity: 'thief', lastError: undefined },
+    });
+    const line = world.logs.find(({ message }) => message === 'is the leader no more');
+    expect(line).toMatchObject({ level: 'warn', fields: { identity: 'loses', holder: 'thief' } });
+    expect(world.scheduler.explain(uid)).toMatchObject({ problem: undefined, podName: 'web' });
+    expect(world.scheduler.explain(uid).text).toContain('because it is not the leader: thief is.');
+  });
+
+  it('has one note before it was started and after it was stopped', async () => {
+    await using world = await StuckSchedulerWorld.start();
+    const scheduler = world.make();
+    expect(scheduler.snapshot()).toMatchObject({ state: 'idle', ready: false, notes: ['the scheduler was not started'] });
+    await scheduler.start();
+    expect(scheduler.snapshot().notes).toEqual([]);
+    await scheduler.stop();
+    expect(scheduler.snapshot()).toMatchObject({ state: 'stopped', ready: false, notes: ['the scheduler has stopped'] });
+  });
+});
+
 /** The problem in the snapshot, once it is there. */
 async function problemOf({ scheduler, places }: StuckSchedulerWorld, row: StuckSchedulerRow): Promise<Problem | PodProblem> {
   let found: Problem | undefined;
