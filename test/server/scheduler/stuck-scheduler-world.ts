@@ -195,7 +195,8 @@ export class StuckSchedulerWorld implements AsyncDisposable {
       rule.resources.map((resource) => ({
         ...rule,
         resources: [resource],
-        verbs: rule.verbs.filter((verb) => `${verb} ${resource}` !== right),
+        // a streamed list is a watch
+        verbs: rule.verbs.filter((verb) => `${verb === 'watch' ? 'list' : verb} ${resource}` !== right),
       })),
     );
     const rbac = '/apis/rbac.authorization.k8s.io/v1';

@@ -51,6 +51,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
     words: 'cannot list resource "pods"',
     log: listing,
     help: giveTheRight,
+    servers: 'both',
     arrange: (world) => listForbidden(world, 'list pods'),
   },
   {
@@ -61,6 +62,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
     words: 'cannot list resource "nodes"',
     log: listing,
     help: giveTheRight,
+    servers: 'both',
     arrange: (world) => listForbidden(world, 'list nodes'),
   },
   {
@@ -106,6 +108,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
     words: 'cannot patch resource "pods/status"',
     log: { message: 'the status of a pod could not be written', fields: { errorClass: 'forbidden', podName: 'web', attempt: 1 } },
     help: giveTheRight,
+    servers: 'both',
     async arrange(world) {
       await world.places.addNode('n', '1');
       await world.places.addPod('web', '8');
@@ -114,7 +117,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
     },
     async mend(world) {
       world.allow();
-      // it is tried again, and written
+      // it is bound then, so nothing is left to be written
       await world.places.addNode('larger', '9');
       await world.places.bound('web');
     },
@@ -127,6 +130,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
     words: 'cannot delete resource "pods"',
     log: { message: 'a victim of preemption could not be deleted', fields: { errorClass: 'forbidden' } },
     help: giveTheRight,
+    servers: 'both',
     async arrange(world) {
       await world.without('delete pods');
       await world.scheduler.start();
@@ -275,6 +279,7 @@ const waitRows: readonly StuckSchedulerRow[] = [
     log: noNode,
     event: failed,
     help: 'See who is to take the finalizer off the pod NAMESPACE/lesser: as long as it has one, it stays and keeps its place.',
+    servers: 'both',
     async arrange(world) {
       await world.start();
       await fullNode(world, { metadata: { finalizers: ['example.com/hold'] } });
@@ -362,6 +367,7 @@ const failureRows: readonly StuckSchedulerRow[] = [
     log: noNode,
     event: failed,
     help: 'Use a volume that needs no claim, or let a scheduler that binds volumes place the pod: whether the claim is there and bound changes nothing here.',
+    servers: 'both',
     async arrange(world) {
       await world.start();
       await world.places.addNode('n', '2');
@@ -378,6 +384,7 @@ const failureRows: readonly StuckSchedulerRow[] = [
     log: { ...notPlaced, fields: { plugin: 'Broken' } },
     event: failed,
     help: 'Correct the plugin Broken, or take it out of the profile: it is asked again at the next attempt.',
+    servers: 'both',
     async arrange(world) {
       const filter = (): never => {
         throw new Error('no such table');

