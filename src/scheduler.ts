@@ -7,7 +7,7 @@
 import './base/node-version.ts';
 
 export type { HostPort } from './api/pod/host-ports.ts';
-export type { PodProblem, Problem } from './base/problem.ts';
+export type { PodProblem, Problem, ProblemReport } from './base/problem.ts';
 export type { AlgorithmProvider } from './scheduler/classic/algorithm-registry.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
