@@ -156,7 +156,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
     'scheduler/plugins/spread',
   'scheduler/preemption':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/selectors ' +
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod api/selectors ' +
     'client/resources scheduler/nodes scheduler/framework',
   'scheduler/classic':
     'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
@@ -165,23 +165,23 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/preemption scheduler/classic',
   'scheduler/queue':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json client/transport scheduler/nodes ' +
+    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/transport scheduler/nodes ' +
     'scheduler/framework',
   'scheduler/reports':
     'base/clock base/problem base/metrics client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/logging base/problem base/concurrency base/metrics base/random ' +
-    'api/json client/transport client/resources client/events client/reflector scheduler/framework scheduler/reports',
+    'api/json api/pod client/transport client/resources client/events client/reflector scheduler/framework scheduler/reports',
   'scheduler/cycle':
-    'base/guard base/clock base/errors base/logging base/problem base/concurrency api/json scheduler/nodes scheduler/cache ' +
+    'base/guard base/clock base/errors base/logging base/problem base/concurrency api/json api/pod scheduler/nodes scheduler/cache ' +
     'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
   'scheduler/scheduler-options':
-    'base/guard base/clock base/errors base/options base/logging base/metrics base/random api/json scheduler/nodes ' +
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem base/metrics base/random api/json api/pod scheduler/nodes ' +
     'scheduler/framework scheduler/classic scheduler/profile scheduler/queue',
   'scheduler/scheduler-reports':
     'base/problem base/concurrency client/resources scheduler/nodes scheduler/cache scheduler/queue scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/concurrency api/json client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
+    'base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
     'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
