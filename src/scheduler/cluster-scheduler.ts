@@ -205,7 +205,8 @@ export class ClusterScheduler {
   /** What keeps it from its work, apart from what is wrong with pods. */
   #problems(): Problem[] {
     if (this.state !== 'running') return [];
-    return [...this.#watches.problems(), this.#elector?.problem()].filter((one) => one !== undefined);
+    const all = [...this.#watches.problems(), this.#elector?.problem(), this.#client.problem()];
+    return all.filter((one) => one !== undefined);
   }
 
   /** Why this process does nothing for a pod; undefined where it does, or where the pod is not known and nothing is wrong. */

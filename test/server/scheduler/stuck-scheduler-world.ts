@@ -71,6 +71,7 @@ class JumpingClock implements SteadyClock {
 export type LackingRight =
   | 'list pods'
   | 'list nodes'
+  | 'create events'
   | 'create pods/binding'
   | 'patch pods/status'
   | 'delete pods'
@@ -179,7 +180,7 @@ export class StuckSchedulerWorld implements AsyncDisposable {
     const method = { list: 'GET', create: 'POST', patch: 'PATCH', delete: 'DELETE', get: 'GET' }[verb] ?? '';
     const [kind, subresource = ''] = resource.split('/');
     const path = new RegExp(`/${kind}${subresource === '' ? '' : `/[^/]+/${subresource}`}${verb === 'list' ? '$' : '(/|$|\\?)'}`);
-    const group = kind === 'leases' ? 'coordination.k8s.io' : '';
+    const group = { leases: 'coordination.k8s.io', events: 'events.k8s.io' }[kind ?? ''] ?? '';
     const message = `${kind}${group && `.${group}`} is forbidden: User "scheduler" cannot ${verb} resource "${resource}" in API group "${group}"`;
     this.refuse(method, path, { status: 403, reason: 'Forbidden', message });
     this.make(options);

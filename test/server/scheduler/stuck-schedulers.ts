@@ -123,6 +123,25 @@ const rightRows: readonly StuckSchedulerRow[] = [
     },
   },
   {
+    id: 'no-right-to-write-events',
+    title: 'a scheduler that may not write events',
+    about: 'scheduler',
+    kind: 'forbidden',
+    words: 'cannot create resource "events"',
+    log: {
+      message: 'an event could not be written',
+      fields: { errorClass: 'forbidden', podName: 'web', reason: 'Scheduled', attempt: 1 },
+    },
+    help: giveTheRight,
+    servers: 'both',
+    async arrange(world) {
+      await world.places.addNode('n', '4');
+      await world.places.addPod('web', '1');
+      await world.without('create events');
+      await world.scheduler.start();
+    },
+  },
+  {
     id: 'no-right-to-delete-victims',
     title: 'a scheduler that may not delete the pods that have to go',
     about: 'pod',
