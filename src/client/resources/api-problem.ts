@@ -1,7 +1,9 @@
 import { membersOf } from '../../api/json/json.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
-import { classOf, type ErrorClass, readApiFailure } from './error-class.ts';
+import { proxyErrorName } from '../transport/http-proxy.ts';
+import { classOf, type ErrorClass, type RetriedError, readApiFailure } from './error-class.ts';
 
 /** What a request's failure means to a person: one word for it, and what would help. */
 export interface FailureInWords {
@@ -34,6 +36,11 @@ const ofClass: Readonly<Record<ErrorClass, FailureInWords>> = {
   aborted: { kind: 'aborted', help: undefined },
 };
 
+const deniedByWebhook = {
+  kind: 'admission-denied',
+  help: 'Ask who runs the admission webhook that the message names: it refuses this write, and no right is missing.',
+};
+
 const dns = { kind: 'dns', help: 'Correct the name of the server in the kubeconfig, or the DNS of this machine.' };
 const wrongCA = {
   kind: 'wrong-ca',
@@ -45,6 +52,11 @@ const unreachable = { kind: 'unreachable', help: 'See whether this machine has a
 const ownCertificate = {
   kind: 'client-certificate',
   help: 'Renew the client certificate of the kubeconfig: the server does not take it.',
+};
+
+const proxy = {
+  kind: 'proxy',
+  help: 'Correct proxy-url of the kubeconfig, or its credentials: the proxy made no connection to the apiserver.',
 };
 
 /** What the codes of Node.js, OpenSSL and undici mean. */
@@ -85,7 +97,9 @@ const deepestCause = 5;
 
 /** What an error of a request means: a word, and what would help. By the answer's class; where no answer came, by the code of the cause. Never throws. */
 export function failureInWords(error: unknown): FailureInWords {
-  const errorClass = classOf(readApiFailure(error));
+  const failure = readApiFailure(error);
+  const errorClass = classOf(failure);
+  if (errorClass === 'forbidden' && failure.message.includes('admission webhook')) return deniedByWebhook;
   if (errorClass !== 'unavailable') return ofClass[errorClass];
   return callGuarded(() => wordsOfCode(error), ignoreFailure) ?? ofClass.unavailable;
 }
@@ -93,7 +107,8 @@ export function failureInWords(error: unknown): FailureInWords {
 function wordsOfCode(error: unknown): FailureInWords | undefined {
   let one = error;
   for (let depth = 0; depth < deepestCause && typeof one === 'object' && one !== null; depth++) {
-    const { code, cause } = membersOf(one);
+    const { code, cause, name } = membersOf(one);
+    if (name === proxyErrorName) return proxy;
     if (typeof code === 'string' && Object.hasOwn(ofCode, code)) return ofCode[code];
     one = cause;
   }
@@ -103,4 +118,10 @@ function wordsOfCode(error: unknown): FailureInWords | undefined {
 /** The problem that a failed request is. `what`: what could not be done, such as `the node could not be registered`. Never throws. */
 export function apiProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
   return frozenProblem({ ...failureInWords(error), message: `${what}: ${readApiFailure(error).message}`, ...times });
+}
+
+/** The failure in words, as it can be shown and turned into JSON. Never throws. */
+export function retriedError({ error, at, retryAt }: LastFailure): RetriedError {
+  const failure = readApiFailure(error, at);
+  return { errorClass: classOf(failure), message: failure.message, at, retryAt, ...failureInWords(error) };
 }

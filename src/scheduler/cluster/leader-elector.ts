@@ -5,14 +5,9 @@ import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts'
 import { callGuarded } from '../../base/guard.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
+import { retriedError } from '../../client/resources/api-problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import {
-  classifyApiError,
-  type ErrorClass,
-  type RetriedError,
-  retriedError,
-  unlessGone,
-} from '../../client/resources/error-class.ts';
+import { classifyApiError, type ErrorClass, type RetriedError, unlessGone } from '../../client/resources/error-class.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { requestProblem } from '../reports/request-words.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';

@@ -4,13 +4,18 @@ import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/
 import { PluginError } from '../framework/plugin-error.ts';
 import type { FailureWords } from './last-attempts.ts';
 
-/** What helps a scheduler more than what the class of the failure says by itself. */
-const helpOfClass: Partial<Readonly<Record<ErrorClass, string>>> = {
+/** What helps a scheduler more than what the kind of the failure says by itself. */
+const helpOfKind: Readonly<Record<string, string>> = {
   conflict:
     'See who else binds this pod or changes it: let one scheduler alone serve its schedulerName, with a Lease where several run.',
   forbidden:
     'Give the user that the message names the right that it names; deploy/scheduler-rbac.yaml has all that a scheduler needs.',
 };
+
+function kindAndHelp(error: unknown): Pick<FailureWords, 'kind' | 'help'> {
+  const { kind, help } = failureInWords(error);
+  return { kind, help: Object.hasOwn(helpOfKind, kind) ? helpOfKind[kind] : help };
+}
 
 /** A request of the client that failed. `what`: what could not be done. */
 export function wordsOfRequest(what: string, error: unknown): FailureWords {
@@ -19,8 +24,7 @@ export function wordsOfRequest(what: string, error: unknown): FailureWords {
   const answer = isApiFailure(error) || !(error instanceof Error) ? error : error.cause;
   if (!isApiFailure(answer))
     return { kind: 'client-failed', message, help: 'See why the client of the scheduler fails: its error is in the log.' };
-  const { kind, help } = failureInWords(answer);
-  return { kind, message, help: helpOfClass[classifyApiError(answer)] ?? help };
+  return { ...kindAndHelp(answer), message };
 }
 
 /** False for an error that tells of no request: it is of the caller's own client. */
@@ -31,9 +35,7 @@ export function isApiFailure(error: unknown): boolean {
 
 /** As {@link wordsOfRequest}, of a request to the apiserver that is sent again and again. */
 export function requestProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
-  const { kind, help } = failureInWords(error);
-  const message = `${what}: ${readApiFailure(error).message}`;
-  return frozenProblem({ kind, message, ...times, help: helpOfClass[classifyApiError(error)] ?? help });
+  return frozenProblem({ ...kindAndHelp(error), message: `${what}: ${readApiFailure(error).message}`, ...times });
 }
 
 /** What a log line says of an error beside itself: the class of a request's failure, or the plugin that failed. */

@@ -30,6 +30,10 @@ const ofFailedPod: Readonly<Record<string, { readonly kind: string; readonly hel
   Evicted: { kind: 'evicted', help: 'Raise what the pod requests of what ran short, or give the node more of it.' },
   Preempting: { kind: 'preempted', help: 'Make room on the node: a pod of a higher priority took it.' },
   NodeAffinity: { kind: 'refused', help: "Correct the pod's node selector or affinity, or the node's labels." },
+  NotFound: {
+    kind: 'pod-lost',
+    help: 'See what became of it where the provider runs its pods; a controller makes another pod.',
+  },
   DeadlineExceeded: { kind: 'deadline-exceeded', help: 'Raise activeDeadlineSeconds, or make the pod faster.' },
 };
 const noRoom = { kind: 'no-room', help: 'Make room on the node, or lower what the pod requests.' };

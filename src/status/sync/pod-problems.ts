@@ -99,11 +99,21 @@ export class PodProblems {
     return found && frozenProblem({ ...found, podUID, podNamespace, podName });
   }
 
-  /** The problems of all pods. It looks at those pods alone of which something is known that may not be well. */
+  /**
+   * The problems of all pods. It looks at those alone of which something is known that may not be well; at every pod while all wait, or
+   * while a request that gets no answer may keep others waiting.
+   */
   all(): PodProblem[] {
-    const { cache, records } = this.#options;
+    const { cache, records, gate } = this.#options;
+    if (gate?.pausedUntil !== undefined) return this.#ofPods(cache.podUIDs());
     const known = [cache.troubles.podUIDs(), this.#ended.keys(), this.#repairsBefore.keys(), records?.podUIDs() ?? []];
-    const podUIDs = new Set(known.flatMap((some) => [...some]));
+    const found = this.#ofPods(new Set(known.flatMap((some) => [...some])));
+    return found.some(({ kind }) => kind === noAnswer.kind)
+      ? this.#ofPods(new Set([...cache.podUIDs(), ...this.#ended.keys()]))
+      : found;
+  }
+
+  #ofPods(podUIDs: Iterable<string>): PodProblem[] {
     return Array.from(podUIDs, (podUID) => this.of(podUID)).filter((found) => found !== undefined);
   }
 
@@ -153,7 +163,7 @@ export class PodProblems {
     if (isOnItsWay && clock.elapsed() - entry.agesFrom < longMs) return undefined;
     const phase = phases.phaseOf(podUID);
     if (state?.failure !== undefined) {
-      const retryAt = state.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? gate?.pausedUntil : undefined;
+      const retryAt = state.wait?.kind === 'backoff' ? state.wait.retryAt : this.#triedAt(phase);
       const { what, words, since } = state.failure;
       const message = `${what}: ${state.lastError?.message}`;
       return { ...words, message, since, attempt: state.failures, retryAt, ...(phase === 'quarantined' && quarantined) };
@@ -164,6 +174,13 @@ export class PodProblems {
     }
     if (phase === 'gone' && agent.isOrdinaryPod(podUID)) return { ...gone, since: entry.at };
     return this.#ofPhase(phase, state?.wait, entry);
+  }
+
+  /** When a pod that waits for nothing of its own is tried next: after the pause of all, or now. */
+  #triedAt(phase: PodSyncPhase): number | undefined {
+    const { gate, clock } = this.#options;
+    if (phase === 'paused') return gate?.pausedUntil;
+    return phase === 'in-flight' || phase === 'pending' ? clock.now() : undefined;
   }
 
   /** What only lasts too long. */

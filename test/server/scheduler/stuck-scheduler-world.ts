@@ -8,24 +8,14 @@ import { KubeTransport, type KubeTransportOptions } from '../../../src/client/tr
 import type { ClusterScheduler, ClusterSchedulerOptions } from '../../../src/scheduler.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
+import type { StuckRow } from '../stuck/stuck-row.ts';
 import { SchedulingWorld } from './scheduling-world.ts';
 
-/** A way in which a scheduler or one of its pods is stuck, and what people are told of it. */
-export interface StuckSchedulerRow {
-  readonly id: string;
-  readonly title: string;
-  /** Whose problem it is. Of a pod it is the one named `web`. */
+/** A way in which a scheduler or one of its pods is stuck, and what people are told of it. Of a pod it is the one named `web`. */
+export interface StuckSchedulerRow extends StuckRow {
   readonly about: 'pod' | 'scheduler';
-  /** The kind of the problem. */
-  readonly kind: string;
-  /** Words of the one who refused: they are in the problem, in `explain` and the notes, and in the log line and the event, if there are any. */
-  readonly words: string;
-  /** The constant message of the log line. */
+  /** `fields`: what else is in the line. */
   readonly log?: { readonly message: string; readonly fields?: JsonObject };
-  /** The event of the pod `web`. */
-  readonly event?: { readonly reason: string };
-  /** The help of the problem; undefined: there is none. */
-  readonly help: string | undefined;
   /** On which servers. Default: in memory alone. */
   readonly servers?: 'both';
   /** Breaks it: afterwards the problem comes. */

@@ -165,6 +165,7 @@ const serverRows: readonly StuckSchedulerRow[] = [
     about: 'scheduler',
     kind: 'connection-lost',
     words: 'can be neither listed nor watched',
+    logWords: false,
     log: listing,
     help: 'See whether the apiserver restarts, or a proxy or firewall ends connections.',
     async arrange(world) {
@@ -180,6 +181,7 @@ const serverRows: readonly StuckSchedulerRow[] = [
     about: 'scheduler',
     kind: 'timeout',
     words: 'can be neither listed nor watched',
+    logWords: false,
     log: listing,
     help: 'See whether the apiserver is overloaded, or the network drops packets: it was reached, and gave no answer.',
     async arrange(world) {
@@ -295,6 +297,9 @@ const waitRows: readonly StuckSchedulerRow[] = [
     about: 'pod',
     kind: 'waits-for-victims',
     words: 'lesser is held by the finalizer example.com/hold',
+    // why it fits nowhere is told before its victims are asked to go
+    eventWords: false,
+    logWords: false,
     log: noNode,
     event: failed,
     help: 'See who is to take the finalizer off the pod NAMESPACE/lesser: as long as it has one, it stays and keeps its place.',
@@ -311,6 +316,9 @@ const waitRows: readonly StuckSchedulerRow[] = [
     about: 'pod',
     kind: 'waits-for-victims',
     words: 'lesser may take 60 min to end, which is its grace period',
+    // why it fits nowhere is told before its victims are asked to go
+    eventWords: false,
+    logWords: false,
     log: noNode,
     event: failed,
     help: 'Wait, or delete the pod NAMESPACE/lesser with a shorter grace period.',

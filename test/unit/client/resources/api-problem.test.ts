@@ -39,6 +39,16 @@ describe('failureInWords', () => {
     expect(failureInWords(network(code)).kind).toBe(kind);
   });
 
+  it('tells an admission webhook from a missing right', () => {
+    const message = 'admission webhook "policy.example.com" denied the request: no';
+    expect(failureInWords(new ApiError({ status: 403, reason: 'Forbidden', message })).kind).toBe('admission-denied');
+  });
+
+  it('knows an error of a proxy, whatever its code', () => {
+    const cause = Object.assign(new Error('the proxy: connect ECONNREFUSED'), { name: 'ProxyError', code: 'ECONNREFUSED' });
+    expect(failureInWords(new ApiError({ reason: 'Network', message: 'no answer', cause })).kind).toBe('proxy');
+  });
+
   it('bears any error', () => {
     const loop = new Error('loop');
     loop.cause = loop;

@@ -1,6 +1,6 @@
 import type { Pod, PodStatus, WirePodStatus } from 'pod-status-manager';
 import type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from 'pod-status-manager/node';
-import { pause } from './pause.ts';
+import { pause } from '../pause.ts';
 import { type LifeEvents, live } from './pod-life.ts';
 import type { VirtualContainer } from './virtual-container.ts';
 import { VirtualPod } from './virtual-pod.ts';

@@ -1,11 +1,11 @@
 import type { Pod, WirePod } from 'pod-status-manager';
-import type { Random } from './random.ts';
+import { runLabel } from '../pod-owners.ts';
+import type { Random } from '../random.ts';
 
 /** How a pod of the demo behaves. The pod's label names it: the virtual provider knows only what is in the pod. */
 export type PodKind = 'web' | 'flapping' | 'crashing' | 'job';
 const kinds: readonly PodKind[] = ['web', 'flapping', 'crashing', 'job'];
 
-export const runLabel = 'virtual-node.example/run';
 export const kindLabel = 'virtual-node.example/kind';
 export const seedAnnotation = 'virtual-node.example/seed';
 /** Written by the foreign controller; some pods have it as a readiness gate. */
@@ -14,28 +14,20 @@ export const inspectedCondition = 'virtual-node.example/Inspected';
 type PodSpec = NonNullable<WirePod['spec']>;
 type Container = PodSpec['containers'][number];
 
-export interface PodTemplate {
-  readonly name: string;
-  readonly kind: PodKind;
-  readonly runID: string;
-  readonly nodeName: string;
-  readonly random: Random;
-}
-
 /** The kind that a pod's label names; a pod without it is like a web server. */
 export function kindOf({ metadata }: Pod): PodKind {
   return kinds.find((kind) => kind === metadata?.labels?.[kindLabel]) ?? 'web';
 }
 
-export function pickKind(random: Random): PodKind {
+function pickKind(random: Random): PodKind {
   const dice = random.next();
   if (dice < 0.5) return 'web';
   if (dice < 0.7) return 'flapping';
   return dice < 0.85 ? 'crashing' : 'job';
 }
 
-/** A pod bound to the virtual node: no scheduler takes part. */
-export function podTemplate({ name, kind, runID, nodeName, random }: PodTemplate): WirePod {
+/** A pod bound to the virtual node: no scheduler takes part. `suffix` makes its name its own. */
+export function makePod(suffix: string, nodeName: string, random: Random, kind = pickKind(random)): WirePod {
   const spec: PodSpec = {
     nodeName,
     restartPolicy: kind === 'job' ? (random.chance(0.5) ? 'OnFailure' : 'Never') : 'Always',
@@ -54,8 +46,8 @@ export function podTemplate({ name, kind, runID, nodeName, random }: PodTemplate
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      name,
-      labels: { [runLabel]: runID, [kindLabel]: kind },
+      name: `${kind}-${suffix}`,
+      labels: { [kindLabel]: kind },
       annotations: { [seedAnnotation]: String(random.seed()) },
     },
     spec,

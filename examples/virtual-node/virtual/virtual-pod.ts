@@ -1,7 +1,7 @@
 import type { Pod, PodStatus, WirePodStatus } from 'pod-status-manager';
 import { podStatusFromContainers } from 'pod-status-manager/node';
+import { Random } from '../random.ts';
 import { kindOf, type PodKind, seedAnnotation } from './pod-template.ts';
-import { Random } from './random.ts';
 import { VirtualContainer } from './virtual-container.ts';
 
 /** What the provider knows of one pod. */

@@ -1,13 +1,15 @@
-import type { WireContainerStatus, WirePod } from 'pod-status-manager';
+import type { Pod, PodStatus } from 'pod-status-manager';
+
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
 /** What a pod does, in the words that `kubectl get pods` shows. */
-export function podWords({ metadata, status, spec }: WirePod): string {
+export function podWords({ metadata, status, spec }: Pod): string {
   if (metadata?.deletionTimestamp !== undefined) return 'Terminating';
   const { initContainerStatuses = [], containerStatuses = [], phase = 'Pending', reason } = status ?? {};
   const sidecars = new Set(
     (spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always').map(({ name }) => name),
   );
-  const isDone = ({ name, state, started }: WireContainerStatus): boolean => {
+  const isDone = ({ name, state, started }: ContainerStatus): boolean => {
     return sidecars.has(name) ? started === true : state?.terminated?.exitCode === 0;
   };
   const done = initContainerStatuses.filter(isDone).length;
@@ -21,18 +23,8 @@ export function podWords({ metadata, status, spec }: WirePod): string {
   return (isMixed ? undefined : words[0]) ?? reason ?? phase;
 }
 
-/** How often its containers were started again. */
-export function restartsOf({ status }: WirePod): number {
-  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
-  return [...initContainerStatuses, ...containerStatuses].reduce((sum, { restartCount }) => sum + restartCount, 0);
-}
-
-export function isReady({ status }: WirePod): boolean {
-  return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
-}
-
 /** Undefined for a container that runs. */
-function wordOf(container: WireContainerStatus | undefined): string | undefined {
+function wordOf(container: ContainerStatus | undefined): string | undefined {
   const { waiting, terminated } = container?.state ?? {};
   if (waiting !== undefined) return waiting.reason;
   if (terminated === undefined) return undefined;

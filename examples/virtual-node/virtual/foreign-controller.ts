@@ -1,9 +1,9 @@
 import type { WirePodCondition } from 'pod-status-manager';
-import { type AdminClient, statusOf } from './admin-client.ts';
-import { pause } from './pause.ts';
+import { type AdminClient, statusOf } from '../admin-client.ts';
+import { pause } from '../pause.ts';
+import type { PodRef } from '../pod-owners.ts';
+import { Random } from '../random.ts';
 import { inspectedCondition } from './pod-template.ts';
-import { Random } from './random.ts';
-import type { PodRef } from './workload.ts';
 
 const writesASecond = 30;
 

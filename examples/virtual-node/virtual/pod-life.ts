@@ -1,4 +1,4 @@
-import { pause } from './pause.ts';
+import { pause } from '../pause.ts';
 import type { VirtualContainer } from './virtual-container.ts';
 import type { VirtualPod } from './virtual-pod.ts';
 
