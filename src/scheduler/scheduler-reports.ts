@@ -7,7 +7,7 @@ import type { StatusWrites } from './cycle/status-writes.ts';
 import type { PodInfo } from './nodes/pod-info.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { explainPod, type PodSchedulingExplanation, podProblem } from './reports/explain-pod.ts';
+import { explainPod, type PodSchedulingExplanation, schedulingProblem } from './reports/explain-pod.ts';
 import type { LastAttempt, LastAttempts } from './reports/last-attempts.ts';
 import { type KnownOfAttempts, type PodTrouble, podTrouble } from './reports/pod-problem.ts';
 import type { SchedulerSizes } from './reports/scheduler-metrics.ts';
@@ -136,7 +136,7 @@ export function schedulerSnapshotOf(reported: ReportedState, own: RunStateName):
   const state = around?.state ?? own;
   const ownProblems = [stateProblem(state), ...(around?.problems() ?? []), writes.problem()].filter((one) => one !== undefined);
   const pods = podTroubles(reported).map(({ known, trouble }, index) =>
-    podProblem(index < mostHelped ? trouble : { ...trouble, help: () => undefined }, known),
+    schedulingProblem(index < mostHelped ? trouble : { ...trouble, help: () => undefined }, known),
   );
   const ready = state === 'running' && !attempts.isSuspended;
   return Object.freeze({

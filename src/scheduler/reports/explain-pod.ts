@@ -64,7 +64,7 @@ export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
   const isPending = place !== undefined && placed === undefined;
   const nodes = isPending ? verdicts(last?.diagnosis, known.nodeNames) : [];
   const trouble = podTrouble(known);
-  const problem = trouble && podProblem(trouble, known);
+  const problem = trouble && schedulingProblem(trouble, known);
   const lines = [firstLine(state, known)];
   if (isPending && last !== undefined) {
     const { message } = frozenProblem({ ...last.words, attempt: 0 });
@@ -95,7 +95,10 @@ function troubleLines(trouble: PodTrouble, { message }: PodProblem, said: string
 }
 
 /** The trouble as a problem that can be handed out: its times are those of the wall clock. */
-export function podProblem({ kind, message, attempt, since, retryAt, help }: PodTrouble, known: KnownOfAttempts): PodProblem {
+export function schedulingProblem(
+  { kind, message, attempt, since, retryAt, help }: PodTrouble,
+  known: KnownOfAttempts,
+): PodProblem {
   const times = { since: wallTime(since, known), attempt, retryAt: wallTime(retryAt, known) };
   return frozenProblem({ kind, message, ...times, help: help(), ...podNames(known) });
 }

@@ -160,7 +160,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
 
 const serverRows: readonly StuckSchedulerRow[] = [
   {
-    id: 'server-gone',
+    id: 'scheduler-server-gone',
     title: 'an apiserver that ends every connection',
     about: 'scheduler',
     kind: 'connection-lost',
@@ -176,7 +176,7 @@ const serverRows: readonly StuckSchedulerRow[] = [
     },
   },
   {
-    id: 'server-silent',
+    id: 'scheduler-server-silent',
     title: 'an apiserver that takes connections and answers nothing',
     about: 'scheduler',
     kind: 'timeout',
