@@ -32,6 +32,7 @@ describe('the snapshot of a scheduler', () => {
     await scheduler.flush();
     const { problems, problemCount, notes } = scheduler.snapshot();
     expect([problems.length, problemCount]).toEqual([1000, 1200]);
+    expect(problems.every(({ help }) => help !== undefined)).toBe(true);
     expect(problems[0]).toMatchObject({ podName: 'p0', kind: 'gated', attempt: 0, since: clock.now() - 5000 });
     expect(notes).toEqual([
       'default/p0: the pod is not tried: waiting for scheduling gates: [g] (SchedulingGates) (600 pods have such a problem)',
