@@ -41,9 +41,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources':
     'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
-  'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json client/resources',
+  'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json api/pod client/resources',
   'client/reflector':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json api/pod ' +
     'client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
@@ -70,7 +70,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/random api/json api/pod client/transport client/resources',
   'node/node-object':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/quantity api/json api/patch client/transport client/resources client/events client/reflector',
+    'base/random api/quantity api/json api/patch api/pod client/transport client/resources client/events client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/resources client/reflector',
@@ -100,7 +100,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/events client/reflector node/object-managers',
   'kubelet/cri/proto': '',
   'kubelet/files': 'base/clock base/errors api/json',
-  'kubelet/runtime': 'base/errors',
+  'kubelet/runtime': 'base/errors api/pod',
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
