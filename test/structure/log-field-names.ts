@@ -45,6 +45,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   problem: 'what the condition `Ready` says in words',
   taints: 'the taints that a node lacks',
   holderIdentity: 'who holds the Lease',
+  identity: 'the name by which this process asks for the Lease',
   renewTime: 'when the Lease was renewed last',
   seenAt: 'when the renewal was seen, in milliseconds since the epoch',
   image: 'the id of an image',
