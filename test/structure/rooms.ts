@@ -80,6 +80,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
     'api/pod api/manifest client/transport client/resources client/reflector',
+  'node/status-agent':
+    'base/clock base/errors base/options base/logging base/concurrency base/metrics client/transport client/resources ' +
+    'status/pods status/sync status/status-manager-options status/status-manager node/sources',
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
