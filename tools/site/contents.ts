@@ -18,6 +18,7 @@ export const sections: readonly Section[] = [
     title: 'Guides',
     documents: guides(
       'first-agent',
+      'embed-the-status-manager',
       'node-agent',
       'scheduler',
       'static-pods',
@@ -33,6 +34,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Coming from',
     documents: guides(
+      'from-informer-and-patch',
       'coming-from-virtual-kubelet',
       'coming-from-client-node',
       'coming-from-kubernetes-fluent-client',
