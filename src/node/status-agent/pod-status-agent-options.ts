@@ -15,12 +15,6 @@ import type { StatusManagerOptions } from '../../status/status-manager-options.t
 import type { ApiServerPodSourceOptions } from '../sources/api-server-pod-source.ts';
 import type { PodSourceHandlers } from '../sources/pod-delivery.ts';
 
-/** What the agent gives its status manager itself: none of it may be in the option `statusManager`. */
-const givenByAgent = [
-  ...(['podClient', 'podManager', 'podDeletionSafety', 'podSource'] as const),
-  ...(['random', 'clock', 'logger', 'metrics'] as const),
-];
-
 /**
  * Which node it is, where its pods come from, and what runs of them. Needed are `nodeName`, one of `kubeConfig` and `transport`, and
  * one of `runtimeCache` and `podDeletionSafety`.
@@ -45,7 +39,12 @@ export interface PodStatusAgentOptions {
   /** How pods are read: as `ApiServerPodSource`'s. */
   readonly podSource?: Pick<ApiServerPodSourceOptions, 'streamLists' | 'idleTimeoutMs'>;
   /** How statuses are written: as `StatusManager`'s. */
-  readonly statusManager?: Partial<Omit<StatusManagerOptions, (typeof givenByAgent)[number]>>;
+  readonly statusManager?: Partial<
+    Omit<
+      StatusManagerOptions,
+      'podClient' | 'podManager' | 'podDeletionSafety' | 'podSource' | 'random' | 'clock' | 'logger' | 'metrics'
+    >
+  >;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -140,7 +139,7 @@ function requireTuning(statusManager: object): void {
   if (typeof statusManager !== 'object' || statusManager === null) {
     throw invalidOption('statusManager', 'an object of options', statusManager);
   }
-  for (const name of givenByAgent) {
+  for (const name of ['podClient', 'podManager', 'podDeletionSafety', 'podSource', 'random', 'clock', 'logger', 'metrics']) {
     if (name in statusManager) throw invalidOption(`statusManager.${name}`, 'absent: the agent gives it', 'given');
   }
 }

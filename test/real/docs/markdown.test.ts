@@ -45,7 +45,9 @@ describe('the Markdown files', () => {
   it('say the language of each code fence: one that is checked, or plain text', () => {
     const unknown = documents
       .flatMap(fencesOf)
-      .filter(({ language }) => !['ts', 'sh', 'yaml', 'json', 'promql', 'text'].includes(language));
+      .filter(({ language }) => !['ts', 'sh', 'yaml', 'json', 'promql', 'text'].includes(language))
+      // test/real/consumers/debug-recipes.test.ts runs these
+      .filter(({ place, language }) => language !== 'js' || !place.startsWith('docs/guides/debug.md:'));
     expect(unknown.map(({ place, language }) => `${place}: ${language}`)).toEqual([]);
   });
 
