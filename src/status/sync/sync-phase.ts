@@ -25,7 +25,7 @@ import type { SyncRecords } from './sync-records.ts';
  * | `terminal-phase-held-back` | is on the apiserver but for its phase: a container of the pod could still run | `podCouldHaveRunningContainers` answers `false` |
  * | `no-mirror-pod` | belongs to a static pod that the apiserver does not show | its mirror pod is created |
  * | `deleting` | is on the apiserver, and the DELETE was accepted; finalizers hold the object | their owners remove them |
- * | `gone` | has nowhere to go: the apiserver does not know the pod, or the pod manager has forgotten it | the entry is dropped |
+ * | `gone` | has nowhere to go: the apiserver does not know the pod, another pod has its name now, or the pod manager has forgotten it | the entry is dropped |
  *
  * `in-sync` is the phase of a quiet pod. `pending`, `in-flight` and `paused` pass by themselves. Someone has to look at a pod that
  * stays `backing-off` or `quarantined`: `lastError` has the words of the apiserver.
