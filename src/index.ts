@@ -47,6 +47,7 @@ export type { Logger, LogLevel } from './base/logging/logger.ts';
 export type { LabelDefinition, MetricDefinition, MetricType } from './base/metrics/metric-definition.ts';
 export { type MetricName, metricDefinitions } from './base/metrics/metric-definitions.ts';
 export type { Labels, MetricsSink } from './base/metrics/metrics.ts';
+export { type PodProblem, type Problem, type ProblemReport, problemText } from './base/problem.ts';
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/resources/error-class.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/resources/kube-pod-client.ts';
 export { KubePodClient, type KubePodClientOptions } from './client/resources/kube-pod-client.ts';

@@ -75,6 +75,7 @@ export type { ProvidedPods } from './node/provider/provided-pods.ts';
 export { ProviderNode } from './node/provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions, SharedOption } from './node/provider/provider-node-options.ts';
 export type {
+  PodWithoutStatus,
   ProviderFailureReport,
   ProviderNodeSnapshot,
   ProviderNodeSnapshotOptions,

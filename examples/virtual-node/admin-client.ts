@@ -2,15 +2,11 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { ApiError, KubeTransport, type WirePod, type WirePodCondition } from 'pod-status-manager';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 
-export type AdminVerb = 'create' | 'get' | 'list' | 'patch' | 'delete';
-
 /**
  * The client of users and of other controllers: it creates and deletes pods and namespaces, and writes their conditions. Each
  * method rejects with an `ApiError` when the server refuses.
  */
 export class AdminClient {
-  /** Requests on pods, by verb. */
-  readonly requests: Record<AdminVerb, number> = { create: 0, get: 0, list: 0, patch: 0, delete: 0 };
   readonly #transport: KubeTransport;
   readonly #pods: ResourceClient<WirePod>;
 
@@ -20,39 +16,33 @@ export class AdminClient {
   }
 
   createPod(namespace: string, pod: WirePod): Promise<WirePod> {
-    this.requests.create++;
     return this.#pods.create(pod, { namespace });
   }
 
   /** Without `gracePeriodSeconds` the pod's own grace period counts; 0 deletes by force. */
   async deletePod(namespace: string, name: string, uid: string, gracePeriodSeconds?: number): Promise<void> {
-    this.requests.delete++;
     await this.#pods.delete({ namespace, name }, { uid, gracePeriodSeconds });
   }
 
   /** Deletes every pod with the label, at once and by force. */
   async deletePods(namespace: string, labelSelector: string): Promise<void> {
-    this.requests.delete++;
     await this.#pods.deleteCollection({ namespace, labelSelector, gracePeriodSeconds: 0 });
   }
 
   async listPods(namespace: string, labelSelector: string): Promise<readonly WirePod[]> {
-    this.requests.list++;
     return (await this.#pods.list({ namespace, labelSelector })).items;
   }
 
   /** Writes one condition of the pod with this uid, and touches nothing else of its status. */
   async patchCondition(namespace: string, name: string, uid: string, condition: WirePodCondition): Promise<void> {
-    this.requests.patch++;
     const body = { metadata: { uid }, status: { conditions: [condition] } };
     const target = { namespace, name, subresource: 'status' };
     await this.#pods.patch(target, { type: 'application/strategic-merge-patch+json', body });
   }
 
-  /** Takes every taint off a node: in a cluster, the node controller does so once the node is ready. */
-  async clearTaints(nodeName: string): Promise<void> {
-    const patch = { type: 'application/merge-patch+json', body: { spec: { taints: null } } } as const;
-    await new ResourceClient(this.#transport, resources.nodes).patch({ name: nodeName }, patch);
+  /** Merges `body` into the pod. */
+  async patchPod(namespace: string, name: string, body: object): Promise<void> {
+    await this.#pods.patch({ namespace, name }, { type: 'application/merge-patch+json', body });
   }
 
   async createNamespace(name: string): Promise<void> {

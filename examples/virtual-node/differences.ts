@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { createPodStatusPatch, type WirePod, type WirePodCondition } from 'pod-status-manager';
-import type { PodRef } from './workload.ts';
+import type { PodRef } from './pod-owners.ts';
 
 /** The conditions that the node writes; every other one on a pod belongs to another writer. */
 const ownConditions: ReadonlySet<string> = new Set([
@@ -42,8 +42,9 @@ function differencesOf(pod: WirePod, { agentUIDs, alive, getPodStatus, foreignCo
   if (!agentUIDs.has(uid)) return [`${name}: the server has it, the agent does not`];
   if (ours === undefined) return [`${name}: the manager has no status of it`];
   const found: string[] = [];
-  if (alive.has(uid) && pod.metadata?.deletionTimestamp !== undefined)
-    found.push(`${name}: somebody who is not its owner has deleted it`);
+  if (pod.metadata?.deletionTimestamp !== undefined) {
+    found.push(alive.has(uid) ? `${name}: somebody who is not its owner has deleted it` : `${name}: it is still being deleted`);
+  }
   const fields = differingFields(pod, ours);
   if (fields.length > 0) found.push(`${name}: the server differs in ${fields.join(', ')}`);
   const written = foreignConditions.get(uid);

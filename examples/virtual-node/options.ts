@@ -5,20 +5,25 @@ export type ServerChoice =
   | { readonly kind: 'control-plane' }
   | { readonly kind: 'kubeconfig'; readonly file: string; readonly context: string | undefined };
 
+/** `node`: a whole node agent runs the pods; `schedule`: a scheduler places them on several virtual nodes. */
+export type RunKind = 'virtual' | 'node' | 'schedule';
+
 export interface DemoOptions {
-  /** True: a whole node agent runs the pods, over a container runtime in memory. */
-  readonly node: boolean;
-  /** True: a scheduler places the pods on several virtual nodes. */
-  readonly schedule: boolean;
+  readonly kind: RunKind;
   readonly pods: number;
-  readonly seconds: number;
+  /** Undefined: on a terminal until Ctrl-C, elsewhere {@link defaultSeconds}. */
+  readonly seconds: number | undefined;
   readonly seed: number;
+  /** True: things go wrong. */
+  readonly breaks: boolean;
   readonly server: ServerChoice;
   /** Undefined: the run creates its own. */
   readonly namespace: string | undefined;
   /** Where the debug page is served, on the loopback address; 0 is a free port, undefined is nowhere. */
   readonly debugPort: number | undefined;
 }
+
+export const defaultSeconds = 15;
 
 /** A wrong command line. The message names the broken rule. */
 export class UsageError extends Error {}
@@ -27,8 +32,9 @@ const config = {
   node: { type: 'boolean', default: false },
   schedule: { type: 'boolean', default: false },
   pods: { type: 'string' },
-  seconds: { type: 'string', default: '15' },
+  seconds: { type: 'string' },
   seed: { type: 'string' },
+  break: { type: 'boolean', default: false },
   kubeconfig: { type: 'string' },
   context: { type: 'string' },
   namespace: { type: 'string' },
@@ -44,12 +50,16 @@ export function parseOptions(argv: readonly string[], random: () => number = Mat
   const { node, schedule } = values;
   if (node && schedule) throw new UsageError('--node and --schedule exclude each other');
   if (node || schedule) refuseInMemory(node ? '--node' : '--schedule', values);
+  if (values.break && values.kubeconfig !== undefined) {
+    throw new UsageError('--break and --kubeconfig exclude each other: a real cluster is not broken on purpose');
+  }
+  const kind = node ? 'node' : schedule ? 'schedule' : 'virtual';
   return {
-    node,
-    schedule,
-    pods: integer('--pods', values.pods ?? defaultPods({ node, schedule }), 1, 5000),
-    seconds: seconds(values.seconds),
+    kind,
+    pods: integer('--pods', values.pods ?? defaultPods[kind], 1, 5000),
+    seconds: values.seconds === undefined ? undefined : seconds(values.seconds),
     seed: values.seed === undefined ? Math.floor(random() * 1_000_000) : integer('--seed', values.seed, 0, 2 ** 32 - 1),
+    breaks: values.break,
     server: serverOf(values),
     namespace: values.namespace === undefined ? undefined : namespaceName(values.namespace),
     debugPort: values['debug-port'] === 'off' ? undefined : integer('--debug-port', values['debug-port'], 0, 65_535),
@@ -75,18 +85,14 @@ function serverOf(values: ReturnType<typeof read>): ServerChoice {
   return { kind: values['control-plane'] ? 'control-plane' : 'in-memory' };
 }
 
-function defaultPods({ node, schedule }: { readonly node: boolean; readonly schedule: boolean }): string {
-  if (schedule) return '80';
-  return node ? '30' : '200';
-}
+const defaultPods: Readonly<Record<RunKind, string>> = { virtual: '200', node: '30', schedule: '80' };
 
-/** All of the run is in memory, and there is no page of it. */
+/** All of the run is in memory. */
 function refuseInMemory(mode: string, values: ReturnType<typeof read>): void {
   const others = [
     ['--kubeconfig', values.kubeconfig !== undefined],
     ['--control-plane', values['control-plane']],
     ['--namespace', values.namespace !== undefined],
-    ['--debug-port', values['debug-port'] !== '0'],
   ] as const;
   for (const [option, isGiven] of others) if (isGiven) throw new UsageError(`${mode} and ${option} exclude each other`);
 }

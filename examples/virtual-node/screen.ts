@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { createLogUpdate } from 'log-update';
-import type { Paint } from './render.ts';
+import type { Paint } from './view.ts';
 
 /** What is shown of a run at this moment. */
 export interface Picture {
@@ -12,6 +12,8 @@ export interface Picture {
 
 /** The output of a run. */
 export interface Screen {
+  /** True for a terminal: somebody looks on, and can end the run. */
+  readonly isTerminal: boolean;
   readonly paint: Paint;
   /** Shows the picture, again and again, until `end`. */
   begin(picture: Picture): void;
@@ -35,6 +37,7 @@ function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: stri
   const log = createLogUpdate(stream);
   const timers = repeater(100);
   return {
+    isTerminal: true,
     paint,
     print,
     // one column stays free, so that no terminal wraps a full line; a terminal of unknown size reports 0 columns
@@ -48,7 +51,13 @@ function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: stri
 
 function plainScreen(paint: Paint, print: (line: string) => void): Screen {
   const timers = repeater(1000);
-  return { paint, print, begin: ({ line }) => timers.begin(() => print(line())), end: () => timers.end() };
+  return {
+    isTerminal: false,
+    paint,
+    print,
+    begin: ({ line }) => timers.begin(() => print(line())),
+    end: () => timers.end(),
+  };
 }
 
 function repeater(periodMs: number): { begin(callback: () => void): void; end(): void } {

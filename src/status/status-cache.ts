@@ -3,6 +3,7 @@ import { createTimeFormatter, formatTime as formatAnyTime } from '../api/json/ti
 import type { JsonObject, Pod, WirePodStatus } from '../api/json/types.ts';
 import { changedPaths } from '../api/patch/json-patch.ts';
 import { isMirrorPodOfAnother, isStaticPod } from '../api/pod/pod-identity.ts';
+import { podFields } from '../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../base/clock.ts';
 import type { BoundedChannel } from '../base/concurrency/bounded-channel.ts';
 import type { Emitter } from '../base/concurrency/emitter.ts';
@@ -23,6 +24,7 @@ import type { PodManager } from './pods/pod-manager.ts';
 import type { PodResizeConditions } from './resize/pod-resizes.ts';
 import { checkContainerStateTransition, type IllegalTransition } from './rules/container-state-transition.ts';
 import { isPodStatusByKubeletEqual } from './rules/pod-status-equality.ts';
+import { StatusTroubles } from './rules/status-problem.ts';
 
 export interface StatusCacheOptions {
   readonly podManager: PodManager;
@@ -44,6 +46,8 @@ export type StatusChange = Omit<UpdateRequest, 'fallback' | 'now' | 'elapsed' | 
  * An update that is stored counts terminations, leaves a hint in the channel and is told to the listeners.
  */
 export class StatusCache implements PodStatusReader {
+  /** What the agent's own statuses tell of trouble. */
+  readonly troubles = new StatusTroubles();
   readonly #options: StatusCacheOptions;
   readonly #podStatuses: PodStatuses;
   readonly #formatTime = createTimeFormatter();
@@ -69,22 +73,30 @@ export class StatusCache implements PodStatusReader {
   update(change: StatusChange): boolean {
     const { clock, logger, metrics, events, podStatusChannel, ownedConditionTypes } = this.#options;
     const { pod, podUID } = change;
+    const now = clock.now();
     const outcome = updateStatusInternal(this.#podStatuses, {
       ...change,
-      fallback: () => this.#statusBefore(pod, podUID),
-      now: clock.now(),
+      fallback: () => this.#statusBefore(pod),
+      now,
       elapsed: clock.elapsed,
       formatTime: this.#formatTime,
       ownedConditionTypes,
     });
     if (metrics.isUsed) metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
-    if (outcome.kind === 'unchanged') return false;
+    if (outcome.kind === 'unchanged') {
+      this.troubles.taken(podUID, undefined, now);
+      return false;
+    }
     if (outcome.kind === 'refused') {
       const { reason, detail } = outcome;
-      logger.error({ podUID, reason, detail }, 'a status was refused: its container states cannot follow the cached ones');
+      this.troubles.refused(podUID, pod, reason, now);
+      const attempt = this.troubles.refusalOf(podUID)?.attempt;
+      const fields = { ...podFields(pod.metadata), reason, detail, attempt };
+      logger.error(fields, 'a status was refused: its container states cannot follow the cached ones');
       events.emit('illegalTransition', toldLater(events, illegalTransitionEvent(podUID, pod, reason)));
       return false;
     }
+    this.troubles.taken(podUID, outcome.entry.status, now);
     countTerminations(metrics, outcome.previous, outcome.entry.status);
     if (isLevelEnabled(logger, 'debug')) this.#logChange(podUID, outcome.entry, outcome.previous);
     if (podStatusChannel?.trySend(podUID) === false) metrics.increment('pod_status_manager_hints_dropped_total');
@@ -95,12 +107,17 @@ export class StatusCache implements PodStatusReader {
   /** Forgets the pod's status and its resize conditions. */
   drop(podUID: string): void {
     this.#podStatuses.delete(podUID);
+    this.troubles.drop(podUID);
     this.#options.resizeConditions.delete(podUID);
   }
 
-  #logChange(podUID: string, { version, status, podIsFinished }: VersionedPodStatus, previous: WirePodStatus): void {
+  #logChange(
+    podUID: string,
+    { version, status, podIsFinished, podName, podNamespace }: VersionedPodStatus,
+    previous: WirePodStatus,
+  ): void {
     const changed = changedPaths(previous as JsonObject, status as JsonObject);
-    const fields = { podUID, version, phase: status.phase, podIsFinished, changed };
+    const fields = { podUID, podNamespace, podName, version, phase: status.phase, podIsFinished, changed };
     this.#options.logger.debug(fields, 'the pod has a new version of its status');
   }
 
@@ -116,10 +133,13 @@ export class StatusCache implements PodStatusReader {
    * What a pod without a cached status had before: its mirror pod's status, or its own. The mirror pod of another manifest tells
    * of another pod's containers.
    */
-  #statusBefore(pod: Pod, podUID: string): WirePodStatus {
+  #statusBefore(pod: Pod): WirePodStatus {
     const { podManager, logger } = this.#options;
     const failed = (err: unknown): void =>
-      logger.error({ err, podUID }, 'the status of the mirror pod could not be read; the pod counts as one without');
+      logger.error(
+        { err, ...podFields(pod.metadata) },
+        'the status of the mirror pod could not be read; the pod counts as one without',
+      );
     const ofMirrorPod = callGuarded(() => {
       const mirrorPod = podManager.getMirrorPodByPod(pod);
       catchRejection(mirrorPod, failed);

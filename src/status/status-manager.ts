@@ -1,6 +1,7 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { Pod, PodStatus, WirePodStatus } from '../api/json/types.ts';
 import { requirePod } from '../api/pod/pod-identity.ts';
+import { type PodFields, podFields } from '../api/pod/pod-log-fields.ts';
 import { BoundedChannel } from '../base/concurrency/bounded-channel.ts';
 import { Emitter, type Listenable } from '../base/concurrency/emitter.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
@@ -29,6 +30,7 @@ import { ApiCopies } from './sync/api-copies.ts';
 import { explain, type PodExplanation } from './sync/explain.ts';
 import { keepPhase } from './sync/finish-when-reclaimed.ts';
 import type { FlushResult } from './sync/flush-waiters.ts';
+import { PodProblems } from './sync/pod-problems.ts';
 import { PodSourceView } from './sync/pod-source-view.ts';
 import { type SnapshotContext, type StatusManagerSnapshot, snapshotOf } from './sync/snapshot.ts';
 import { StatusSync, type StopResult } from './sync/status-sync.ts';
@@ -74,6 +76,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   readonly #agent: AgentView;
   readonly #sync: StatusSync | undefined;
   readonly #phases: SyncPhases;
+  readonly #problems: PodProblems;
 
   /** Throws ERR_INVALID_OPTION for an option that is unknown, out of range or of the wrong type. Starts nothing. */
   constructor(options: StatusManagerOptions) {
@@ -107,11 +110,14 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     this.#cache = cache;
     this.#agent = agent;
     if (podClient === null) {
-      this.#phases = new SyncPhases({ podStatuses: cache, agent, records: undefined, gate: undefined, runState });
+      const phases = new SyncPhases({ podStatuses: cache, agent, records: undefined, gate: undefined, runState });
+      this.#phases = phases;
+      this.#problems = new PodProblems({ cache, agent, records: undefined, phases, gate: undefined, clock });
       return;
     }
     this.#sync = new StatusSync({ ...resolved, podClient, cache, agent, copies, source, podStatusChannel, events, runState });
     this.#phases = this.#sync.phases;
+    this.#problems = this.#sync.problems;
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -182,7 +188,10 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const base = this.#cache.get(podUID)?.status ?? normalizeStatus(pod, pod.status ?? {});
     const { status, forcedPhaseFrom } = terminatedStatus(pod, base);
     if (forcedPhaseFrom !== undefined) {
-      this.#options.logger.info({ podUID, phase: forcedPhaseFrom }, 'a terminated pod had no terminal phase; it is Failed now');
+      this.#options.logger.info(
+        { ...podFields(pod.metadata), phase: forcedPhaseFrom },
+        'a terminated pod had no terminal phase; it is Failed now',
+      );
     }
     this.#sync?.leaveFinishingToAgent();
     return this.#update({ pod, podUID, status: ownCopy(status), force: true, podIsFinished: true });
@@ -197,9 +206,9 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     if (typeof knownPodUIDs?.has !== 'function') throw invalidArgument('knownPodUIDs', 'a Set of pod uids', knownPodUIDs);
     for (const podUID of this.#cache.podUIDs()) {
       if (knownPodUIDs.has(podUID)) continue;
-      this.#options.logger.debug({ podUID }, 'dropped the status of an orphaned pod');
+      this.#options.logger.debug(this.#fieldsOf(podUID), 'dropped the status of an orphaned pod');
       if (this.#sync === undefined) this.#cache.drop(podUID);
-      else this.#sync.forget(podUID);
+      else this.#sync.forget(podUID, 'orphaned');
     }
     this.#resizeConditions.retain(knownPodUIDs);
   }
@@ -341,21 +350,32 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   ): boolean {
     const pod = callGuarded(
       () => this.#agent.pod(podUID),
-      (err) => this.#options.logger.error({ err, podUID, operation }, 'the pod manager failed; a probe result is lost'),
+      (err) =>
+        this.#options.logger.error(
+          { err, ...this.#fieldsOf(podUID), operation },
+          'the pod manager failed; a probe result is lost',
+        ),
     );
     const cached = this.#cache.get(podUID);
     const status = pod && cached && change(pod, cached.status);
     if (pod === undefined || status === undefined) {
-      this.#options.logger.debug({ podUID, containerID, operation }, 'a probe result changed nothing');
+      this.#options.logger.debug({ ...this.#fieldsOf(podUID), containerID, operation }, 'a probe result changed nothing');
       return false;
     }
     return this.#update({ pod, podUID, status, force: false, podIsFinished: false });
   }
 
+  /** What names a pod in a log line. */
+  #fieldsOf(podUID: string): PodFields {
+    const { podName, podNamespace } = this.#cache.get(podUID) ?? {};
+    return podFields({ uid: podUID, name: podName, namespace: podNamespace });
+  }
+
   /** What is known of the pods, for answers about them. */
   #knowledge(): SnapshotContext {
     const { pausedUntil, records } = this.#sync ?? {};
-    return { podStatuses: this.#cache, agent: this.#agent, records, phases: this.#phases, pausedUntil };
+    const [phases, problems] = [this.#phases, this.#problems];
+    return { podStatuses: this.#cache, agent: this.#agent, records, phases, problems, pausedUntil };
   }
 
   #update(change: Omit<StatusChange, 'isAcknowledged'>): boolean {

@@ -49,7 +49,7 @@ describe('the examples', () => {
     const paths = files.flatMap(({ path, imports }) => imports.map(({ specifier }) => `${path} ${specifier}`));
     // a real control plane is a part of the repository, not of the package
     const fromOutside = paths.filter((path) => /\.\.\/(?:\.\.\/)?(?:src|dist|test)\b/.test(path));
-    expect(fromOutside).toEqual(['examples/virtual-node/server.ts ../../test/support/control-plane/control-plane.ts']);
+    expect(fromOutside).toEqual(['examples/virtual-node/world.ts ../../test/support/control-plane/control-plane.ts']);
     expect(paths.some((path) => path.endsWith(' pod-status-manager/node'))).toBe(true);
   });
 

@@ -29,6 +29,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/logging': 'base/guard base/clock base/options',
   'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
   'base/metrics': 'base/guard base/clock base/errors base/options',
+  'base/problem': '',
   'base/random': 'base/guard',
   'api/quantity': 'base/errors',
   'api/json': 'base/errors api/quantity',
@@ -38,7 +39,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'api/selectors': 'base/errors base/names api/json',
   'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
-  'client/resources': 'base/clock base/errors base/options base/concurrency api/json api/patch client/transport',
+  'client/resources':
+    'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
   'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
@@ -49,14 +51,14 @@ export const rooms: Readonly<Record<string, string>> = {
   'status/pods': 'base/guard base/errors base/options base/logging api/json api/pod',
   'status/resize':
     'base/clock base/errors base/options base/concurrency base/metrics api/json status/conditions status/canonical',
-  'status/rules': 'base/errors base/options api/json api/pod status/conditions status/canonical',
+  'status/rules': 'base/errors base/options base/concurrency base/problem api/json api/pod status/conditions status/canonical',
   'status/status-cache':
     'base/guard base/clock base/logging base/concurrency base/metrics api/json api/patch api/pod status/conditions ' +
     'status/canonical status/events status/pods status/resize status/rules',
   'status/sync':
-    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json api/patch api/pod ' +
-    'client/transport client/resources status/conditions status/canonical status/events status/pods status/rules ' +
-    'status/status-cache',
+    'base/guard base/clock base/errors base/logging base/concurrency base/metrics base/problem api/json api/patch ' +
+    'api/pod client/transport client/resources status/conditions status/canonical status/events status/pods ' +
+    'status/rules status/status-cache',
   'status/status-manager-options':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random ' +
     'client/resources status/pods status/sync',
@@ -89,11 +91,12 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/workers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
+  'node/node-problems': 'base/problem client/resources node/node-object node/config node/workers',
   'node/provider':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
-    'api/pod client/transport client/resources client/events status/conditions status/canonical status/pods ' +
-    'status/rules status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
-    'node/pod-status node/sources node/config node/workers',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem ' +
+    'base/random api/json api/pod client/transport client/resources client/events status/conditions ' +
+    'status/canonical status/pods status/rules status/sync status/status-manager-options status/status-manager ' +
+    'node/mirror node/node-object node/pod-status node/sources node/config node/workers node/node-problems',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cluster':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json client/resources ' +
@@ -189,8 +192,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/scheduler',
   'observe/debug/page': '',
   'observe/debug':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json client/resources ' +
-    'status/events status/sync status/status-manager observe/debug/page',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json ' +
+    'client/resources status/events status/sync status/status-manager observe/debug/page',
   'observe/opentelemetry-metrics': 'base/options base/metrics',
   'observe/prometheus-metrics': 'base/errors base/options base/metrics',
   'testing/fault-rules': '',

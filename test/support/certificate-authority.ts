@@ -10,7 +10,7 @@ export interface KeyedCertificate {
 export interface CertificateAuthority {
   readonly cert: string;
   /** A serving certificate for 127.0.0.1 and localhost, with a new key and a new serial number at every call. */
-  issue(): KeyedCertificate;
+  issue(serving?: Serving): KeyedCertificate;
   /** A certificate of a client. */
   issueClient(client: ClientName): KeyedCertificate;
 }
@@ -21,6 +21,14 @@ export interface ClientName {
   readonly organizations?: readonly string[];
   /** The last moment, as ASN.1 writes UTC times. Default: in 2049. */
   readonly notAfter?: string;
+}
+
+/** What a serving certificate is to be otherwise. */
+export interface Serving {
+  /** The last moment, as ASN.1 writes UTC times. Default: in 2049. */
+  readonly notAfter?: string;
+  /** The one name that it is for. Default: 127.0.0.1 and localhost. */
+  readonly dnsName?: string;
 }
 
 interface Certificate {
@@ -46,12 +54,14 @@ export function createCertificateAuthority(commonName: string): CertificateAutho
       const leaf = { subject, issuer: commonName, publicKey: own.publicKey, signer: privateKey, extensions, ...validity };
       return { cert: certificatePem(leaf), key: own.privateKey.export({ type: 'sec1', format: 'pem' }).toString() };
     },
-    issue: () => {
+    issue: ({ dnsName, ...validity } = {}) => {
       const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const names = extension('551d11', sequence(der(0x87, '7f000001'), der(0x82, Buffer.from('localhost'))));
+      const local = [der(0x87, '7f000001'), der(0x82, Buffer.from('localhost'))];
+      const names = extension('551d11', sequence(...(dnsName === undefined ? local : [der(0x82, Buffer.from(dnsName))])));
       const forServers = extension('551d25', sequence('06082b06010505070301'));
       const extensions = [isLeaf, forServers, names];
-      const leaf = { subject: 'kube-apiserver', issuer: commonName, publicKey: own.publicKey, signer: privateKey, extensions };
+      const signed = { issuer: commonName, publicKey: own.publicKey, signer: privateKey, extensions };
+      const leaf = { subject: 'kube-apiserver', ...signed, ...validity };
       return { cert: certificatePem(leaf), key: own.privateKey.export({ type: 'sec1', format: 'pem' }).toString() };
     },
   };
@@ -67,7 +77,7 @@ function certificatePem(certificate: Certificate): string {
   const names = [name(issuer), validity, name(subject, organizations)];
   const toSign = sequence('a003020102', serial, ecdsaWithSha256, ...names, key, der(0xa3, sequence(...extensions)));
   const base64 = sequence(toSign, ecdsaWithSha256, der(0x03, '00', sign('sha256', toSign, signer))).toString('base64');
-  return `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
+  return `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})(?=.)/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
 }
 
 function name(commonName: string, organizations: readonly string[] = []): Buffer {

@@ -9,25 +9,38 @@ interface Life {
 }
 
 /** What happened in the runtime, by container. Those that were removed are not in it. */
-export function livesOf(history: readonly RuntimeHappening[]): ReadonlyMap<string, Life> {
-  const lives = new Map<string, Life>();
-  for (const { what, type, id, podUID, name, exitCode } of history) {
-    if (what !== 'container') continue;
-    if (type === 'deleted') lives.delete(id);
-    else
-      lives.set(id, {
-        podUID,
-        name,
-        state: type === 'created' ? 'created' : type === 'started' ? 'running' : 'exited',
-        exitCode,
-      });
+export class RuntimeLives {
+  /** Containers that were started, and those that have ended. */
+  started = 0;
+  ended = 0;
+  readonly byID = new Map<string, Life>();
+  readonly #history: readonly RuntimeHappening[];
+  #read = 0;
+
+  constructor(history: readonly RuntimeHappening[]) {
+    this.#history = history;
   }
-  return lives;
+
+  /** Reads what has happened since the last call. */
+  update(): this {
+    for (; this.#read < this.#history.length; this.#read++) {
+      const happening = this.#history[this.#read];
+      if (happening?.what === 'container') this.#note(happening);
+    }
+    return this;
+  }
+
+  #note({ type, id, podUID, name, exitCode }: RuntimeHappening): void {
+    if (type === 'started') this.started++;
+    if (type === 'stopped') this.ended++;
+    const state = type === 'created' ? 'created' : type === 'started' ? 'running' : 'exited';
+    if (type === 'deleted') this.byID.delete(id);
+    else this.byID.set(id, { podUID, name, state, exitCode });
+  }
 }
 
 /** Where the server's pods and the runtime's containers do not agree, one sentence each. */
-export function disagreements(pods: readonly WirePod[], history: readonly RuntimeHappening[]): string[] {
-  const lives = livesOf(history);
+export function disagreements(pods: readonly WirePod[], lives: ReadonlyMap<string, Life>): string[] {
   const known = new Set(pods.map(({ metadata }) => metadata?.uid));
   const wrong = [...lives.values()]
     .filter(({ podUID, state }) => state === 'running' && !known.has(podUID))

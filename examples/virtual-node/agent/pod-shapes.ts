@@ -1,5 +1,6 @@
 import type { WirePod } from 'pod-status-manager';
-import type { ContainerLife, FakeExecResult, FakeImage, LifeRequest } from 'pod-status-manager/testing';
+import type { ImageAuth } from 'pod-status-manager/kubelet';
+import type { ContainerLife, FakeExecRequest, FakeExecResult, FakeImage, LifeRequest } from 'pod-status-manager/testing';
 import type { Random } from '../random.ts';
 
 /** How a pod of the demo behaves. Its containers' images say it: the runtime knows nothing else of it. */
@@ -16,8 +17,8 @@ export function pickShape(random: Random): PodShape {
   return dice < 0.95 ? 'stubborn' : 'missing';
 }
 
-/** A pod bound to the node: no scheduler takes part. */
-export function podOf(name: string, shape: PodShape, nodeName: string, random: Random): WirePod {
+/** A pod bound to the node: no scheduler takes part. `suffix` makes its name its own. */
+export function podOf(suffix: string, nodeName: string, random: Random, shape = pickShape(random)): WirePod {
   const spec: PodSpec = {
     nodeName,
     restartPolicy: shape === 'job' ? (random.chance(0.5) ? 'OnFailure' : 'Never') : 'Always',
@@ -30,7 +31,7 @@ export function podOf(name: string, shape: PodShape, nodeName: string, random: R
     ...(shape === 'web' && random.chance(0.25) ? [{ ...container('proxy', 'web'), restartPolicy: 'Always' }] : []),
   ];
   if (initContainers.length > 0) spec.initContainers = initContainers;
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: `${shape}-${suffix}` }, spec };
 }
 
 function appOf(shape: PodShape): Container {
@@ -64,11 +65,15 @@ export class PodLives {
     return { runsMs: random.between(500, 3000), exitCode: attempt === 0 && random.chance(0.4) ? 2 : 0, stopTakesMs };
   };
 
-  /** A readiness probe succeeds most of the time. */
-  readonly exec = (): FakeExecResult => ({ exitCode: this.#random.chance(0.9) ? 0 : 1 });
+  /** A readiness probe succeeds most of the time; one that asks for `fail` never does. */
+  readonly exec = ({ command }: Pick<FakeExecRequest, 'command'>): FakeExecResult => {
+    if (command.includes('fail')) return { exitCode: 1, stdout: 'the disk is full' };
+    return { exitCode: this.#random.chance(0.9) ? 0 : 1 };
+  };
 
-  /** Every image but one is there, after a while. */
-  readonly registry = (image: string): FakeImage | undefined => {
+  /** Every image but one is there, after a while; a private one needs a password. */
+  readonly registry = (image: string, auth?: ImageAuth): FakeImage | undefined => {
+    if (image.includes('/private-') && auth === undefined) return { error: 'pull access denied: 401 Unauthorized' };
     return image.includes('/missing:') ? undefined : { pullMs: this.#random.between(100, 1200) };
   };
 }

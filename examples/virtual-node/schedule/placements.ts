@@ -1,5 +1,6 @@
+import { createHistogram } from 'node:perf_hooks';
 import type { WirePod } from 'pod-status-manager';
-import type { DemoNode } from './demo-nodes.ts';
+import type { SizedNode } from './demo-nodes.ts';
 import { type Amounts, requestsOf } from './demo-pods.ts';
 
 /** A change of a pod, as the server's store tells it. */
@@ -20,16 +21,17 @@ export class Placements {
   placed = 0;
   /** What went wrong, one sentence each. */
   readonly problems: string[] = [];
-  readonly #nodes: ReadonlyMap<string, DemoNode>;
+  readonly #nodes: ReadonlyMap<string, SizedNode>;
   readonly #loads: Map<string, Load>;
   readonly #createdAt = new Map<string, number>();
   /** The pods that take room on a node, by uid. */
   readonly #onNodes = new Map<string, string>();
-  readonly #waits: number[] = [];
+  /** In microseconds. */
+  readonly #waits = createHistogram();
   readonly #now: () => number;
 
   /** `now`: milliseconds of any clock. */
-  constructor(nodes: readonly DemoNode[], now: () => number) {
+  constructor(nodes: readonly SizedNode[], now: () => number) {
     this.#nodes = new Map(nodes.map((node) => [node.name, node]));
     this.#loads = new Map(nodes.map(({ name }) => [name, { milliCPU: 0, memoryMiB: 0, pods: 0 }]));
     this.#now = now;
@@ -50,7 +52,7 @@ export class Placements {
 
   /** Milliseconds from a pod's creation to its node, at the median; undefined before the first pod has one. */
   medianWaitMs(): number | undefined {
-    return this.#waits.toSorted((one, other) => one - other)[Math.floor(this.#waits.length / 2)];
+    return this.#waits.count === 0 ? undefined : this.#waits.percentile(50) / 1000;
   }
 
   #place(pod: WirePod, nodeName: string): void {
@@ -62,7 +64,7 @@ export class Placements {
     }
     this.placed++;
     this.#onNodes.set(uid, nodeName);
-    this.#waits.push(this.#now() - (this.#createdAt.get(uid) ?? this.#now()));
+    this.#waits.record(Math.max(1, Math.round((this.#now() - (this.#createdAt.get(uid) ?? this.#now())) * 1000)));
     const { milliCPU, memoryMiB } = this.#change(nodeName, pod, 1);
     if (milliCPU > node.has.milliCPU) this.problems.push(`${name} took more CPU than ${nodeName} had left`);
     if (memoryMiB > node.has.memoryMiB) this.problems.push(`${name} took more memory than ${nodeName} had left`);

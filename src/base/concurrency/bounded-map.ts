@@ -14,6 +14,10 @@ export class BoundedMap<Key, Value> {
     return this.#values.get(key);
   }
 
+  keys(): Iterable<Key> {
+    return this.#values.keys();
+  }
+
   /** The key becomes the one that was set last. */
   set(key: Key, value: Value): void {
     this.#order.delete(key);

@@ -1,6 +1,5 @@
 import { membersOf } from '../../api/json/json.ts';
 import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
-import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
 import { maxMessageLength } from '../transport/api-error.ts';
 
@@ -41,6 +40,10 @@ export interface LastError {
 
 /** A failure of something that is tried again. */
 export interface RetriedError extends LastError {
+  /** A short word that stays the same: see `Problem`. */
+  readonly kind: string;
+  /** What would help, as one sentence. */
+  readonly help: string | undefined;
   /** When it is tried again, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
@@ -100,12 +103,6 @@ export function classOf({ status, reason }: ApiFailure): ErrorClass {
   if (status === 404) return reason === 'NotFound' ? 'gone' : 'unavailable';
   if (status !== undefined && status >= 400) return classOfStatus[status] ?? 'unavailable';
   return (reason !== undefined && Object.hasOwn(classOfReason, reason) ? classOfReason[reason] : undefined) ?? 'unavailable';
-}
-
-/** The failure in words, as it can be shown and turned into JSON. Never throws. */
-export function retriedError({ error, at, retryAt }: LastFailure): RetriedError {
-  const failure = readApiFailure(error, at);
-  return { errorClass: classOf(failure), message: failure.message, at, retryAt };
 }
 
 /** What is known of an error with a getter that throws, or with a member that cannot become text. */

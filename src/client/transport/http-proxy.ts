@@ -85,7 +85,13 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect', onSocket: On
   return promise;
 }
 
+/** The name of an error that a proxy, and not the server, has made. */
+export const proxyErrorName = 'ProxyError';
+
 function proxyError(subject: string, error: unknown): Error {
   const { code, message } = networkCause(error);
-  return Object.assign(new Error(`${subject}: ${message}`), { code: code ?? 'ERR_PROXY' });
+  // the name says that the proxy is at fault, and not the server
+  const failure = Object.assign(new Error(`${subject}: ${message}`), { code: code ?? 'ERR_PROXY' });
+  failure.name = proxyErrorName;
+  return failure;
 }

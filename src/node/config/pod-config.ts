@@ -14,7 +14,8 @@ import {
   requireText,
 } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { type RetriedError, retriedError } from '../../client/resources/error-class.ts';
+import { retriedError } from '../../client/resources/api-problem.ts';
+import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { PodSource, SendPods } from '../sources/pod-source.ts';
 import type { MetadataOf, PodOperation, PodUpdate } from './pod-changes.ts';
 import { type Merge, PodStorage } from './pod-storage.ts';

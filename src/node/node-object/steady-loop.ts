@@ -16,6 +16,8 @@ export interface StepFailure {
   readonly retryInMs: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** When the first of the failures in a row was, in milliseconds since the epoch. */
+  readonly since: number;
 }
 
 export interface SteadyLoopOptions {
@@ -91,7 +93,9 @@ export class SteadyLoop {
     const failure = readApiFailure(error, clock.now());
     const retryInMs = Math.max(shortestBackoffMs, this.#backoff.next(failure.retryAfterMs));
     const attempts = (this.#failure?.attempts ?? 0) + 1;
-    this.#failure = { error, errorClass: classOf(failure), attempts, retryInMs, at: clock.now() };
+    const at = clock.now();
+    const since = this.#failure?.since ?? at;
+    this.#failure = { error, errorClass: classOf(failure), attempts, retryInMs, at, since };
     failed(this.#failure);
     return retryInMs;
   }

@@ -1,13 +1,16 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { BackoffError } from '../workers/backoff-error.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';
 import { isOver } from './provided-status.ts';
 import { type Deletion, type ProviderCalls, type ProviderRetries, shortErrorText } from './provider-calls.ts';
+import { deletionProblem } from './provider-problems.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
@@ -117,18 +120,21 @@ export class PodEnding {
 
   #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, cause: unknown): BackoffError {
     const { clock, retries, logger } = this.#options;
-    const message = `The provider did not delete the pod: ${shortErrorText(cause)}`;
+    const text = shortErrorText(cause);
+    const message = `The provider did not delete the pod: ${text}`;
     const before = record.deleteFailure;
     const attempts = (before?.attempts ?? 0) + 1;
     const now = clock.elapsed();
     const graceEndsAt = Math.min(before?.graceEndsAt ?? Number.POSITIVE_INFINITY, now + gracePeriodSeconds * 1000);
     // while the pod has time to end by itself it is asked to in time
-    const { delayMs, retryAt, dueAt } = retries.after(attempts, now < graceEndsAt ? graceEndsAt - now : undefined);
-    record.deleteFailure = { message, attempts, retryAt, dueAt, gracePeriodSeconds, graceEndsAt };
-    const fields = { err: cause, podUID: record.uid, attempts, delayMs };
-    if (attempts === 1) logger.warn(fields, 'the provider did not delete a pod; it is asked again later');
-    else logger.debug(fields, 'the provider did not delete a pod again; it is asked again later');
-    return retries.backoffError(message, dueAt, { cause });
+    const { retryAt, dueAt } = retries.after(attempts, now < graceEndsAt ? graceEndsAt - now : undefined);
+    const since = before?.since ?? clock.now();
+    const failure = { message, cause: text, attempts, since, retryAt, dueAt, gracePeriodSeconds, graceEndsAt };
+    record.deleteFailure = failure;
+    const problem = problemFields(deletionProblem(failure), clock.now());
+    const fields = { err: cause, ...podFields(record.pod.metadata), method: 'deletePod', ...problem };
+    logger.warn(fields, 'the provider did not delete a pod; it is asked again later');
+    return retries.backoffError(message, dueAt);
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
@@ -138,9 +144,10 @@ export class PodEnding {
     return answer ?? deletion?.last();
   }
 
-  #late({ uid }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
+  #late({ pod }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
     const why = 'error' in asked ? 'the provider does not say how it is' : 'the provider says that it still runs';
-    const message = `Pod ${uid} has not ended within its grace period of ${gracePeriodSeconds} s and ${patienceMs / 1000} s more: ${why}`;
+    const { namespace, name } = pod.metadata ?? {};
+    const message = `Pod ${namespace}/${name} has not ended within its grace period of ${gracePeriodSeconds} s and ${patienceMs / 1000} s more: ${why}`;
     return 'error' in asked ? new Error(message, { cause: asked.error }) : new Error(message);
   }
 }
@@ -256,14 +263,14 @@ export class PodReleases {
       pods.noteTerminated(record);
       callGuarded(
         () => released(pod),
-        (err) => logger.error({ err, podUID: uid }, 'the end of a pod was not told'),
+        (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the end of a pod was not told'),
       );
     } catch (err) {
       if (controller.signal.aborted) return;
       const attempts = (this.#failures.get(uid)?.attempts ?? 0) + 1;
       const { dueAt = 0 } = record.deleteFailure ?? {};
       this.#failures.set(uid, { attempts, dueAt: dueAt > clock.elapsed() ? dueAt : retries.after(attempts).dueAt });
-      logger.debug({ err, podUID: uid }, 'a deleted pod stays until the provider has freed it');
+      logger.debug({ err, ...podFields(pod.metadata) }, 'a deleted pod stays until the provider has freed it');
     } finally {
       this.#underWay.delete(uid);
     }

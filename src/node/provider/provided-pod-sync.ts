@@ -1,5 +1,6 @@
 import type { WirePodStatus } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
@@ -47,6 +48,7 @@ export class ProvidedPodSync {
     if (!record.isHeld && record.change === undefined) {
       const namesake = pods.namesakeOf(record);
       if (namesake !== undefined) return this.#holdBack(record, namesake);
+      record.namesake = undefined;
     }
     const answer = await calls.ask(record, signal);
     return answer === undefined ? this.#syncMissing(record, signal) : this.#syncThere(record, answer, signal);
@@ -129,6 +131,7 @@ export class ProvidedPodSync {
 
   /** The provider may take the one for the other: neither is asked about, nor created, before the earlier one is deleted. */
   #holdBack(record: ProvidedPod, namesake: string): SyncPodResult {
+    record.namesake ??= { podUID: namesake, since: this.#options.clock.now() };
     const text = `The provider still has pod ${namesake} of the same name; this one is created once that one is deleted`;
     this.#options.calls.event(record, 'ProviderPodWaits', text);
     return this.#wait(record);
@@ -180,12 +183,12 @@ export class ProvidedPodSync {
     this.#pollIn(record, phase === 'Running' && record.change === undefined ? settled : soon);
   }
 
-  #pollIn({ uid }: ProvidedPod, delayMs: number | undefined): void {
+  #pollIn({ uid, pod }: ProvidedPod, delayMs: number | undefined): void {
     if (this.#isStopped || delayMs === undefined) return;
     const { notices, logger } = this.#options;
     callGuarded(
       () => this.#polls.set(uid, delayMs, () => notices.tell(uid)),
-      (err) => logger.error({ err, podUID: uid }, 'the clock set no timer; the pod waits for its next sync'),
+      (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the clock set no timer; the pod waits for its next sync'),
     );
   }
 }

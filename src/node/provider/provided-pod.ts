@@ -24,6 +24,10 @@ export interface ProviderFailure {
   readonly message: string;
   /** How many in a row. */
   readonly attempts: number;
+  /** When the first of them was, in milliseconds since the epoch. */
+  readonly since: number;
+  /** True where the call takes too long: the message says so. */
+  readonly isLate: boolean;
   /** When it is made again, in milliseconds since the epoch: to be told. */
   readonly retryAt: number;
   /** The same by `clock.elapsed()`: to be waited for. */
@@ -33,11 +37,23 @@ export interface ProviderFailure {
 }
 
 /** The last failure of `deletePod`. */
-export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod'> {
+export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod' | 'isLate'> {
+  /** What the call threw or was rejected with, in words; `message` says also what was not done. */
+  readonly cause: string;
   /** Of the call that failed. */
   readonly gracePeriodSeconds: number;
   /** When the grace period of the first call in a row is over, by `clock.elapsed()`. */
   readonly graceEndsAt: number;
+}
+
+/** Why the provider does not say how a pod is. */
+export interface AnswerFailure extends Pick<ProviderFailure, 'message' | 'attempts' | 'since' | 'retryAt'> {}
+
+/** Another pod of the same name that the provider still has. */
+export interface Namesake {
+  readonly podUID: string;
+  /** Since when it is waited for, in milliseconds since the epoch. */
+  readonly since: number;
 }
 
 /** What the node knows of one pod and its provider. */
@@ -66,10 +82,14 @@ export class ProvidedPod {
   change: ProviderChange | undefined;
   failure: ProviderFailure | undefined;
   deleteFailure: DeleteFailure | undefined;
+  /** The last failure of `getPodStatus`, while no answer has followed. */
+  answerFailure: AnswerFailure | undefined;
+  /** What keeps the pod from being created. */
+  namesake: Namesake | undefined;
+  /** True once the status manager was told of the pod. */
+  isTold = false;
   /** How many calls of `getPodStatus` were given up and have not settled. */
   unsettled = 0;
-  /** How many calls of `getPodStatus` in a row have failed. */
-  failedAnswers = 0;
   /** When `getPodStatus` was last called, in milliseconds since the epoch. */
   askedAt = Number.NEGATIVE_INFINITY;
   /** The same by `clock.elapsed()`. */
@@ -77,14 +97,18 @@ export class ProvidedPod {
   /** The last event, so that it is not repeated. */
   lastEvent: string | undefined;
 
-  constructor(uid: string, pod: Pod) {
+  /** When the node learned of it, in milliseconds since the epoch. */
+  readonly since: number;
+
+  constructor(uid: string, pod: Pod, since: number) {
     this.uid = uid;
     this.pod = pod;
+    this.since = since;
   }
 
   noteAnswer(answer: WirePodStatus | undefined): void {
     this.isAsked = true;
-    this.failedAnswers = 0;
+    this.answerFailure = undefined;
     this.answer = answer;
     if (answer === undefined) return;
     this.isHeld = true;

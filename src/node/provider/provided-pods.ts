@@ -1,5 +1,6 @@
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
 import { isStaticPod, isTerminalPhase, podFullName, requirePod } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -64,7 +65,7 @@ export class ProvidedPods implements RuntimeStatusCache {
       if (known.isTerminated) known.beginAgain();
       return known;
     }
-    const record = new ProvidedPod(uid, pod);
+    const record = new ProvidedPod(uid, pod, this.#options.clock.now());
     const listed = this.#listed.get(uid);
     // the version of it that an earlier run of the agent gave
     if (listed?.spec !== undefined) record.given = listed;
@@ -166,7 +167,7 @@ export class ProvidedPods implements RuntimeStatusCache {
     if (nodeName === undefined || !spec?.nodeName || spec.nodeName === nodeName) return true;
     if (!this.#hasSaidOfOthers) {
       this.#hasSaidOfOthers = true;
-      const fields = { podUID: metadata?.uid, nodeName: spec.nodeName };
+      const fields = { ...podFields(metadata), node: spec.nodeName };
       logger.warn(fields, 'getPods() of the provider lists pods of other nodes; they are left alone');
     }
     return false;

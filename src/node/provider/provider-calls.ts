@@ -1,10 +1,12 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { BackoffError } from '../workers/backoff-error.ts';
@@ -13,6 +15,7 @@ import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
+import { callProblem } from './provider-problems.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -100,8 +103,11 @@ export class ProviderCalls {
       if (this.#isStopped) throw error;
       notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${shortErrorText(error)}`);
-      record.failedAnswers += 1;
-      throw retries.backoffError(shortErrorText(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
+      const { attempts = 0, since = clock.now() } = record.answerFailure ?? {};
+      const message = shortErrorText(error);
+      const { dueAt, retryAt } = retries.after(attempts + 1, mostAskMs);
+      record.answerFailure = { message, attempts: attempts + 1, since, retryAt };
+      throw retries.backoffError(message, dueAt, { cause: error });
     } finally {
       this.#release(linked);
     }
@@ -113,7 +119,7 @@ export class ProviderCalls {
     const { pod } = record;
     const linked = this.#link();
     const { signal } = linked;
-    logger.debug({ podUID: record.uid, method }, 'the provider is called');
+    logger.debug({ ...podFields(pod.metadata), method }, 'the provider is called');
     const settled = this.#invoke(method, pod, { signal }).then(
       () => {
         record.given = pod;
@@ -149,13 +155,17 @@ export class ProviderCalls {
       const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
       change.late = late;
       change.abort(new DOMException(late, 'TimeoutError'));
-      logger.warn({ podUID: record.uid, method }, 'a call of the provider takes too long; its signal is aborted');
+      logger.warn({ ...podFields(record.pod.metadata), method }, 'a call of the provider takes too long; its signal is aborted');
       this.event(record, failureReasons[method], failureText(method, late));
       notices.tell(record.uid);
     };
     const cancelTimer = callGuarded(
       () => clock.setTimer(giveUp, changeTimeoutMs),
-      (err) => logger.error({ err, podUID: record.uid, method }, 'the clock set no timer; a call of the provider has no limit'),
+      (err) =>
+        logger.error(
+          { err, ...podFields(record.pod.metadata), method },
+          'the clock set no timer; a call of the provider has no limit',
+        ),
     );
     if (cancelTimer === undefined) return () => {};
     const leave = onAbort(signal, cancelTimer);
@@ -169,7 +179,7 @@ export class ProviderCalls {
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
     const { notices, logger } = this.#options;
     const linked = this.#link(signal);
-    logger.debug({ podUID: record.uid, method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
+    logger.debug({ ...podFields(record.pod.metadata), method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
     const call = { gracePeriodSeconds, signal: linked.signal };
     let outcome: 'pending' | 'done' | 'failed' = 'pending';
     let failure: unknown;
@@ -241,7 +251,10 @@ export class ProviderCalls {
     return callGuarded(
       () => readAnswer(this.#withContainers(record, result)),
       (err) =>
-        this.#options.logger.warn({ err, podUID: record.uid }, 'deletePod() of the provider resolved to a list that is refused'),
+        this.#options.logger.warn(
+          { err, ...podFields(record.pod.metadata) },
+          'deletePod() of the provider resolved to a list that is refused',
+        ),
     );
   }
 
@@ -262,15 +275,24 @@ export class ProviderCalls {
   }
 
   #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
-    const { retries, logger } = this.#options;
+    const { retries, logger, clock } = this.#options;
     // it may have begun something all the same
     if (method === 'createPod') record.isDeleted = false;
     if (wasAborted && late === undefined) return;
     const message = late ?? shortErrorText(error);
     const attempts = (record.failure?.attempts ?? 0) + 1;
-    const { delayMs, retryAt, dueAt } = retries.after(attempts);
-    record.failure = { method, message, attempts, retryAt, dueAt, pod };
-    logger.warn({ err: error, podUID: record.uid, method, attempts, delayMs }, 'the provider failed; it is called again later');
+    const { retryAt, dueAt } = retries.after(attempts);
+    const since = record.failure?.since ?? clock.now();
+    const failure = { method, message, attempts, since, retryAt, dueAt, pod, isLate: late !== undefined };
+    record.failure = failure;
+    // that a call takes too long was told when its time was over
+    if (late === undefined) {
+      const problem = problemFields(callProblem(failure), clock.now());
+      logger.warn(
+        { err: error, ...podFields(pod.metadata), method, ...problem },
+        'the provider failed; it is called again later',
+      );
+    }
     this.event(record, failureReasons[method], failureText(method, message));
   }
 }

@@ -1,4 +1,5 @@
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
+import type { PodProblem, ProblemReport } from '../../base/problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { PodExplanation } from '../../status/sync/explain.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
@@ -30,6 +31,8 @@ export interface StoppedProviderNode {
 
 /** A call of the provider that has failed and is made again. */
 export interface ProviderFailureReport {
+  /** When the first of the failures in a row was, in milliseconds since the epoch. */
+  readonly since: number;
   /** What the call threw or was rejected with, in words. */
   readonly message: string;
   /** How many calls in a row have failed. */
@@ -68,18 +71,28 @@ export interface ProviderPodReport {
   readonly failure: (ProviderFailureReport & { readonly method: 'createPod' | 'updatePod' }) | undefined;
   /** The last failure of `deletePod`, while no success has followed. */
   readonly deleteFailure: ProviderFailureReport | undefined;
+  /** The last failure of `getPodStatus`, while no answer has followed. */
+  readonly answerFailure: ProviderFailureReport | undefined;
 }
 
 /** Why a pod is as it is. It can be turned into JSON. */
 export interface ProviderPodExplanation extends ProviderPodReport {
+  /** What is wrong with the pod; undefined when all is well. Of several problems the one that tells most: the provider's first, then the worker's, then the status manager's. */
+  readonly problem: PodProblem | undefined;
   /** Why the pod's newest status is, or is not, on the apiserver. */
   readonly status: PodExplanation;
   /** What the pod's source did last; undefined where no source names the pod. */
   readonly sourceReport: PodSourceReport | undefined;
 }
 
+/** A pod of which no status was set yet. */
+export interface PodWithoutStatus extends Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'> {
+  /** When the node learned of the pod, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
 /** How a node is, and what it waits for. It can be turned into JSON. */
-export interface ProviderNodeSnapshot {
+export interface ProviderNodeSnapshot extends ProblemReport {
   /** When it was made, in milliseconds since the epoch. */
   readonly at: number;
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -90,8 +103,8 @@ export interface ProviderNodeSnapshot {
   readonly registered: boolean;
   /** True while the node is registered, and what its Ready condition is to say is True. */
   readonly ready: boolean;
-  /** In words: what the node waits for, and what failed last. Empty when all is well. */
-  readonly notes: readonly string[];
+  /** Pods that the node has and of which no status was set yet; at most 1000. */
+  readonly podsWithoutStatus: readonly PodWithoutStatus[];
   /** The Node on the apiserver: what was written last, and what failed. */
   readonly node: Pick<NodeObjectReport, 'uid' | 'readiness' | 'lastReportAt' | 'rival'> & {
     /** Why the Node could not be written or read last, while no success has followed. */

@@ -1,14 +1,20 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { AwaitedStart, RunStateName } from '../../base/concurrency/run-state.ts';
-import { type RetriedError, retriedError } from '../../client/resources/error-class.ts';
-import type { PodSourceReport } from '../config/pod-config.ts';
-import type { NodeObject } from '../node-object/node-object.ts';
+import { frozenProblem, isPodProblem, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
+import { retriedError } from '../../client/resources/api-problem.ts';
+import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
-import type { HandledSource } from '../sources/api-server-source.ts';
+import { nodeProblems, workerProblem } from '../node-problems.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
-import type { ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
+import type {
+  PodWithoutStatus,
+  ProviderFailureReport,
+  ProviderNodeSnapshot,
+  ProviderPodReport,
+} from './provider-node-reports.ts';
+import { providedPodProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
 interface OwnFacts {
@@ -19,13 +25,13 @@ interface OwnFacts {
 
 /** `withPods`: every pod that the agent or the provider has is in it, too. */
 export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: boolean): ProviderNodeSnapshot {
-  const { options, nodeObject, podWorkers, podSyncer, config, loop } = agent;
-  const { state, listFailure } = own;
+  const { options, nodeObject, podWorkers, config, loop } = agent;
   const report = nodeObject.explain();
   const { uid, readiness, rival, registered, lastReportAt, lastRenewAt } = report;
-  const shown = {
-    at: options.clock.now(),
-    state,
+  const at = options.clock.now();
+  return {
+    at,
+    state: own.state,
     nodeName: options.given.nodeName,
     registered,
     ready: registered && readiness?.ready === true,
@@ -35,9 +41,85 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     loop: { state: loop.state, sourcesReady: loop.sourcesReady(), lastIterationAt: loop.lastIterationAt() },
     workQueue: { size: podWorkers.workQueue.size },
     workers: podWorkers.snapshot(),
+    ...problemReport(allProblems(agent, own, at), at),
+    podsWithoutStatus: podsWithoutStatus(agent),
+    pods: withPods ? podReports(agent) : [],
   };
-  const notes = nodeNotes({ ...shown, listFailure }, podSyncer.pods.all());
-  return { ...shown, notes, pods: withPods ? podReports(agent) : [] };
+}
+
+const notRunning: Readonly<Record<Exclude<RunStateName, 'running'>, Problem>> = {
+  idle: { kind: 'not-started', message: 'the node was not started', attempt: 0, help: 'Call start().' },
+  stopping: { kind: 'stopped', message: 'the node is stopping', attempt: 0 },
+  stopped: { kind: 'stopped', message: 'the node has stopped', attempt: 0 },
+};
+
+/** Of the node, then of its pods: what the provider, the workers and the status manager know. */
+function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, at: number): (Problem | PodProblem)[] {
+  if (state !== 'running') return [notRunning[state]];
+  return [...ownProblems(agent, listFailure, at), ...podProblems(agent, at)];
+}
+
+const unlisted: Problem = { kind: 'get-pods', message: 'the provider has not answered getPods() yet', attempt: 0 };
+
+function ownProblems({ nodeObject, config, loop }: ProviderAgent, listFailure: string | undefined, at: number): Problem[] {
+  const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
+  const hasBegun = loop.state !== 'idle';
+  const problems = nodeProblems({ at, node: nodeObject.explain(), sources: hasBegun ? config.explain() : [], lastIterationAt });
+  if (!hasBegun) problems.push(unlisted);
+  if (listFailure !== undefined) {
+    const help =
+      'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
+    problems.push(frozenProblem({ kind: 'get-pods', message: `getPods() failed: ${listFailure}`, attempt: 1, help }));
+  }
+  return problems;
+}
+
+function podProblems(agent: ProviderAgent, at: number): PodProblem[] {
+  const { podSyncer, podWorkers, statusManager } = agent;
+  const problems = new Map<string, PodProblem>();
+  for (const record of podSyncer.pods.all()) {
+    const found = providedPodProblem(record, at);
+    if (found !== undefined) problems.set(record.uid, found);
+  }
+  for (const { uid, name, namespace, ...worker } of podWorkers.failing()) {
+    if (problems.has(uid)) continue;
+    const found = workerProblem({ podUID: uid, podName: name, podNamespace: namespace }, worker);
+    if (found !== undefined) problems.set(uid, found);
+  }
+  // a status that is not written is a problem of its own; one that only repeats what the provider said is none
+  const ofStatuses = statusManager.snapshot({ podUIDs: [] }).problems.filter(isPodProblem);
+  return [...problems.values(), ...ofStatuses.filter((one) => !(problems.has(one.podUID) && repeatsProvider(one)))];
+}
+
+/** True for a problem that was made from a status which this node itself has made from the provider's failure. */
+function repeatsProvider({ kind }: PodProblem): boolean {
+  return kind === 'provider-create-failed';
+}
+
+/** The problem that tells most of one pod. */
+export function podProblem(
+  { podSyncer, podWorkers, statusManager, options }: ProviderAgent,
+  podUID: string,
+): PodProblem | undefined {
+  const record = podSyncer.pods.find(podUID);
+  const { name: podName = '', namespace: podNamespace = '' } = record?.pod.metadata ?? {};
+  const ofProvider = record && providedPodProblem(record, options.clock.now());
+  const ofWorker = (): PodProblem | undefined => workerProblem({ podUID, podNamespace, podName }, podWorkers.explain(podUID));
+  return ofProvider ?? ofWorker() ?? statusManager.explain(podUID).problem;
+}
+
+/** So many pods without a status are listed. */
+const mostWithoutStatus = 1000;
+
+function podsWithoutStatus({ podSyncer }: ProviderAgent): PodWithoutStatus[] {
+  const pods: PodWithoutStatus[] = [];
+  for (const { uid, pod, isTold, isTerminated, since } of podSyncer.pods.all()) {
+    if (isTold || isTerminated) continue;
+    const { namespace = '', name = '' } = pod.metadata ?? {};
+    pods.push({ podUID: uid, podNamespace: namespace, podName: name, since });
+    if (pods.length === mostWithoutStatus) break;
+  }
+  return pods;
 }
 
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
@@ -55,11 +137,12 @@ export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, 
     couldRun: podWorkers.couldHaveRunningContainers(podUID),
     isTerminationRequested: podWorkers.isPodTerminationRequested(podUID),
     isHeld: record?.isHeld ?? false,
-    askedAt: record?.isAsked ? record.askedAt : undefined,
+    askedAt: record !== undefined && Number.isFinite(record.askedAt) ? record.askedAt : undefined,
     change: record?.change?.method,
     changeSince: record?.change?.since,
     failure: failureOf(record),
-    deleteFailure: deleteFailureOf(record),
+    deleteFailure: record?.deleteFailure && failureReport(record.deleteFailure),
+    answerFailure: record?.answerFailure && failureReport(record.answerFailure),
   };
 }
 
@@ -74,115 +157,33 @@ function sourceOf(pod: Pod): string {
 }
 
 function failureOf(record: ProvidedPod | undefined): ProviderPodReport['failure'] {
-  if (record?.failure === undefined) return undefined;
-  const { method, message, attempts, retryAt } = record.failure;
-  return { method, message, attempts, retryAt };
+  return record?.failure && { method: record.failure.method, ...failureReport(record.failure) };
 }
 
-function deleteFailureOf(record: ProvidedPod | undefined): ProviderPodReport['deleteFailure'] {
-  if (record?.deleteFailure === undefined) return undefined;
-  const { message, attempts, retryAt } = record.deleteFailure;
-  return { message, attempts, retryAt };
+function failureReport({ message, attempts, since, retryAt }: ProviderFailureReport): ProviderFailureReport {
+  return { message, attempts, since, retryAt };
 }
 
 function inWords(failure: StepFailure | undefined): RetriedError | undefined {
   return failure && retriedError({ ...failure, retryAt: failure.at + failure.retryInMs });
 }
 
-/** What the notes are made of. */
-export interface ProviderNodeFacts extends Omit<ProviderNodeSnapshot, 'notes' | 'pods'> {
-  /** Why the provider gave no list of its pods at the start. */
-  readonly listFailure: string | undefined;
-}
-
-/** A sync loop that has ended no iteration for so long is worth a note: it looks at all pods every two seconds. */
-const silentLoopMs = 30_000;
-
-/** Another agent that was noticed longer ago may have gone. */
-const freshRivalMs = 300_000;
-
-/** In words: what the node waits for, and what failed last. Each is one sentence without a full stop. */
-function nodeNotes(facts: ProviderNodeFacts, pods: Iterable<ProvidedPod>): string[] {
-  if (facts.state === 'idle') return ['the node was not started'];
-  if (facts.state !== 'running') return [facts.state === 'stopped' ? 'the node has stopped' : 'the node is stopping'];
-  return [
-    ...startNotes(facts),
-    ...laterNotes(facts),
-    ...(facts.listFailure === undefined ? [] : [`the provider gave no list of its pods: ${facts.listFailure}`]),
-    ...failedCalls(pods),
-  ];
-}
-
-/** What a start waits for: the node on the apiserver, and the first list of its pods. */
-function startNotes({ registered, node, loop, sources }: Pick<ProviderNodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
-  const notes: string[] = [];
-  if (!registered) notes.push(`the node object is not registered${because(node.lastError)}`);
-  if (loop.state === 'idle') notes.push('the provider has not answered getPods() yet');
-  else
-    for (const source of sources)
-      if (!source.hasSent) notes.push(`${nameOf(source)} has not sent its pods${because(source.lastError)}`);
-  return notes;
-}
-
 /** What a start of the node that takes too long waits for. Its cause: why the node is not registered, or its pods are not listed. */
-export function awaitedByNode(
-  snapshot: Omit<ProviderNodeFacts, 'listFailure'>,
-  nodeObject: Pick<NodeObject, 'explain'>,
-  source: Pick<HandledSource, 'failure'>,
-): AwaitedStart {
+export function awaitedByNode(agent: ProviderAgent): AwaitedStart {
+  const { nodeObject, source, config, loop, options } = agent;
   const cause = nodeObject.explain().nodeFailure?.error ?? source.failure();
   // only the apiserver's pods are waited for
-  const sources = snapshot.sources.filter(({ name }) => name === apiserverSource);
-  const notes = startNotes({ ...snapshot, sources });
+  const sources = config.explain().filter(({ name }) => name === apiserverSource);
+  const { registered, nodeFailure } = nodeObject.explain();
+  const waited = { registered, nodeFailure, readiness: { ready: true }, rival: undefined, leaseFailure: undefined };
+  const hasBegun = loop.state !== 'idle';
+  const facts = {
+    at: options.clock.now(),
+    node: waited,
+    sources: hasBegun ? sources.filter(({ hasSent }) => !hasSent) : [],
+    lastIterationAt: undefined,
+  };
+  const notes = nodeProblems(facts).map(({ message }) => message);
+  if (!hasBegun) notes.push(unlisted.message);
   return { text: notes.length === 0 ? 'the pods of the apiserver are not handled' : notes.join('; '), cause };
-}
-
-/** What has gone wrong in a node that had started. */
-function laterNotes({ at, registered, ready, node, lease, sources, loop, workers }: ProviderNodeFacts): string[] {
-  const notes: string[] = [];
-  const note = (isSo: boolean, text: () => string): void => void (isSo && notes.push(text()));
-  note(registered && node.lastError !== undefined, () => `the node object could not be kept in step${because(node.lastError)}`);
-  note(
-    registered && lease.lastError !== undefined,
-    () => `the Lease of the node could not be renewed${because(lease.lastError)}`,
-  );
-  note(
-    at - (node.rival?.seenAt ?? Number.NEGATIVE_INFINITY) < freshRivalMs,
-    () => `another agent, ${node.rival?.holderIdentity}, renews the Lease of this node`,
-  );
-  note(registered && !ready, () => `the node is not ready: ${node.readiness?.message ?? 'it was not asked yet'}`);
-  for (const source of sources) {
-    note(source.hasSent && source.lastError !== undefined, () => `${nameOf(source)} cannot be read${because(source.lastError)}`);
-    note(source.isWaiting, () => `the newest list of ${nameOf(source)} waits until the sync loop has taken earlier ones`);
-  }
-  const isHandling = loop.state === 'running' && loop.lastIterationAt !== undefined;
-  const silentMs = isHandling ? at - (loop.lastIterationAt ?? at) : 0;
-  note(silentMs >= silentLoopMs, () => `the sync loop has ended no iteration for ${Math.floor(silentMs / 1000)} s`);
-  note(workers.failing > 0, () => `the last sync of ${count(workers.failing, 'pod')} failed`);
-  return notes;
-}
-
-/** The calls of the provider that failed: how many pods, and one of them. */
-function failedCalls(pods: Iterable<ProvidedPod>): string[] {
-  let failed = 0;
-  let example: string | undefined;
-  for (const { pod, failure, deleteFailure, isTerminated } of pods) {
-    if (isTerminated || (failure === undefined && deleteFailure === undefined)) continue;
-    failed += 1;
-    const { namespace = '', name = '' } = pod.metadata ?? {};
-    example ??= `${deleteFailure === undefined ? failure?.method : 'deletePod'}() of ${namespace}/${name}: ${(deleteFailure ?? failure)?.message}`;
-  }
-  return example === undefined ? [] : [`calls of the provider failed for ${count(failed, 'pod')}, such as ${example}`];
-}
-
-function nameOf({ name }: PodSourceReport): string {
-  return `the source "${name}"`;
-}
-
-function because(error: RetriedError | undefined): string {
-  return error === undefined ? '' : `: ${error.message}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

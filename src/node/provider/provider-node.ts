@@ -26,7 +26,7 @@ import type {
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider-node-reports.ts';
-import { awaitedByNode, nodeSnapshot, podReport } from './provider-node-snapshot.ts';
+import { awaitedByNode, nodeSnapshot, podProblem, podReport } from './provider-node-snapshot.ts';
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
@@ -100,9 +100,8 @@ export class ProviderNode {
   async start(options: StartOptions = {}): Promise<void> {
     requireStartOptions(options);
     this.#runState.start();
-    const { options: resolved, source } = this.#agent;
-    const { clock } = resolved;
-    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject, source);
+    const { clock } = this.#agent.options;
+    const waitsFor = () => awaitedByNode(this.#agent);
     await awaitStart(this.#start(), options, { owner: 'provider node', clock, waitsFor });
   }
 
@@ -121,7 +120,7 @@ export class ProviderNode {
     const uid = this.podManager.translatePodUID(podUID);
     const report = podReport(this.#agent, uid);
     const sourceReport = this.#agent.config.explain().find(({ name }) => name === report.source);
-    return { ...report, status: this.statusManager.explain(uid), sourceReport };
+    return { ...report, problem: podProblem(this.#agent, uid), status: this.statusManager.explain(uid), sourceReport };
   }
 
   /** How the node is, and what it waits for, also while it starts and once it has stopped. Sends nothing and changes nothing. */

@@ -29,12 +29,14 @@ export class ToldStatuses {
     return { pod, previous: previousStatus(pod, statusManager.getPodStatus(uid)), hostIPs: hostIPs(), now: clock.now() };
   }
 
-  tell({ pod, uid }: ProvidedPod, status: WirePodStatus): void {
+  tell(record: ProvidedPod, status: WirePodStatus): void {
     if (this.#isStopped) return;
+    const { pod, uid } = record;
     const { statusManager, metrics } = this.#options;
     const before = statusManager.getPodStatus(uid)?.phase ?? pod.status?.phase;
     if (status.phase === 'Running' && (before === undefined || before === 'Pending')) metrics.runs(pod);
     statusManager.setPodStatus(pod, status);
+    record.isTold = true;
   }
 
   tellTerminated(pod: Pod): void {

@@ -49,3 +49,12 @@ function earliest(error: unknown, depth: number): number | undefined {
   }
   return found;
 }
+
+/** True for an error that says only that a backoff is not over: it stands for no failure of its own. */
+export function isOnlyWaiting(error: unknown): boolean {
+  const told = callGuarded(() => {
+    const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+    return code === 'ERR_BACKOFF' && cause === undefined;
+  }, ignoreFailure);
+  return told === true;
+}

@@ -1,10 +1,11 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
-import { earliestBackoffEnd } from './backoff-error.ts';
+import { earliestBackoffEnd, isOnlyWaiting } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType } from './pod-syncer.ts';
@@ -57,7 +58,9 @@ export class PodLanes {
   complete(podUID: string, completed: readonly (() => void)[]): void {
     if (this.#isStopped) return;
     for (const one of completed) {
-      callGuarded(one, (err) => this.#options.logger.warn({ err, podUID }, 'the listener for the end of a pod failed'));
+      callGuarded(one, (err) =>
+        this.#options.logger.warn({ err, ...this.#fieldsOf(podUID) }, 'the listener for the end of a pod failed'),
+      );
     }
   }
 
@@ -89,6 +92,11 @@ export class PodLanes {
 
   callsUnderWay(): string[] {
     return Array.from(this.#calls.keys(), ({ uid }) => uid);
+  }
+
+  /** What names the pod in a log line. */
+  #fieldsOf(podUID: string): PodFields {
+    return podFields(this.#records.get(podUID) ?? { uid: podUID });
   }
 
   async #work(record: PodRecord): Promise<void> {
@@ -136,7 +144,7 @@ export class PodLanes {
     }
     call.isReading = false;
     logger.debug(
-      { podUID: record.uid, state: work.state, updateType: work.update.updateType },
+      { ...podFields(record), state: work.state, updateType: work.update.updateType },
       'a call of the pod syncer begins',
     );
     if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
@@ -150,10 +158,11 @@ export class PodLanes {
     const { uid } = record;
     this.#measure(work);
     if (outcome.failed) {
-      const fields = { err: outcome.error, podUID: uid, state: work.state };
+      const fields = { err: outcome.error, ...podFields(record), state: work.state };
+      const retryInMs = failureDelayMs(outcome.error, clock.now(), this.#options);
       if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
-      else this.#fail(record, outcome.error, fields);
-      this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
+      else this.#fail(record, outcome.error, fields, retryInMs);
+      this.#enqueue(record, retryInMs);
       return;
     }
     record.failure = undefined;
@@ -165,34 +174,43 @@ export class PodLanes {
     }
   }
 
-  #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }): void {
+  #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }, retryInMs: number): void {
     const { clock, logger, metrics } = this.#options;
-    const attempts = (record.failure?.attempts ?? 0) + 1;
-    record.failure = { message: errorText(error).slice(0, maxMessageLength), attempts, at: clock.now() };
+    const { attempts: before = 0, since = clock.now() } = record.failure ?? {};
+    const attempt = before + 1;
+    const at = clock.now();
+    const message = errorText(error).slice(0, maxMessageLength);
+    record.failure = { message, attempts: attempt, at, since, retryAt: Math.round(at + retryInMs) };
     metrics.increment('pod_status_manager_worker_retries_total', { state: fields.state });
-    logger.warn({ ...fields, attempts }, 'a pod was not synced and will be synced again');
+    const told = { ...fields, attempt, failingForMs: at - since, retryInMs: Math.round(retryInMs) };
+    // whoever waits for the end of a backoff has told of the failure before it
+    if (isOnlyWaiting(error)) logger.debug(told, 'a pod waits for the end of a backoff and will be synced again');
+    else logger.warn(told, 'a pod was not synced and will be synced again');
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */
   #statusFn(record: PodRecord, { state }: Work): PodStatusFn | undefined {
     const { exactlyAsKubelet, logger } = this.#options;
-    const { podStatusFn: first, uid } = record;
+    const { podStatusFn: first } = record;
     if (exactlyAsKubelet && (first === undefined || state === 'terminated')) return undefined;
     return (status) => {
       // an eviction may come while the call is under way
       const podStatusFn = exactlyAsKubelet ? first : record.podStatusFn;
       callGuarded(
         () => podStatusFn?.(status),
-        (err) => logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
+        (err) => logger.warn({ err, ...podFields(record) }, 'the function that changes the status of a pod failed'),
       );
     };
   }
 
-  #enqueue({ uid }: PodRecord, delayMs: number): void {
+  #enqueue(record: PodRecord, delayMs: number): void {
     callGuarded(
-      () => this.#options.workQueue.enqueue(uid, delayMs),
+      () => this.#options.workQueue.enqueue(record.uid, delayMs),
       (err) =>
-        this.#options.logger.error({ err, podUID: uid }, 'the work queue took no retry; the pod waits for its next update'),
+        this.#options.logger.error(
+          { err, ...podFields(record) },
+          'the work queue took no retry; the pod waits for its next update',
+        ),
     );
   }
 

@@ -32,6 +32,10 @@ export interface WorkerFailure {
   readonly attempts: number;
   /** In milliseconds since the epoch. */
   readonly at: number;
+  /** When the first of the failures in a row was, in milliseconds since the epoch. */
+  readonly since: number;
+  /** When the call is made again at the soonest, in milliseconds since the epoch. */
+  readonly retryAt: number;
 }
 
 /** What the workers know of one pod. Only {@link PodRecords} and its rules write to it. */

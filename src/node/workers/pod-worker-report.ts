@@ -44,6 +44,21 @@ export interface PodWorkersReport {
   readonly failing: number;
 }
 
+/** A pod whose last call failed. */
+export interface FailingPod extends Pick<PodWorkerReport, 'state' | 'failure'> {
+  /** The pod's uid. */
+  readonly uid: string;
+  /** The pod's name. */
+  readonly name: string;
+  /** The pod's namespace. */
+  readonly namespace: string;
+}
+
+/** Undefined for a pod whose last call did not fail. */
+export function failingPod({ uid, name, namespace, state, failure }: PodRecord): FailingPod | undefined {
+  return failure && { uid, name, namespace, state, failure };
+}
+
 /** The call of the syncer that is under way. */
 export interface CallUnderWay {
   readonly work: Work;

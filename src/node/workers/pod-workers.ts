@@ -12,7 +12,14 @@ import { PodLanes } from './pod-lanes.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import { type KnownPod, PodRecords } from './pod-records.ts';
 import { knownRuntimeStatus } from './pod-syncer.ts';
-import { type PodWorkerReport, type PodWorkersReport, workerReport, workersReport } from './pod-worker-report.ts';
+import {
+  type FailingPod,
+  failingPod,
+  type PodWorkerReport,
+  type PodWorkersReport,
+  workerReport,
+  workersReport,
+} from './pod-worker-report.ts';
 import { type RetryQueue, WorkQueue } from './work-queue.ts';
 import {
   type KillNowOptions,
@@ -202,6 +209,11 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
   /** How many pods there are, and what is done for them. Works in every state. */
   snapshot(): PodWorkersReport {
     return workersReport(this.#records.all(), this.#lanes.callsUnderWay().length);
+  }
+
+  /** The pods whose last call failed. Works in every state. */
+  failing(): FailingPod[] {
+    return Array.from(this.#records.all(), failingPod).filter((pod) => pod !== undefined);
   }
 
   podCouldHaveRunningContainers(pod: Pod): boolean {

@@ -1,3 +1,4 @@
+import { roundedDuration } from '../../base/problem.ts';
 import type { DebugPathChange, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
 import { byPodName, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
 
@@ -27,15 +28,6 @@ export function columns(rows: readonly (readonly string[])[]): string {
 /** The same text without characters that a terminal obeys: a line break becomes a space, others are left out. */
 export function printable(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '');
-}
-
-/** `5 ms`, `1.5 s`, `42 s`, `7 min`, `3 h`. A negative time counts as none. */
-export function roundedDuration(ms: number): string {
-  if (ms < 1) return '0 ms';
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
 }
 
 /** `: in-sync 3, pending 1`, the largest first; empty without counts. */

@@ -4,14 +4,9 @@ import { type CancelTimer, sleep } from '../../base/clock.ts';
 import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
+import { retriedError } from '../../client/resources/api-problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import {
-  classifyApiError,
-  type ErrorClass,
-  type RetriedError,
-  retriedError,
-  unlessGone,
-} from '../../client/resources/error-class.ts';
+import { classifyApiError, type ErrorClass, type RetriedError, unlessGone } from '../../client/resources/error-class.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
 import { heldLease, ObservedLease, releasedLease } from './observed-lease.ts';

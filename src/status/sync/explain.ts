@@ -2,9 +2,11 @@ import type { JsonObject } from '../../api/json/types.ts';
 import { changedPaths } from '../../api/patch/json-patch.ts';
 import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { PodProblem } from '../../base/problem.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { ApiTarget } from './agent-view.ts';
+import { type PodProblems, reasonOfEnd } from './pod-problems.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import { type StatusToWriteContext, statusToWrite } from './sync-pod.ts';
 import type { SyncRecords } from './sync-records.ts';
@@ -13,10 +15,16 @@ import type { SyncRecords } from './sync-records.ts';
 export interface PodExplanation {
   /** The uid that was asked about; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** The pod's namespace; empty for a pod of which nothing is known. */
+  readonly podNamespace: string;
+  /** The pod's name; empty for a pod of which nothing is known. */
+  readonly podName: string;
   /** Where the newest status stands. */
   readonly phase: PodSyncPhase;
   /** One sentence: why the newest status is, or is not, on the apiserver. */
   readonly reason: string;
+  /** What is wrong with the pod, as far as the manager knows; undefined when all is well. */
+  readonly problem: PodProblem | undefined;
   /** The newest version; undefined when no status is cached. */
   readonly version: number | undefined;
   /** The version the apiserver took last; 0 for none. */
@@ -42,6 +50,7 @@ export interface ExplainContext extends DiffContext {
   readonly podStatuses: PodStatusReader;
   readonly records: SyncRecords | undefined;
   readonly phases: SyncPhases;
+  readonly problems: PodProblems;
   /** When the pause of the whole client ends, in milliseconds since the epoch. */
   readonly pausedUntil: number | undefined;
 }
@@ -67,16 +76,21 @@ const reasons: Readonly<Record<PodSyncPhase, string>> = {
  * terminal phase that the apiserver does not have. What the pod manager fails to say is left out.
  */
 export function explain(context: ExplainContext, podUID: string): PodExplanation {
-  const { podStatuses, agent, phases } = context;
+  const { podStatuses, agent, phases, problems } = context;
   const entry = podStatuses.get(podUID);
+  const end = problems.endOf(podUID);
+  const problem = problems.of(podUID);
   const target = callGuarded(() => agent.target(podUID), ignoreFailure);
-  const phase = phases.phaseOf(podUID);
+  const phase = end?.how === 'recreated' ? 'gone' : phases.phaseOf(podUID);
   const { acknowledgedVersion, failures, lastError, retryAt } = attemptsOf(context, podUID, phase);
   const because = lastError === undefined ? '' : ` (${lastError.errorClass}: ${lastError.message})`;
   return {
     podUID,
+    podNamespace: entry?.podNamespace ?? end?.podNamespace ?? problem?.podNamespace ?? '',
+    podName: entry?.podName ?? end?.podName ?? problem?.podName ?? '',
     phase,
-    reason: `${reasons[phase]}${because}`,
+    reason: end === undefined ? `${reasons[phase]}${because}` : reasonOfEnd(end),
+    problem,
     version: entry?.version,
     acknowledgedVersion,
     apiUID: target?.apiUID,

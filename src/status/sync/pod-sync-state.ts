@@ -1,5 +1,15 @@
+import type { FailureInWords } from '../../client/resources/api-problem.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
 import type { Wait } from './sync-context.ts';
+
+/** What failed, and since when requests of the pod have failed without a success. */
+export interface FailureInARow {
+  /** What could not be done, in words. */
+  readonly what: string;
+  readonly words: FailureInWords;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+}
 
 /** What is to happen as soon as the sync in flight has settled: a look at the pod, or a sync whatever the look would say. */
 export type Afterwards = 'nothing' | 'look' | 'sync';
@@ -34,6 +44,8 @@ export class PodSyncState {
   /** Failures in a row. */
   failures = 0;
   lastError: LastError | undefined;
+  /** The same for people, while `lastError` is there. */
+  failure: FailureInARow | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
   /**
@@ -107,12 +119,15 @@ export class PodSyncState {
   succeed(): void {
     this.failures = 0;
     this.lastError = undefined;
+    this.failure = undefined;
     this.releasedBySuccess = false;
   }
 
-  fail(error: LastError): void {
+  /** `what`: what could not be done. */
+  fail(error: LastError, what: string, words: FailureInWords): void {
     this.failures++;
     this.lastError = error;
+    this.failure = { what, words, since: this.failure?.since ?? error.at };
   }
 
   /** The pod's entry was dropped: nothing is remembered but that something is under way, and a PATCH in doubt. */

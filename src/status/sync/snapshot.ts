@@ -2,11 +2,13 @@ import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { type PodProblem, type Problem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
 import { isPodReady } from '../conditions/pod-conditions.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import { attemptsOf } from './explain.ts';
+import type { PodProblems } from './pod-problems.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 
@@ -26,6 +28,8 @@ export interface PodSnapshot {
   readonly ready: boolean;
   /** Restarts of all containers together, init and ephemeral containers left out. */
   readonly restarts: number;
+  /** What is wrong with the pod, as far as the manager knows; undefined when all is well. */
+  readonly problem: PodProblem | undefined;
   /** The number of the newest status. */
   readonly version: number;
   /** The version the apiserver took last; 0 for none. */
@@ -49,7 +53,7 @@ export interface PodSnapshot {
 }
 
 /** What a manager holds and does at one moment. */
-export interface StatusManagerSnapshot {
+export interface StatusManagerSnapshot extends ProblemReport {
   /** When it was taken, in milliseconds since the epoch. */
   readonly at: number;
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -79,6 +83,7 @@ export interface SnapshotContext {
   /** Undefined when the manager has no pod client. */
   readonly records: SyncRecords | undefined;
   readonly phases: SyncPhases;
+  readonly problems: PodProblems;
   readonly pausedUntil: number | undefined;
 }
 
@@ -86,7 +91,10 @@ type Moment = Pick<StatusManagerSnapshot, 'at' | 'state' | 'inFlight'> & { reado
 
 /** See `StatusManager.snapshot`. */
 export function snapshotOf(context: SnapshotContext & Moment, podUIDs: Iterable<string>): StatusManagerSnapshot {
-  const { at, state, inFlight, channel, pausedUntil, podStatuses } = context;
+  const { at, state, inFlight, channel, pausedUntil, podStatuses, records } = context;
+  const ofManager = records === undefined ? undefined : problemOfState[state];
+  const ofPods = context.problems.all();
+  const report = problemReport(ofManager === undefined ? ofPods : [ofManager, ...ofPods], at);
   return Object.freeze({
     at,
     state,
@@ -94,9 +102,22 @@ export function snapshotOf(context: SnapshotContext & Moment, podUIDs: Iterable<
     inFlight,
     channel: Object.freeze({ depth: channel.size, capacity: channel.capacity, dropped: channel.dropped }),
     pausedUntil,
+    ...report,
     pods: snapshotOfPods(context, podUIDs),
   });
 }
+
+/** A manager that sends nothing. */
+const problemOfState: Readonly<Partial<Record<RunStateName, Problem>>> = {
+  idle: {
+    kind: 'not-started',
+    message: 'the status manager was not started: it sends nothing',
+    attempt: 0,
+    help: 'Call start().',
+  },
+  stopping: { kind: 'stopped', message: 'the status manager is stopping', attempt: 0 },
+  stopped: { kind: 'stopped', message: 'the status manager has stopped: it sends nothing', attempt: 0 },
+};
 
 /** The named pods, frozen; without those that have no status. */
 function snapshotOfPods(context: SnapshotContext, podUIDs: Iterable<string>): readonly PodSnapshot[] {
@@ -125,6 +146,7 @@ function snapshotOfPod(context: SnapshotContext, podUID: string): PodSnapshot | 
     version: entry.version,
     acknowledgedVersion,
     changedAt: entry.setAt,
+    problem: context.problems.of(podUID),
     unsentSince: acknowledgedVersion < entry.version ? entry.at : undefined,
     ...attempts,
     isStatic: pod !== undefined && isStaticPod(pod),

@@ -14,6 +14,7 @@ import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import { PodFinisher } from './finish-when-reclaimed.ts';
 import { type FlushResult, FlushWaiters } from './flush-waiters.ts';
+import { type PodEnd, PodProblems } from './pod-problems.ts';
 import { type PodSourceView, StaleReads } from './pod-source-view.ts';
 import { RequestGate } from './request-gate.ts';
 import { StatusSyncLoop } from './status-sync-loop.ts';
@@ -72,6 +73,7 @@ export interface StatusSyncOptions {
 export class StatusSync {
   readonly records: SyncRecords;
   readonly phases: SyncPhases;
+  readonly problems: PodProblems;
   readonly #cache: StatusCache;
   readonly #gate: RequestGate;
   readonly #waiters: FlushWaiters;
@@ -99,7 +101,8 @@ export class StatusSync {
     const context = { ...known, podClient, gate, clock, metrics, fetchBeforePatch, patchFormat, ownedConditionTypes };
     const finisher = new PodFinisher({ context: known, cache, logger, terminateWhenReclaimed });
     const reports = new SyncReports({ context, phases, clock, events, logger, metrics });
-    const worker = new SyncWorker({ context, cache, finisher, waiters, reports, logger, concurrency });
+    const problems = new PodProblems({ cache, agent, records, phases, gate, clock });
+    const worker = new SyncWorker({ context, cache, problems, finisher, waiters, reports, logger, concurrency });
     const staleReads = new StaleReads({ source, clock, staleAfterMs, syncPeriodMs });
     const loop = new StatusSyncLoop({
       worker,
@@ -118,6 +121,7 @@ export class StatusSync {
 
     this.records = records;
     this.phases = phases;
+    this.problems = problems;
     this.#options = options;
     this.#cache = cache;
     this.#gate = gate;
@@ -180,9 +184,9 @@ export class StatusSync {
     this.#worker.reconcile(podUID, !this.#staleReads.isWatched);
   }
 
-  /** Drops the status of the pod, and all that is known of it. */
-  forget(podUID: string): void {
-    this.#worker.forget(podUID);
+  /** Drops the status of the pod, and all that is known of it but how it has ended. */
+  forget(podUID: string, how: PodEnd): void {
+    this.#worker.forget(podUID, how);
   }
 
   #startMeasuring(): void {

@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
+import type { Verb } from '../events/status-manager-events.ts';
 import type { PodStatusReader } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
@@ -19,6 +21,13 @@ import {
 
 /** Failures that say something about the server rather than about the pod. */
 const serverFailures: ReadonlySet<ErrorClass> = new Set(['unavailable', 'timeout', 'broken-answer']);
+
+/** What could not be done, by the request that failed. */
+const undone: Readonly<Record<Verb, string>> = {
+  get: 'the pod could not be read',
+  patch: 'the status could not be written',
+  delete: 'the pod could not be deleted',
+};
 
 export interface SyncRecordsOptions {
   readonly podStatuses: PodStatusReader;
@@ -56,6 +65,11 @@ export class SyncRecords {
 
   state(podUID: string): Readonly<PodSyncState> | undefined {
     return this.#states.get(podUID);
+  }
+
+  /** The pods of which more is known than their acknowledged version. */
+  podUIDs(): Iterable<string> {
+    return this.#states.keys();
   }
 
   /** The last version that the apiserver took of the pod; 0 for none. `target`: for a caller that has asked for it already. */
@@ -303,8 +317,9 @@ export class SyncRecords {
   }
 
   #noteFailure(podUID: string, state: PodSyncState, failure: RequestFailure, retryInMs: number | undefined): SyncEffect {
-    const { errorClass, cause } = failure;
-    state.fail(Object.freeze({ errorClass, message: failure.message, at: this.#options.clock.now() }));
+    const { errorClass, cause, verb } = failure;
+    const error = Object.freeze({ errorClass, message: failure.message, at: this.#options.clock.now() });
+    state.fail(error, undone[verb], failureInWords(cause));
     return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempts: state.failures, retryInMs } };
   }
 }

@@ -3,6 +3,7 @@ import type { Emitter } from '../../base/concurrency/emitter.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isLevelEnabled, type Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
+import { type PodProblem, problemFields } from '../../base/problem.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import { type DiffContext, differingPaths, shownVersion } from './explain.ts';
@@ -55,18 +56,31 @@ export class SyncReports {
     const lackingMs = this.lackingMs(podUID, entry);
     const delayMs = Math.round(lackingMs);
     metrics.observe('kubelet_pod_status_sync_duration_seconds', lackingMs / 1000);
-    logger.debug({ podUID, version, patched, delayMs }, 'the apiserver has the version');
+    logger.debug({ podUID, podNamespace, podName, version, patched, delayMs }, 'the apiserver has the version');
     events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }
 
-  failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {
-    const { events, logger, metrics } = this.#options;
+  failed(
+    podUID: string,
+    entry: VersionedPodStatus | undefined,
+    { errorClass, error, attempts, retryInMs }: SyncFailure,
+    problem: PodProblem | undefined,
+  ): void {
+    const { clock, events, logger, metrics } = this.#options;
     if (retryInMs !== undefined) metrics.increment('pod_status_manager_retries_total', { error_class: errorClass });
     if (errorClass === 'throttled' || errorClass === 'unauthorized') {
       metrics.increment('pod_status_manager_pauses_total', { error_class: errorClass });
     }
-    logger.warn({ err: error, podUID, errorClass, attempts, retryInMs }, 'a pod could not be brought up to date');
     const { podName, podNamespace } = entry ?? {};
+    const fields = {
+      err: error,
+      podUID,
+      podNamespace,
+      podName,
+      errorClass,
+      ...problemFields({ attempt: attempts, ...problem }, clock.now()),
+    };
+    logger.warn({ ...fields, retryInMs }, 'a pod could not be brought up to date');
     const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };
     events.emit('syncError', Object.freeze(event));
   }
@@ -102,8 +116,8 @@ class SendLog {
     if (!isLevelEnabled(this.#logger, 'debug')) return;
     const { records } = this.#context;
     const acknowledgedVersion = shownVersion(records, podUID);
-    const { version, podName: name, podNamespace: namespace } = entry;
-    const fields = { podUID, namespace, name, version, acknowledgedVersion, urgent, why: this.#why(podUID, entry, cause) };
+    const { version, podName, podNamespace } = entry;
+    const fields = { podUID, podNamespace, podName, version, acknowledgedVersion, urgent, why: this.#why(podUID, entry, cause) };
     this.#logger.debug({ ...fields, ...this.#differs(podUID, entry, cause) }, 'a pod is to be sent');
   }
 

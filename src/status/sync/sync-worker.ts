@@ -1,13 +1,15 @@
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { StatusCache } from '../status-cache.ts';
 import type { PodFinisher } from './finish-when-reclaimed.ts';
 import type { FlushWaiters } from './flush-waiters.ts';
 import { isUrgent, type LookContext, lookAt } from './look.ts';
+import type { PodEnd, PodProblems } from './pod-problems.ts';
 import { RequestFailure } from './request-failure.ts';
-import { isWork, mayTry, type SyncContext, type SyncEffect, type SyncOutcome } from './sync-context.ts';
-import type { HeldPhase } from './sync-phase.ts';
+import { isWork, mayTry, type SyncContext, type SyncEffect, type SyncFailure, type SyncOutcome } from './sync-context.ts';
 import { countedSync } from './sync-pod.ts';
 import type { SyncStart } from './sync-records.ts';
 import type { SendCause, SyncReports } from './sync-reports.ts';
@@ -16,6 +18,7 @@ import { SyncSlots, type Turn } from './sync-slots.ts';
 export interface SyncWorkerOptions {
   readonly context: SyncContext & LookContext;
   readonly cache: StatusCache;
+  readonly problems: PodProblems;
   readonly finisher: PodFinisher;
   readonly waiters: FlushWaiters;
   readonly reports: SyncReports;
@@ -32,8 +35,6 @@ export class SyncWorker {
   readonly #context: SyncContext & LookContext;
   readonly #slots: SyncSlots;
   readonly #retries: KeyedTimers<string>;
-  /** Pods whose API copy was found to differ since the last batch began: they are repaired once. */
-  readonly #repaired = new Set<string>();
   #running = false;
 
   constructor(options: SyncWorkerOptions) {
@@ -73,15 +74,18 @@ export class SyncWorker {
     this.pump();
   }
 
-  /** Drops the status of the pod, and all that is known of it. `heldAs`: as what a flush that waits for the pod lists it. */
-  forget(podUID: string, heldAs?: HeldPhase): void {
+  /**
+   * Drops the status of the pod, and all that is known of it but how it has ended. A flush that waits for a pod whose name another
+   * one has by now lists it as gone: its status was not written.
+   */
+  forget(podUID: string, how: PodEnd): void {
+    this.#options.problems.noteEnd(podUID, how);
     this.#slots.delete(podUID);
     this.#retries.cancel(podUID);
-    this.#repaired.delete(podUID);
     this.#options.reports.forget(podUID);
     this.#options.cache.drop(podUID);
     this.#context.records.forget(podUID);
-    this.#guarded(podUID, () => this.#options.waiters.look(podUID, heldAs));
+    this.#guarded(podUID, () => this.#options.waiters.look(podUID, how === 'recreated' ? 'gone' : undefined));
   }
 
   /** The pod may have a version that the apiserver has not. */
@@ -127,7 +131,7 @@ export class SyncWorker {
 
   /** A batch begins: every pod may be repaired once more. */
   beginBatch(): void {
-    this.#repaired.clear();
+    this.#options.problems.beginBatch();
   }
 
   /** Puts the pod among those that wait for a slot. */
@@ -165,8 +169,11 @@ export class SyncWorker {
     const finding = lookAt(this.#context, podUID);
     if (finding.kind === 'nothing') return;
     if (finding.kind === 'over') {
-      this.#options.logger.info({ podUID }, 'the pod is no longer there and nothing of it runs; its status is dropped');
-      this.forget(podUID);
+      this.#options.logger.info(
+        this.#fieldsOf(podUID),
+        'the pod is no longer there and nothing of it runs; its status is dropped',
+      );
+      this.forget(podUID, 'over');
       return;
     }
     if (finding.kind === 'to-read') this.read(podUID);
@@ -174,13 +181,21 @@ export class SyncWorker {
     if (finding.kind !== 'to-send') return;
     // a pod that another writer changes again and again is repaired once a sync period
     if (finding.reason === 'reconcile') {
-      if (this.#repaired.has(podUID)) return;
-      this.#repaired.add(podUID);
+      if (this.#options.problems.wasRepaired(podUID)) return;
+      this.#repair(podUID);
       this.#context.metrics.increment('pod_status_manager_repairs_total');
       // the version is sent again, and again after a failure, until the apiserver says the same
       this.#context.records.dropVersion(finding.target.apiUID);
     }
     this.send(podUID, finding.reason);
+  }
+
+  #repair(podUID: string): void {
+    const { problems, logger } = this.#options;
+    const problem = problems.noteRepair(podUID);
+    if (problem?.kind !== 'fought-over') return;
+    const fields = { ...this.#fieldsOf(podUID), ...problemFields(problem, this.#context.clock.now()) };
+    logger.warn(fields, 'another writer changes the status of a pod again and again');
   }
 
   #endWait(podUID: string): void {
@@ -199,7 +214,9 @@ export class SyncWorker {
     this.#sync(turn, start)
       .catch((error: unknown) => this.#unforeseen(podUID, error))
       .then((outcome) => this.#settle(turn, outcome))
-      .catch((err: unknown) => this.#options.logger.error({ err, podUID }, 'a settled sync could not be recorded'));
+      .catch((err: unknown) =>
+        this.#options.logger.error({ err, ...this.#fieldsOf(podUID) }, 'a settled sync could not be recorded'),
+      );
     return true;
   }
 
@@ -214,7 +231,7 @@ export class SyncWorker {
   }
 
   #unforeseen(podUID: string, error: unknown): SyncOutcome {
-    this.#options.logger.error({ err: error, podUID }, 'a sync failed in an unforeseen way');
+    this.#options.logger.error({ err: error, ...this.#fieldsOf(podUID) }, 'a sync failed in an unforeseen way');
     const version = this.#context.podStatuses.get(podUID)?.version ?? 0;
     return { kind: 'failed', failure: new RequestFailure('patch', 'broken-answer', error), version, resourceVersion: undefined };
   }
@@ -268,17 +285,34 @@ export class SyncWorker {
         this.#options.finisher.finishIfDue(effect.podUID);
         break;
       case 'failed':
-        this.#options.reports.failed(effect.podUID, this.#context.podStatuses.get(effect.podUID), effect.failure);
+        this.#failed(effect.podUID, effect.failure);
         break;
       case 'ended':
-        this.#options.logger.info({ podUID: effect.podUID, how: effect.how }, 'the pod is no more; its status is dropped');
-        // the status of a pod whose name another pod has by now was not written
-        this.forget(effect.podUID, effect.how === 'recreated' ? 'gone' : undefined);
+        this.#ended(effect.podUID, effect.how);
         break;
       case 'changed':
         this.#options.waiters.look(effect.podUID);
         break;
     }
+  }
+
+  #failed(podUID: string, failure: SyncFailure): void {
+    const { reports, problems } = this.#options;
+    reports.failed(podUID, this.#context.podStatuses.get(podUID), failure, problems.of(podUID));
+  }
+
+  #ended(podUID: string, how: 'recreated' | 'deleted'): void {
+    const { logger } = this.#options;
+    const fields = this.#fieldsOf(podUID);
+    if (how === 'deleted') logger.info(fields, 'the pod is no more; its status is dropped');
+    else logger.warn(fields, 'the pod was deleted and another one has its name; its status was not written and is dropped');
+    this.forget(podUID, how);
+  }
+
+  /** What names the pod in a log line. */
+  #fieldsOf(podUID: string): PodFields {
+    const { podName, podNamespace } = this.#context.podStatuses.get(podUID) ?? {};
+    return podFields({ uid: podUID, name: podName, namespace: podNamespace });
   }
 
   #retryLater(podUID: string, afterMs: number): void {
@@ -291,7 +325,7 @@ export class SyncWorker {
   /** An injected part that throws costs this pod this look, and costs no other pod anything. */
   #guarded<T>(podUID: string, look: () => T): T | undefined {
     return callGuarded(look, (err) =>
-      this.#options.logger.error({ err, podUID }, 'a pod could not be looked at; the next batch looks again'),
+      this.#options.logger.error({ err, ...this.#fieldsOf(podUID) }, 'a pod could not be looked at; the next batch looks again'),
     );
   }
 }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { disagreements } from '../../../examples/virtual-node/agent/agent-verdict.ts';
-import { type AgentSnapshot, renderAgentLine, renderAgentView } from '../../../examples/virtual-node/agent/agent-view.ts';
-import { PodLives, pickShape, podOf } from '../../../examples/virtual-node/agent/pod-shapes.ts';
-import { isReady, podWords, restartsOf } from '../../../examples/virtual-node/agent/pod-words.ts';
-import { ToldLives } from '../../../examples/virtual-node/agent/told-lives.ts';
+import { disagreements, RuntimeLives } from '../../../examples/virtual-node/agent/agent-verdict.ts';
+import { PodLives, type PodShape, pickShape, podOf } from '../../../examples/virtual-node/agent/pod-shapes.ts';
+import { podWords } from '../../../examples/virtual-node/pod-words.ts';
 import { Random } from '../../../examples/virtual-node/random.ts';
 import type { WireContainerStatus, WirePod } from '../../../src/index.ts';
 import type { RuntimeHappening } from '../../../src/testing.ts';
@@ -58,61 +56,6 @@ describe('the words of a pod', () => {
   ])('are %s', (words, pod) => {
     expect(podWords(pod)).toBe(words);
   });
-
-  it('count the restarts of all containers', () => {
-    const all = [status('app', { restartCount: 2 }), status('logs', { restartCount: 3 })];
-    expect(restartsOf(podWith({ containerStatuses: all }))).toBe(5);
-    expect(isReady(podWith({ conditions: [{ type: 'Ready', status: 'True' }] }))).toBe(true);
-    expect(isReady(podWith({ conditions: [{ type: 'Ready', status: 'False' }] }))).toBe(false);
-  });
-});
-
-describe('the view', () => {
-  const snapshot: AgentSnapshot = {
-    nodeName: 'node',
-    seed: 1,
-    stage: 'running',
-    elapsedMs: 2400,
-    totalMs: 10_000,
-    pods: Array.from({ length: 30 }, (_, index) => ({ ...podWith({ phase: 'Running' }), metadata: { name: `web-${index}-0` } })),
-    created: 31,
-    deleted: 1,
-    started: 40,
-    ended: 9,
-    pulls: 5,
-    gone: 1,
-  };
-
-  it('has one line for everything, and on a terminal one for each of the first pods', () => {
-    const line = '  2 s | pods 30 (30 Running) | created 31 | gone 1 | pulls 5 | containers started 40, ended 9';
-    expect(renderAgentLine(snapshot)).toBe(line);
-    const lines = renderAgentView(snapshot, 60, (_, text) => text).split('\n');
-    expect(lines).toHaveLength(22);
-    expect(lines[2]).toBe('web-1-0     Running                    0 restarts');
-    expect(lines.at(-1)).toBe('and 10 more');
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(60);
-  });
-});
-
-describe('the lives that were told', () => {
-  it('have each word once in a row, and the longest of each kind is shown', () => {
-    const lives = new ToldLives();
-    const tell = (name: string, words: readonly string[]): void => {
-      for (const phase of words) {
-        const object = { metadata: { name }, status: { phase } };
-        lives.note({ type: 'MODIFIED', object, previous: object, resourceVersion: '1' });
-      }
-    };
-    tell('web-0-0', ['Pending', 'Pending', 'Running']);
-    tell('web-1-0', ['Pending']);
-    tell(
-      'job-2-0',
-      Array.from({ length: 20 }, (_, index) => `Step${index}`),
-    );
-    lives.note({ type: 'DELETED', object: { metadata: { name: 'web-0-0' } }, previous: undefined, resourceVersion: '2' });
-    const steps = Array.from({ length: 11 }, (_, index) => `Step${index}`);
-    expect(lives.examples()).toEqual(['web-0-0: Pending, Running, gone', `job-2-0: ${steps.join(', ')}, …, Step18, Step19`]);
-  });
 });
 
 describe('the verdict', () => {
@@ -146,7 +89,24 @@ describe('the verdict', () => {
     ],
     ['nothing of what was removed', [shown(done)], [happening('stopped', '1', { exitCode: 3 }), happening('deleted', '1')], []],
   ])('names %s', (_, pods, history, wrong) => {
-    expect(disagreements(pods, history)).toEqual(wrong);
+    expect(disagreements(pods, new RuntimeLives(history).update().byID)).toEqual(wrong);
+  });
+});
+
+describe('the lives of containers', () => {
+  it('are read as they go on, each once', () => {
+    const history: RuntimeHappening[] = [];
+    const lives = new RuntimeLives(history);
+    const happen = (type: RuntimeHappening['type'], what: RuntimeHappening['what'] = 'container'): void => {
+      history.push({ type, what, id: '1', at: 0, podUID: 'a', name: 'app', attempt: 0 });
+    };
+    happen('created', 'sandbox');
+    happen('started');
+    expect(lives.update()).toMatchObject({ started: 1, ended: 0 });
+    happen('stopped');
+    expect([lives.update().started, lives.ended, lives.byID.get('1')?.state]).toEqual([1, 1, 'exited']);
+    happen('deleted');
+    expect(lives.update().byID.size).toBe(0);
   });
 });
 
@@ -160,13 +120,17 @@ describe('the lives', () => {
     };
     const shapes = new Set(Array.from({ length: 200 }, () => pickShape(random)));
     expect([...shapes].sort()).toEqual(['crashing', 'job', 'missing', 'stubborn', 'web']);
-    const imageOf = (shape: Parameters<typeof podOf>[1]) => podOf('p', shape, 'n', random).spec?.containers[0]?.image ?? '';
+    const imageOf = (shape: PodShape) => podOf('p', 'n', random, shape).spec?.containers[0]?.image ?? '';
     expect(lifeOf(imageOf('crashing'))).toMatchObject({ exitCode: 1, runsMs: expect.any(Number) });
     expect(lifeOf(imageOf('stubborn'))).toEqual({ ignoresSigterm: true });
     expect(lifeOf(imageOf('web'))).toEqual({ stopTakesMs: expect.any(Number) });
     expect(lifeOf(imageOf('job'), 1)).toMatchObject({ exitCode: 0 });
     expect(registry(imageOf('missing'))).toBeUndefined();
     expect(registry(imageOf('web'))).toMatchObject({ pullMs: expect.any(Number) });
-    expect(new Set(Array.from({ length: 100 }, () => exec().exitCode))).toEqual(new Set([0, 1]));
+    expect(registry('registry.example/private-app:1')?.error).toContain('401 Unauthorized');
+    expect(registry('registry.example/private-app:1', { username: 'me' })?.error).toBeUndefined();
+    const probe = (command: string) => exec({ command: [command] });
+    expect(new Set(Array.from({ length: 100 }, () => probe('ready').exitCode))).toEqual(new Set([0, 1]));
+    expect(new Set(Array.from({ length: 100 }, () => probe('fail').exitCode))).toEqual(new Set([1]));
   });
 });

@@ -77,10 +77,10 @@ describe('findDifferences', () => {
     expect(differences({ getPodStatus: () => undefined })).toEqual(['web: the manager has no status of it']);
   });
 
-  it('finds pods that somebody other than their owner has deleted', () => {
+  it('finds pods that are being deleted, and those that somebody other than their owner has deleted', () => {
     expect(differences({ serverPods: [], agentUIDs: new Set() })).toEqual(['web: it is gone, and its owner has not deleted it']);
     const deleting = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(differences({ serverPods: [deleting] })).toEqual(['web: somebody who is not its owner has deleted it']);
-    expect(differences({ serverPods: [deleting], alive: new Map() })).toEqual([]);
+    expect(differences({ serverPods: [deleting], alive: new Map() })).toEqual(['web: it is still being deleted']);
   });
 });

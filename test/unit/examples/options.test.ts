@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { parseOptions, UsageError } from '../../../examples/virtual-node/options.ts';
 
 describe('parseOptions', () => {
-  it('defaults to 200 pods for 15 seconds on the in-memory apiserver', () => {
+  it('defaults to 200 pods on the in-memory apiserver, with no end and nothing that goes wrong', () => {
     const server = { kind: 'in-memory' };
     const expected = {
-      node: false,
-      schedule: false,
+      kind: 'virtual',
       pods: 200,
-      seconds: 15,
+      seconds: undefined,
       seed: 500_000,
+      breaks: false,
       server,
       namespace: undefined,
       debugPort: 0,
@@ -18,12 +18,12 @@ describe('parseOptions', () => {
   });
 
   it('has 30 pods for a whole node', () => {
-    expect(parseOptions(['--node'])).toMatchObject({ node: true, pods: 30 });
-    expect(parseOptions(['--node', '--pods', '5'])).toMatchObject({ node: true, pods: 5 });
+    expect(parseOptions(['--node'])).toMatchObject({ kind: 'node', pods: 30 });
+    expect(parseOptions(['--node', '--pods', '5'])).toMatchObject({ kind: 'node', pods: 5 });
   });
 
   it('has 80 pods for a scheduler', () => {
-    expect(parseOptions(['--schedule'])).toMatchObject({ schedule: true, pods: 80 });
+    expect(parseOptions(['--schedule'])).toMatchObject({ kind: 'schedule', pods: 80 });
   });
 
   it('reads every option', () => {
@@ -44,17 +44,22 @@ describe('parseOptions', () => {
     ];
     const server = { kind: 'kubeconfig', file: 'f', context: 'c' };
     expect(parseOptions(argv)).toEqual({
-      node: false,
-      schedule: false,
+      kind: 'virtual',
       pods: 7,
       seconds: 2.5,
       seed: 9,
+      breaks: false,
       server,
       namespace: 'n-1',
       debugPort: 8080,
     });
     expect(parseOptions(['--debug-port', 'off'])).toMatchObject({ debugPort: undefined });
     expect(parseOptions(['--control-plane'])).toMatchObject({ server: { kind: 'control-plane' } });
+    expect(parseOptions(['--node', '--debug-port', '1'])).toMatchObject({ kind: 'node', debugPort: 1 });
+  });
+
+  it.each([[[]], [['--control-plane']], [['--node']], [['--schedule']]])('lets things go wrong with %j', (argv) => {
+    expect(parseOptions([...argv, '--break'])).toMatchObject({ breaks: true });
   });
 
   it.each(['--help', '-h'])('asks for help with %s, whatever the other options are', (flag) => {
@@ -78,7 +83,8 @@ describe('parseOptions', () => {
     [['--node', '--kubeconfig', 'f'], '--node and --kubeconfig exclude each other'],
     [['--node', '--control-plane'], '--node and --control-plane exclude each other'],
     [['--node', '--namespace', 'n'], '--node and --namespace exclude each other'],
-    [['--node', '--debug-port', 'off'], '--node and --debug-port exclude each other'],
+    [['--break', '--kubeconfig', 'f'], '--break and --kubeconfig exclude each other: a real cluster is not broken on purpose'],
+    [['--break=yes'], "Option '--break' does not take an argument"],
     [['--node', '--schedule'], '--node and --schedule exclude each other'],
     [['--schedule', '--kubeconfig', 'f'], '--schedule and --kubeconfig exclude each other'],
     [['--bogus'], "Unknown option '--bogus'"],

@@ -1,36 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { type SummaryFacts, summarize } from '../../../examples/virtual-node/summary.ts';
-import { aSnapshot } from './snapshots.ts';
+import { countMismatches, type Judgement, refusalsText, summarize } from '../../../examples/virtual-node/summary.ts';
+import { aPicture, plain } from './pictures.ts';
 
-function someFacts(changes: Partial<SummaryFacts> = {}): SummaryFacts {
-  return {
-    snapshot: aSnapshot({ stage: 'done' }),
-    podsCompared: 10,
-    differences: [],
-    problems: [],
-    notes: [],
-    forced: 1,
-    foreignWrites: 20,
-    foreignChecked: 8,
-    refusals: new Map(),
-    serverCounts: undefined,
-    ...changes,
-  };
-}
-
-const summaryOf = (changes: Partial<SummaryFacts> = {}) => {
-  const { lines, ok } = summarize(someFacts(changes), (_, text) => text);
+const summaryOf = (changes: Partial<Judgement> = {}) => {
+  const judgement = { podsCompared: 10, differences: [], problems: [], facts: [], claim: '', ...changes };
+  const { lines, ok } = summarize(aPicture({ stage: 'done' }), judgement, plain);
   return { text: lines.join('\n'), ok };
 };
 
 describe('summarize', () => {
-  it('is ok when nothing differs, and prints the totals', () => {
-    const { text, ok } = summaryOf();
+  it('is ok when nothing differs, and prints the totals without what is for the eye', () => {
+    const { text, ok } = summaryOf({ facts: [['refused', 'nothing']], claim: ', and nothing is left' });
     expect(ok).toBe(true);
-    expect(text).toContain('statuses     250 told, 200 changes');
-    expect(text).toContain('requests     190 = patch 185 + get 3 + delete 2');
-    expect(text).toContain('differences  0');
-    expect(text).toContain('The server says what the manager says.');
+    expect(text).toContain('pods         10, 7 Running, 3 Pending\n');
+    expect(text).not.toContain('node-a');
+    expect(text).toContain('refused      nothing\n');
+    expect(text).toContain('compared     10 pods on the server with the managers\ndifferences  0\n');
+    expect(text).toContain('The server says what the managers say, and nothing is left.');
   });
 
   it('is not ok with a single difference, and lists at most 20', () => {
@@ -41,26 +27,30 @@ describe('summarize', () => {
     expect(text).toContain('and 2 more');
   });
 
-  it('is not ok with a problem, and ok with a note', () => {
-    expect(summaryOf({ problems: ['no pod was created'] })).toMatchObject({ ok: false });
-    expect(summaryOf({ notes: ['one request was made again'] })).toMatchObject({ ok: true });
-  });
-
-  it('explains the refusals', () => {
-    const { text } = summaryOf({
-      refusals: new Map<number | string, number>([
-        [409, 3],
-        ['Timeout', 1],
-      ]),
-    });
-    expect(text).toContain('refused 3 × 409 (another client wrote first), 1 × Timeout');
-  });
-
-  it('compares the requests sent with those the server counted', () => {
-    const same = { sent: 5, seen: 5 };
-    expect(summaryOf({ serverCounts: { get: same, patch: same, delete: same } })).toMatchObject({ ok: true });
-    const { text, ok } = summaryOf({ serverCounts: { get: same, patch: { sent: 5, seen: 6 }, delete: same } });
+  it('is not ok with a problem', () => {
+    const { text, ok } = summaryOf({ problems: ['no pod was created'] });
     expect(ok).toBe(false);
-    expect(text).toContain('5 patch requests were sent, the server counted 6');
+    expect(text).toContain('  no pod was created\nNot all is well.');
+  });
+});
+
+describe('what the server has refused', () => {
+  it('is explained where it is normal', () => {
+    const refusals = new Map<number | string, number>([
+      [409, 3],
+      ['Timeout', 1],
+    ]);
+    expect(refusalsText(refusals)).toBe('3 × 409 (another client wrote first), 1 × Timeout');
+    expect(refusalsText(new Map())).toBeUndefined();
+  });
+});
+
+describe('the counts of both sides', () => {
+  it('are named where they differ', () => {
+    const sent = { get: 1, patch: 5, delete: 2 };
+    expect(countMismatches(sent, (verb) => sent[verb])).toEqual([]);
+    expect(countMismatches(sent, (verb) => (verb === 'patch' ? 6 : sent[verb]))).toEqual([
+      '5 patch requests were sent, the server counted 6',
+    ]);
   });
 });

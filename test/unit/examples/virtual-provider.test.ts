@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { kindLabel, podTemplate, seedAnnotation } from '../../../examples/virtual-node/pod-template.ts';
 import { Random } from '../../../examples/virtual-node/random.ts';
-import { VirtualPod } from '../../../examples/virtual-node/virtual-pod.ts';
-import { type ProbedStatuses, VirtualProvider } from '../../../examples/virtual-node/virtual-provider.ts';
+import { kindLabel, makePod, seedAnnotation } from '../../../examples/virtual-node/virtual/pod-template.ts';
+import { VirtualPod } from '../../../examples/virtual-node/virtual/virtual-pod.ts';
+import { type ProbedStatuses, VirtualProvider } from '../../../examples/virtual-node/virtual/virtual-provider.ts';
 import type { WirePod, WirePodStatus } from '../../../src/index.ts';
 import { PodStore } from '../../../src/testing.ts';
 import { type BareParts, barePod } from '../../support/pods.ts';
@@ -81,7 +81,7 @@ describe('VirtualPod', () => {
     const kinds = ['web', 'flapping', 'crashing', 'job'] as const;
     const names = kinds.flatMap((kind) => Array.from({ length: 10 }, (_, seed) => ({ kind, name: `${kind}-${seed}`, seed })));
     for (const { kind, name, seed } of names) {
-      const template = podTemplate({ name, kind, runID: 'run', nodeName: 'node', random: new Random(seed) });
+      const template = makePod(String(seed), 'node', new Random(seed), kind);
       const created = store.create({ ...template, metadata: { ...template.metadata, namespace: 'default' } });
       const virtualPod = new VirtualPod(created);
       let status: WirePodStatus | undefined;

@@ -84,7 +84,15 @@ describe('the debug lines of a status manager', () => {
     const h = new Harness({ logger });
     await h.set(h.publish(testPod()), { message: 'one' });
     expect(take('the apiserver has the version')).toEqual([
-      { message: 'the apiserver has the version', podUID: uid, version: 1, patched: true, delayMs: 0 },
+      {
+        message: 'the apiserver has the version',
+        podUID: uid,
+        podNamespace: 'new',
+        podName: 'foo',
+        version: 1,
+        patched: true,
+        delayMs: 0,
+      },
     ]);
   });
 

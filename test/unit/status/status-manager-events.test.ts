@@ -19,7 +19,8 @@ describe('a status that the transition rules forbid', () => {
     expect(h.manager.setPodStatus(pod, running)).toBe(false);
     expect(await h.calls()).toEqual([]);
     const after = { view: h.manager.getPodStatus('12345678'), told: updated.length, ...h.manager.explain('12345678') };
-    expect(after).toEqual(before);
+    expect(after.problem).toMatchObject({ kind: 'status-refused', attempt: 1, podNamespace: 'new', podName: 'foo' });
+    expect({ ...after, problem: undefined }).toEqual(before);
     expect(after.view).toBe(before.view);
     expect(removed).toEqual([]);
     const reason = 'terminated container c attempted illegal transition to non-terminated state';

@@ -10,7 +10,10 @@ describe('StatusManager.explain', () => {
   it('says unknown for a pod without a status', () => {
     expect(new Harness().manager.explain(uid)).toEqual({
       podUID: uid,
+      podNamespace: '',
+      podName: '',
       phase: 'unknown',
+      problem: undefined,
       reason: 'no status was set for this pod, or its entry was dropped',
       version: undefined,
       acknowledgedVersion: 0,

@@ -118,7 +118,7 @@ describe('StatusManager, a recreated pod', () => {
     const next = h.client.store.put(testPod({ metadata: { uid: 'next' } }));
     expect(await h.set(pod, { message: 'older' })).toEqual(['patch', 'get']);
     expect(h.apiStatus(pod)).toEqual({});
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'unknown', acknowledgedVersion: 0, version: undefined });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'gone', acknowledgedVersion: 0, version: undefined });
     h.podManager.removePod(pod);
     h.podManager.addPod(next);
     expect(await h.set(next, { message: 'new' })).toEqual(['patch']);

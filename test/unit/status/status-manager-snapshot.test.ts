@@ -26,6 +26,9 @@ describe('StatusManager.snapshot', () => {
       inFlight: 0,
       channel: { depth: 0, capacity: 7, dropped: 0 },
       pausedUntil: undefined,
+      problems: [expect.objectContaining({ kind: 'not-started', help: 'Call start().' })],
+      problemCount: 1,
+      notes: ['the status manager was not started: it sends nothing'],
       pods: [],
     });
   });

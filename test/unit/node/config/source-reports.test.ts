@@ -16,7 +16,10 @@ describe('PodConfig.explain', () => {
       { name: 'static', hasSent: false, isWaiting: false, pods: 0, ...never },
       {
         ...{ name: 'api', hasSent: false, isWaiting: false, pods: 0, lastObservedAt: 5 },
-        lastError: { errorClass: 'forbidden', message: 'pods is forbidden', at: 6, retryAt: 7 },
+        lastError: {
+          ...{ errorClass: 'forbidden', kind: 'forbidden', message: 'pods is forbidden', at: 6, retryAt: 7 },
+          help: expect.stringContaining('deploy/rbac.yaml'),
+        },
       },
     ]);
     send([podNamed('a'), podNamed('b')]);

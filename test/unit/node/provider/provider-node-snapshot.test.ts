@@ -99,9 +99,18 @@ describe('the snapshot of a provider node', () => {
     await until(() => node.explain(uid).worker?.failure !== undefined);
     expect(node.explain(uid).failure).toMatchObject({ method: 'createPod', message: 'no room', attempts: 1 });
     expect(node.explain(uid).worker?.failure).toMatchObject({ attempts: 1 });
+    const problem = {
+      kind: 'create-pod',
+      message: 'createPod() failed: no room',
+      attempt: 1,
+      podUID: uid,
+      podNamespace: 'default',
+      podName: 'web',
+    };
+    expect(node.explain(uid).problem).toMatchObject(problem);
+    expect(node.snapshot()).toMatchObject({ problems: [problem], problemCount: 1, podsWithoutStatus: [] });
     expect(node.snapshot().notes).toEqual([
-      'the last sync of 1 pod failed',
-      'calls of the provider failed for 1 pod, such as createPod() of default/web: no room',
+      expect.stringMatching(/^default\/web: createPod\(\) failed: no room; next try in \d+ s$/),
     ]);
     expect(node.explain(uid)).toMatchObject({
       ...{ podUID: uid, name: 'web', source: 'api', deleteFailure: undefined },
@@ -115,8 +124,63 @@ describe('the snapshot of a provider node', () => {
     await until(() => isDeleting && node.explain(uid).deleteFailure !== undefined);
     expect(node.explain(uid).deleteFailure).toMatchObject({ message: expect.stringContaining('no way') });
     expect(node.explain(uid)).toMatchObject({ isTerminationRequested: true, worker: { state: 'terminating', isDeleted: true } });
-    expect(node.snapshot().notes.at(-1)).toContain('deletePod() of default/web: ');
+    expect(node.snapshot().notes.at(-1)).toContain('default/web: deletePod() failed: no way');
     await node.stop({ callsTimeoutMs: 0, drainTimeoutMs: 0 });
+  });
+
+  it('tells of a pod of which the provider never says how it is: it has no status, and a problem', async () => {
+    const silent: PodProvider = {
+      ...provider,
+      getPodStatus() {
+        throw new Error('cloud: 500');
+      },
+    };
+    const lines: [message: string, fields: object][] = [];
+    const line = (fields: object, message: string): void => void lines.push([message, fields]);
+    const logger = { debug() {}, info() {}, warn: line, error: line };
+    await using node = nodeOf({
+      provider: silent,
+      pods: { backoffBaseMs: 60_000, backoffMaxMs: 60_000 },
+      random: () => 0.9,
+      logger,
+    });
+    await node.start();
+    const uid = createPod();
+    await until(() => node.explain(uid).worker?.failure !== undefined);
+    const names = { podUID: uid, podNamespace: 'default', podName: 'web' };
+    expect(node.explain(uid)).toMatchObject({
+      askedAt: expect.any(Number),
+      answerFailure: { message: 'cloud: 500', attempts: 1 },
+      problem: { ...names, kind: 'get-pod-status', message: 'getPodStatus() failed: cloud: 500' },
+    });
+    expect(node.snapshot()).toMatchObject({ podsWithoutStatus: [names], problems: [{ kind: 'get-pod-status' }] });
+    expect(node.snapshot().notes).toEqual([expect.stringMatching(/^default\/web: getPodStatus\(\) failed: cloud: 500; /)]);
+    expect(lines).toMatchObject([
+      ['a pod was not synced and will be synced again', { ...names, attempt: 1, retryInMs: expect.any(Number) }],
+    ]);
+  });
+
+  it('tells of statuses that the apiserver refuses, beside what the provider says', async () => {
+    const failing: PodProvider = {
+      ...provider,
+      createPod() {
+        throw new Error('quota exceeded');
+      },
+      getPodStatus: () => undefined,
+    };
+    server.fail({ verb: 'patch', resource: 'pods', times: 1000, fault: { kind: 'status', code: 403 } });
+    await using node = nodeOf({ provider: failing, pods: { backoffBaseMs: 60_000, backoffMaxMs: 60_000 }, random: () => 0.9 });
+    await node.start();
+    const uid = createPod();
+    await until(() => node.snapshot().problemCount === 2);
+    expect(
+      node
+        .snapshot()
+        .problems.map(({ kind }) => kind)
+        .sort(),
+    ).toEqual(['create-pod', 'forbidden']);
+    expect(node.explain(uid).problem?.kind).toBe('create-pod');
+    await node.stop({ drainTimeoutMs: 0 });
   });
 
   it('shows what a source of somebody else says, also one that throws', async () => {
@@ -137,9 +201,9 @@ describe('the snapshot of a provider node', () => {
       { name: 'broken', hasSent: false, lastObservedAt: undefined, lastError: { message: 'the disk is full', retryAt: 2 } },
     ]);
     expect(node.snapshot().notes).toEqual([
-      'the source "mute" has not sent its pods',
-      'the source "broken" has not sent its pods: the disk is full',
+      'the source "broken" has not sent its pods: the disk is full; it is tried again now',
       'the node is not ready: the pod sources have not been heard yet',
+      'the source "mute" has not sent its pods',
     ]);
   });
 

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../../src/observe/debug/debug-api.ts';
-import {
-  columns,
-  filterOf,
-  podPageText,
-  printable,
-  roundedDuration,
-  tableText,
-  timeText,
-} from '../../../../src/observe/debug/plain-text.ts';
+import { columns, filterOf, podPageText, printable, tableText, timeText } from '../../../../src/observe/debug/plain-text.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const row = (name: string, more: Partial<DebugPodRow> = {}): DebugPodRow => ({
@@ -193,18 +185,6 @@ describe('plain text', () => {
       ['', 'x'],
     ]);
     expect(text).toBe('a b  [2J\n-    x');
-  });
-
-  it.each([
-    [-5, '0 ms'],
-    [0.4, '0 ms'],
-    [999, '999 ms'],
-    [1_000, '1.0 s'],
-    [59_000, '59 s'],
-    [600_000, '10 min'],
-    [86_400_000, '24 h'],
-  ])('says %d ms as %s', (ms, text) => {
-    expect(roundedDuration(ms)).toBe(text);
   });
 
   it('shows a time that is none as it is', () => {

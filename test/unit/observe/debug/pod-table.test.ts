@@ -22,6 +22,7 @@ const settledPod = (podUID: string): PodSnapshot => ({
   namespace: 'default',
   phase: 'in-sync',
   podPhase: 'Running',
+  problem: undefined,
   ready: true,
   restarts: 0,
   version: 1,
@@ -43,7 +44,8 @@ function tableOfPods(): { table: PodTable; asked: number[]; pods: Map<string, Po
     asked.push(podUIDs === undefined ? Number.POSITIVE_INFINITY : [...podUIDs].length);
     const listed = Array.from(podUIDs ?? pods.keys(), (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
     const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
-    return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
+    const well = { problems: [], problemCount: 0, notes: [] };
+    return { ...head, ...well, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
   };
   const table = new PodTable({ snapshot }, new FakeClock());
   return { table, asked, pods };

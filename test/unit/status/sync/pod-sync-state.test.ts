@@ -81,7 +81,7 @@ describe('PodSyncState.forget', () => {
   it.each(['in-flight', 'overdue'] as const)('keeps only the mark that a request is %s', (kind) => {
     const state = begun();
     Object.assign(state, { fetch: true, phaseHeldBack: true, releasedBySuccess: true });
-    state.fail(error);
+    state.fail(error, 'the status could not be written', { kind: 'unavailable', help: undefined });
     state.askFor('sync');
     if (kind === 'overdue') state.settleOverdue(backoff);
     state.forget();
@@ -112,8 +112,8 @@ describe('PodSyncState.isForgettable', () => {
 
   it('is true again after a success', () => {
     const state = begun();
-    state.fail(error);
-    state.fail(error);
+    state.fail(error, 'the status could not be written', { kind: 'unavailable', help: undefined });
+    state.fail(error, 'the status could not be written', { kind: 'unavailable', help: undefined });
     expect(state).toMatchObject({ failures: 2, lastError: error });
     state.releasedBySuccess = true;
     state.succeed();

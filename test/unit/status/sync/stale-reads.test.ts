@@ -183,6 +183,6 @@ describe('a silent pod source', () => {
     h.client.store.put(testPod({ metadata: { uid: 'other', name: 'pod-1', namespace: 'default' } }));
     await h.clock.advance(20_000);
     expect(await h.calls()).toEqual(['get', 'get']);
-    expect(pods.map((pod) => h.manager.explain(pod.metadata.uid).phase)).toEqual(['gone', 'unknown']);
+    expect(pods.map((pod) => h.manager.explain(pod.metadata.uid).phase)).toEqual(['gone', 'gone']);
   });
 });

@@ -81,7 +81,7 @@ describe('a sync, its DELETE', () => {
     h.client.release();
     expect(await h.calls()).toEqual(['patch', 'delete', 'get']);
     expect(h.api(pod)).toEqual(young);
-    expect(h.manager.explain(uid).phase).toBe('unknown');
+    expect(h.manager.explain(uid).phase).toBe('gone');
   });
 
   it('is sent again at once, and then after a backoff, when it is refused for the same pod', async () => {

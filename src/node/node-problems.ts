@@ -1,0 +1,95 @@
+import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
+import { apiProblem } from '../client/resources/api-problem.ts';
+import type { RetriedError } from '../client/resources/error-class.ts';
+import type { PodSourceReport } from './config/pod-config.ts';
+import type { NodeObjectReport } from './node-object/node-object.ts';
+import type { StepFailure } from './node-object/steady-loop.ts';
+import type { PodWorkerReport } from './workers/pod-worker-report.ts';
+
+/** What every node knows of itself, whatever runs its pods. */
+export interface ObservedNode {
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  readonly node: Pick<NodeObjectReport, 'registered' | 'rival' | 'nodeFailure' | 'leaseFailure'> & {
+    readonly readiness: { readonly ready: boolean; readonly message?: string } | undefined;
+  };
+  readonly sources: readonly PodSourceReport[];
+  /** When an iteration of the sync loop has ended last; undefined before the first, and while the loop does not run. */
+  readonly lastIterationAt: number | undefined;
+}
+
+/** A sync loop that has ended no iteration for so long is worth a problem: it looks at all pods every two seconds. */
+const silentLoopMs = 30_000;
+/** Another agent that was noticed longer ago may have gone. */
+const freshRivalMs = 300_000;
+
+const notReady = 'See why the function `readiness`, or a part that it asks, says no.';
+
+/** What is wrong with the node itself: its object, its Lease, its sources and its loop. Both kinds of nodes say the same of it. */
+export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNode): Problem[] {
+  const { registered, readiness, rival, nodeFailure, leaseFailure } = node;
+  const problems: Problem[] = [];
+  if (!registered) problems.push(stepProblem('the node object is not registered', 'not-registered', nodeFailure));
+  else if (nodeFailure !== undefined)
+    problems.push(stepProblem('the node object could not be kept in step', 'node', nodeFailure));
+  if (leaseFailure !== undefined && registered)
+    problems.push(stepProblem('the Lease of the node could not be renewed', 'lease', leaseFailure));
+  if (rival !== undefined && at - rival.seenAt < freshRivalMs) problems.push(rivalProblem(rival));
+  if (registered && readiness?.ready !== true) {
+    const message = `the node is not ready: ${readiness?.message ?? 'it was not asked yet'}`;
+    problems.push(frozenProblem({ kind: 'not-ready', message, attempt: 0, help: notReady }));
+  }
+  problems.push(...sources.flatMap(sourceProblems));
+  const silentMs = lastIterationAt === undefined ? 0 : at - lastIterationAt;
+  if (silentMs >= silentLoopMs) {
+    const message = `the sync loop has ended no iteration for ${Math.floor(silentMs / 1000)} s`;
+    const help = 'See what holds the event loop, or which injected function does not return.';
+    problems.push(frozenProblem({ kind: 'silent-loop', message, attempt: 0, since: lastIterationAt, help }));
+  }
+  return problems;
+}
+
+function rivalProblem({ holderIdentity, seenAt }: NonNullable<NodeObjectReport['rival']>): Problem {
+  return frozenProblem({
+    kind: 'two-agents',
+    message: `another agent, ${holderIdentity}, renews the Lease of this node: two agents run under one name`,
+    attempt: 0,
+    since: seenAt,
+    help: 'End one of the two agents, or give it a node name of its own.',
+  });
+}
+
+/** A failure of the node object or of its Lease. Without one there was no answer yet: `kind` stands for it. */
+function stepProblem(what: string, kind: string, failure: StepFailure | undefined): Problem {
+  if (failure === undefined) return frozenProblem({ kind, message: what, attempt: 0 });
+  const { error, attempts, at, retryInMs } = failure;
+  return apiProblem(what, error, { attempt: attempts, since: failure.since, retryAt: at + retryInMs });
+}
+
+function sourceProblems({ name, hasSent, isWaiting, lastError }: PodSourceReport): Problem[] {
+  const problems: Problem[] = [];
+  if (!hasSent) problems.push(sourceProblem(`the source "${name}" has not sent its pods`, 'source-silent', lastError));
+  else if (lastError !== undefined) problems.push(sourceProblem(`the source "${name}" cannot be read`, 'source', lastError));
+  if (isWaiting) {
+    const message = `the newest list of the source "${name}" waits until the sync loop has taken earlier ones`;
+    problems.push(frozenProblem({ kind: 'source-waits', message, attempt: 0 }));
+  }
+  return problems;
+}
+
+function sourceProblem(what: string, kind: string, error: RetriedError | undefined): Problem {
+  if (error === undefined) return frozenProblem({ kind, message: what, attempt: 0, help: 'See why the source sends no list.' });
+  const { message, at, retryAt, help } = error;
+  return frozenProblem({ kind: error.kind, message: `${what}: ${message}`, attempt: 1, since: at, retryAt, help });
+}
+
+/** The problem that the last call for a pod failed with; undefined where it did not fail. */
+export function workerProblem(
+  pod: Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>,
+  worker: Pick<PodWorkerReport, 'failure' | 'state'> | undefined,
+): PodProblem | undefined {
+  if (worker?.failure === undefined) return undefined;
+  const { message, attempts, since, retryAt } = worker.failure;
+  const what = worker.state === 'sync' ? 'the pod could not be synced' : 'the pod could not be ended';
+  return frozenProblem({ ...pod, kind: 'sync', message: `${what}: ${message}`, attempt: attempts, since, retryAt });
+}

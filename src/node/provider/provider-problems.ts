@@ -1,0 +1,61 @@
+import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
+import type { DeleteFailure, ProvidedPod, ProviderFailure } from './provided-pod.ts';
+
+/** Another pod of the same name is waited for so long before that is worth a problem. */
+const longMs = 10_000;
+
+type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
+
+/** A call of `createPod` or `updatePod` that failed, or takes too long. */
+export function callProblem(failure: CallFailure): Problem {
+  const { method, message, attempts, since, retryAt, isLate } = failure;
+  return frozenProblem({
+    kind: method === 'createPod' ? 'create-pod' : 'update-pod',
+    message: isLate ? message : `${method}() failed: ${message}`,
+    attempt: attempts,
+    since,
+    retryAt,
+    help: isLate
+      ? 'See what the provider waits for: its signal was aborted, and it may settle later all the same.'
+      : 'Mend what the provider names; the call is repeated by itself.',
+  });
+}
+
+/** A call of `deletePod` that failed. */
+export function deletionProblem({ cause, attempts, since, retryAt }: DeleteFailure): Problem {
+  const help =
+    'Free what the provider holds of the pod: it stays on the apiserver until then, and the call is repeated by itself.';
+  return frozenProblem({ kind: 'delete-pod', message: `deletePod() failed: ${cause}`, attempt: attempts, since, retryAt, help });
+}
+
+/** What is wrong between the pod and its provider; undefined where all is well. */
+export function providedPodProblem(record: ProvidedPod, at: number): PodProblem | undefined {
+  if (record.isTerminated) return undefined;
+  const found = whatIsWrong(record, at);
+  if (found === undefined) return undefined;
+  const { namespace = '', name = '' } = record.pod.metadata ?? {};
+  return frozenProblem({ ...found, podUID: record.uid, podNamespace: namespace, podName: name });
+}
+
+function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }: ProvidedPod, at: number): Problem | undefined {
+  if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
+  if (failure !== undefined) return callProblem(failure);
+  if (change?.late !== undefined) {
+    const { method, late: message, since } = change;
+    return callProblem({ method, message, attempts: 1, since, isLate: true });
+  }
+  if (answerFailure !== undefined) {
+    const { message, attempts, since, retryAt } = answerFailure;
+    const help = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';
+    const words = `getPodStatus() failed: ${message}`;
+    return { kind: 'get-pod-status', message: words, attempt: attempts, since, retryAt, help };
+  }
+  if (namesake === undefined || at - namesake.since < longMs) return undefined;
+  return {
+    kind: 'name-taken',
+    message: `the provider still has the pod with uid ${namesake.podUID} of the same name`,
+    attempt: 0,
+    since: namesake.since,
+    help: 'See why the earlier pod does not end: this one is created once it has.',
+  };
+}

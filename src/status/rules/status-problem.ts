@@ -1,0 +1,146 @@
+import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
+import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
+import type { PodProblem, Problem } from '../../base/problem.ts';
+
+/** What is wrong with a pod by its status alone. */
+export type StatusProblem = Pick<Problem, 'kind' | 'message' | 'attempt' | 'help'>;
+
+/** Why a container waits while nothing is wrong. */
+const ordinaryWaits: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
+
+const helpOfWait: Readonly<Record<string, string>> = {
+  CrashLoopBackOff: 'Read what the container wrote last (kubectl logs --previous): it ends again and again.',
+  ErrImagePull: 'Correct the name or the tag of the image, or give the pod a pull secret for its registry.',
+  ImagePullBackOff: 'Correct the name or the tag of the image, or give the pod a pull secret for its registry.',
+  RegistryUnavailable: "See whether this node can reach the image's registry.",
+  ImageInspectError: 'See what the container runtime says of the image.',
+  InvalidImageName: 'Correct the name of the image.',
+  ErrImageNeverPull: 'Bring the image to the node, or let it be pulled: its pull policy is Never.',
+  CreateContainerConfigError: 'Create what the message names, such as a config map or a secret, or mark it as optional.',
+  CreateContainerError: 'Correct what the container runtime names, such as the command or a mount.',
+  RunContainerError: 'Correct what the container runtime names, such as the command or a mount.',
+  PreCreateHookError: 'See what the hook says.',
+  PostStartHookError: 'See what the hook wrote, and correct it.',
+};
+
+const outOfMemory = "Raise the container's memory limit, or make it use less: the kernel ended it.";
+
+/** By the reason of a pod that failed as such. A pod is never run again: its controller makes another one. */
+const ofFailedPod: Readonly<Record<string, { readonly kind: string; readonly help: string }>> = {
+  Evicted: { kind: 'evicted', help: 'Raise what the pod requests of what ran short, or give the node more of it.' },
+  Preempting: { kind: 'preempted', help: 'Make room on the node: a pod of a higher priority took it.' },
+  NodeAffinity: { kind: 'refused', help: "Correct the pod's node selector or affinity, or the node's labels." },
+  NotFound: {
+    kind: 'pod-lost',
+    help: 'See what became of it where the provider runs its pods; a controller makes another pod.',
+  },
+  DeadlineExceeded: { kind: 'deadline-exceeded', help: 'Raise activeDeadlineSeconds, or make the pod faster.' },
+};
+const noRoom = { kind: 'no-room', help: 'Make room on the node, or lower what the pod requests.' };
+const otherFailure = { kind: 'refused', help: undefined };
+
+/** True for a status that tells of trouble. It is asked of every status that is set: it makes nothing. */
+export function tellsOfTrouble({ phase, reason, initContainerStatuses, containerStatuses }: WirePodStatus): boolean {
+  if (phase === 'Failed') return Boolean(reason);
+  if (phase === 'Succeeded') return false;
+  return waitingContainer(initContainerStatuses) !== undefined || waitingContainer(containerStatuses) !== undefined;
+}
+
+/** What is wrong with the pod, by its status alone: it was refused or evicted, or a container waits because something failed. */
+export function problemOfStatus(status: WirePodStatus): StatusProblem | undefined {
+  if (!tellsOfTrouble(status)) return undefined;
+  if (status.phase === 'Failed') return failedPod(status);
+  const container = waitingContainer(status.initContainerStatuses) ?? waitingContainer(status.containerStatuses);
+  return container && waitingProblem(container);
+}
+
+function failedPod({ reason = '', message = '' }: WirePodStatus): StatusProblem {
+  const words = /^OutOf/.test(reason) ? noRoom : Object.hasOwn(ofFailedPod, reason) ? ofFailedPod[reason] : otherFailure;
+  return { ...(words ?? otherFailure), message: `the pod has failed: ${sentence(reason, message)}`, attempt: 0 };
+}
+
+function waitingContainer(statuses: readonly WireContainerStatus[] = []): WireContainerStatus | undefined {
+  return statuses.find(({ state }) => state?.waiting !== undefined && !ordinaryWaits.has(state.waiting.reason ?? ''));
+}
+
+function waitingProblem({ name, state, lastState, restartCount = 0 }: WireContainerStatus): StatusProblem {
+  const { reason = '', message = '' } = state?.waiting ?? {};
+  const ended = lastState?.terminated;
+  const isOutOfMemory = ended?.reason === 'OOMKilled';
+  const end =
+    ended === undefined ? '' : `; it ended last with exit code ${ended.exitCode}${ended.reason ? ` (${ended.reason})` : ''}`;
+  return {
+    kind: isOutOfMemory ? 'oom-killed' : kebabCase(reason),
+    message: `the container ${name} waits: ${sentence(reason, message)}${end}`,
+    attempt: reason === 'CrashLoopBackOff' ? restartCount : 0,
+    help: isOutOfMemory ? outOfMemory : Object.hasOwn(helpOfWait, reason) ? helpOfWait[reason] : undefined,
+  };
+}
+
+function sentence(reason: string, message: string): string {
+  return message === '' ? reason : `${reason}: ${message.slice(0, longestPart)}`;
+}
+
+/** What is taken of a message of somebody else: the problem as a whole is cut as well. */
+const longestPart = 500;
+
+/** `ImagePullBackOff` is `image-pull-back-off`. */
+function kebabCase(reason: string): string {
+  return reason
+    .slice(0, longestKind)
+    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-')
+    .toLowerCase();
+}
+
+const longestKind = 60;
+
+/** A status that was refused, and how many in a row. */
+export interface RefusedStatus extends Pick<PodProblem, 'podNamespace' | 'podName' | 'attempt'> {
+  /** Which rule forbids it. */
+  readonly reason: string;
+  /** Since when, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** So many pods' refusals are remembered; the oldest is forgotten first. */
+const mostRefused = 1000;
+
+/** Of which pods the agent's own statuses tell that something is wrong: the status says it, or was refused. */
+export class StatusTroubles {
+  /** Since when the status of a pod tells of trouble, in milliseconds since the epoch. */
+  readonly #told = new Map<string, number>();
+  readonly #refused = new BoundedMap<string, RefusedStatus>(mostRefused);
+
+  /** The agent's newest status was stored, or says what is stored already. */
+  taken(podUID: string, status: WirePodStatus | undefined, now: number): void {
+    this.#refused.delete(podUID);
+    if (status === undefined) return;
+    if (!tellsOfTrouble(status)) this.#told.delete(podUID);
+    else if (!this.#told.has(podUID)) this.#told.set(podUID, now);
+  }
+
+  refused(podUID: string, { metadata }: Pod, reason: string, now: number): void {
+    const { since = now, attempt = 0 } = this.#refused.get(podUID) ?? {};
+    const { namespace: podNamespace = '', name: podName = '' } = metadata ?? {};
+    this.#refused.set(podUID, { podNamespace, podName, reason, since, attempt: attempt + 1 });
+  }
+
+  drop(podUID: string): void {
+    this.#told.delete(podUID);
+    this.#refused.delete(podUID);
+  }
+
+  /** Since when the pod's status tells of trouble; undefined where it tells of none. */
+  toldSince(podUID: string): number | undefined {
+    return this.#told.get(podUID);
+  }
+
+  refusalOf(podUID: string): RefusedStatus | undefined {
+    return this.#refused.get(podUID);
+  }
+
+  /** Every pod of which something is known here. */
+  podUIDs(): Iterable<string> {
+    return new Set([...this.#refused.keys(), ...this.#told.keys()]);
+  }
+}

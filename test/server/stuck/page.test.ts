@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { pageFile, stuckPage, stuckRows } from './page.ts';
+
+describe('the page "When something is wrong"', () => {
+  it('is what the tables of the tests make: `npm run docs:wrong` writes it', async () => {
+    expect(await readFile(pageFile, 'utf8')).toBe(stuckPage());
+  });
+
+  it('has at least forty rows, each with an id of its own', () => {
+    const ids = stuckRows().map(({ id }) => id);
+    expect(ids.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has kinds in kebab-case, and help that is one or more whole sentences', () => {
+    for (const { id, kind, help } of stuckRows()) {
+      expect(kind, id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
+      if (help !== undefined) expect(help, id).toMatch(/^[A-Z`].*\.$/);
+    }
+  });
+});

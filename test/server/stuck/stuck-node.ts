@@ -1,0 +1,130 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { createDebugHandler } from '../../../src/debug.ts';
+import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
+import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
+import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
+import { podOf, type ServedPod } from '../../support/answers.ts';
+import type { TestServer } from '../../support/servers.ts';
+import { podJson } from '../pods-contract/pods-contract-fixture.ts';
+import { FaultProxy } from './fault-proxy.ts';
+import { pollUntil } from './poll-until.ts';
+
+export interface LogLine {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface ToldEvent {
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface StuckNodeOptions extends Partial<Omit<ProviderNodeOptions, 'provider'>> {
+  readonly provider?: Partial<PodProvider>;
+}
+
+/** A provider node behind a proxy that refuses what a test says, with its log and its debug page. */
+export class StuckNode implements AsyncDisposable {
+  readonly logs: LogLine[] = [];
+  readonly namespace: string;
+  readonly name: string;
+  readonly proxy: FaultProxy;
+  readonly node: ProviderNode;
+  readonly #server: TestServer;
+  readonly #page: Server;
+  readonly #closePage: () => void;
+
+  private constructor(server: TestServer, namespace: string, name: string, proxy: FaultProxy, options: StuckNodeOptions) {
+    this.#server = server;
+    this.namespace = namespace;
+    this.name = name;
+    this.proxy = proxy;
+    const note = (fields: object, message: string): void => void this.logs.push({ message, fields: { ...fields } });
+    const running = new Set<string>();
+    const provider: PodProvider = {
+      createPod: ({ metadata }) => void running.add(metadata.uid),
+      deletePod: ({ metadata }) => void running.delete(metadata.uid),
+      getPodStatus: ({ metadata }) => (running.has(metadata.uid) ? { phase: 'Running' } : undefined),
+      ...options.provider,
+    };
+    this.node = new ProviderNode({
+      kubeConfig: proxy.kubeConfig(),
+      nodeName: name,
+      removeOnStop: true,
+      workers: { backOffPeriodMs: 200 },
+      ...options,
+      provider,
+      logger: { debug() {}, info() {}, warn: note, error: note },
+    });
+    const handler = createDebugHandler({ manager: this.node.statusManager, node: this.node, logger: null });
+    this.#closePage = () => handler.close();
+    this.#page = createServer(handler);
+  }
+
+  /** Begins the start of a node. */
+  static async begin(
+    server: TestServer,
+    namespace: string,
+    name: string,
+    options: StuckNodeOptions = {},
+    broken?: (proxy: FaultProxy) => void,
+  ): Promise<StuckNode> {
+    const proxy = await FaultProxy.start(server.kubeConfig());
+    broken?.(proxy);
+    const stuck = new StuckNode(server, namespace, name, proxy, options);
+    await new Promise<void>((resolve) => stuck.#page.listen(0, '127.0.0.1', resolve));
+    void stuck.node.start().catch(() => {});
+    return stuck;
+  }
+
+  async started(): Promise<void> {
+    await pollUntil('the node is ready', () => this.node.snapshot({ pods: false }).ready);
+  }
+
+  async createPod(spec: JsonObject = {}, name = 'web'): Promise<ServedPod> {
+    const json = podJson(name, { spec: { nodeName: this.name, ...spec } });
+    return podOf(await this.#server.admin.createPod(this.namespace, json));
+  }
+
+  async deletePod(gracePeriodSeconds: number, name = 'web'): Promise<void> {
+    await this.#server.admin.deletePod(this.namespace, name, { gracePeriodSeconds });
+  }
+
+  get server(): TestServer {
+    return this.#server;
+  }
+
+  /** What the debug page answers to `curl`. */
+  async page(path: string): Promise<string> {
+    const { port } = this.#page.address() as AddressInfo;
+    return (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  }
+
+  /** The events of the pod, or of the node. */
+  async events(kind: 'Pod' | 'Node'): Promise<ToldEvent[]> {
+    const namespace = kind === 'Pod' ? this.namespace : 'default';
+    const { body } = await this.#server.admin.send('GET', `/api/v1/namespaces/${namespace}/events`);
+    const { items = [] } = body as { items?: ToldEvent[] };
+    const name = kind === 'Node' ? this.name : 'web';
+    return items.filter(({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.proxy.heal();
+    this.proxy.cut();
+    await this.node.stop({ timeoutMs: 2000, drainTimeoutMs: 0, callsTimeoutMs: 0 });
+    this.#closePage();
+    this.#page.close();
+    this.#page.closeAllConnections();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+}
+
+/** Options of a node whose apiserver is another one than the proxy. */
+export function at(kubeConfig: KubeConfig): StuckNodeOptions {
+  return { kubeConfig };
+}

@@ -1,0 +1,39 @@
+import { expect } from 'vitest';
+import { errorText } from '../../../src/base/errors.ts';
+import { isPodProblem, type PodProblem, type Problem } from '../../../src/base/problem.ts';
+import type { LogLine } from './stuck-node.ts';
+import type { StuckRow } from './stuck-row.ts';
+
+/** The problem of this row among those of a snapshot. */
+export function problemOf(row: StuckRow, problems: readonly (Problem | PodProblem)[]): Problem | PodProblem | undefined {
+  return problems.find(
+    (one) => isPodProblem(one) === (row.about === 'pod') && one.kind === row.kind && one.message.includes(row.words),
+  );
+}
+
+/** Its help; and where it is tried again how often it has failed, since when, and when next. */
+export function requireProblem(row: StuckRow, problem: Problem | undefined, now: number): void {
+  expect([problem?.kind, problem?.help], row.id).toEqual([row.kind, row.help]);
+  if (row.retried === false) return;
+  expect(problem?.attempt, row.id).toBeGreaterThan(0);
+  expect(problem?.since, row.id).toBeLessThanOrEqual(now);
+}
+
+/** The log has the line of this row, with these fields, and no line where the row has none. */
+export function requireLog(row: StuckRow, logs: readonly LogLine[], names: object): void {
+  if (row.log === undefined) {
+    expect(logs, row.id).toEqual([]);
+    return;
+  }
+  const lines = logs.filter(({ message }) => message === row.log?.message);
+  expect(lines.length, `${row.id}: ${logs.map(({ message }) => message)}`).toBeGreaterThan(0);
+  if (row.logWords !== false) expect(lines.map(wordsOf).join('\n')).toContain(row.words);
+  expect(lines.at(-1)?.fields).toMatchObject(names);
+}
+
+/** What a line says: its error in words, and what else it has. */
+function wordsOf({ fields }: LogLine): string {
+  return Object.values(fields)
+    .map((value) => (value instanceof Error ? errorText(value) : String(value)))
+    .join(' ');
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/client/transport/api-error.ts';
+import { type ObservedNode, nodeProblems, workerProblem } from '../../../src/node/node-problems.ts';
+
+const at = 1_000_000;
+const well: ObservedNode = {
+  at,
+  node: { registered: true, readiness: { ready: true }, rival: undefined, nodeFailure: undefined, leaseFailure: undefined },
+  sources: [{ name: 'api', hasSent: true, isWaiting: false, pods: 3, lastObservedAt: at, lastError: undefined }],
+  lastIterationAt: at - 2000,
+};
+const forbidden = new ApiError({ status: 403, reason: 'Forbidden', message: 'leases is forbidden' });
+const failure = {
+  error: forbidden,
+  errorClass: 'forbidden',
+  attempts: 3,
+  retryInMs: 500,
+  at: at - 100,
+  since: at - 900,
+} as const;
+
+const ofNode = (node: Partial<ObservedNode['node']>) => nodeProblems({ ...well, node: { ...well.node, ...node } });
+
+describe('nodeProblems', () => {
+  it('finds none where all is well', () => {
+    expect(nodeProblems(well)).toEqual([]);
+  });
+
+  it('says why the node is not registered, since when, and when it is tried next', () => {
+    expect(ofNode({ registered: false, nodeFailure: failure })).toMatchObject([
+      {
+        kind: 'forbidden',
+        message: 'the node object is not registered: leases is forbidden',
+        attempt: 3,
+        since: at - 900,
+        retryAt: at + 400,
+        help: expect.stringContaining('deploy/rbac.yaml'),
+      },
+    ]);
+    expect(ofNode({ registered: false })).toMatchObject([
+      { kind: 'not-registered', message: 'the node object is not registered' },
+    ]);
+  });
+
+  it.each([
+    [{ nodeFailure: failure }, 'the node object could not be kept in step: leases is forbidden'],
+    [{ leaseFailure: failure }, 'the Lease of the node could not be renewed: leases is forbidden'],
+    [{ readiness: { ready: false, message: 'the disk is gone' } }, 'the node is not ready: the disk is gone'],
+    [{ readiness: undefined }, 'the node is not ready: it was not asked yet'],
+    [
+      { rival: { holderIdentity: 'other', renewTime: '', seenAt: at - 1000 } },
+      'another agent, other, renews the Lease of this node: two agents run under one name',
+    ],
+  ])('tells of a registered node %j', (node, message) => {
+    expect(ofNode(node).map((one) => one.message)).toEqual([message]);
+  });
+
+  it('forgets another agent that was not seen for five minutes', () => {
+    expect(ofNode({ rival: { holderIdentity: 'other', renewTime: '', seenAt: at - 300_000 } })).toEqual([]);
+  });
+
+  it('tells of a source that has not sent, that cannot be read, and whose newest list waits', () => {
+    const lastError = {
+      ...{ errorClass: 'unavailable', message: 'connect ECONNREFUSED', at: at - 10, retryAt: at + 10 },
+      ...{ kind: 'connection-refused', help: 'Start it.' },
+    } as const;
+    const source = { name: 'api', hasSent: false, isWaiting: false, pods: 0, lastObservedAt: undefined, lastError: undefined };
+    const messages = (more: object) =>
+      nodeProblems({ ...well, sources: [{ ...source, ...more }] }).map(({ kind, message }) => [kind, message]);
+    expect(messages({})).toEqual([['source-silent', 'the source "api" has not sent its pods']]);
+    expect(messages({ lastError })).toEqual([
+      ['connection-refused', 'the source "api" has not sent its pods: connect ECONNREFUSED'],
+    ]);
+    expect(messages({ hasSent: true, lastError })).toEqual([
+      ['connection-refused', 'the source "api" cannot be read: connect ECONNREFUSED'],
+    ]);
+    expect(messages({ hasSent: true, isWaiting: true })).toEqual([
+      ['source-waits', 'the newest list of the source "api" waits until the sync loop has taken earlier ones'],
+    ]);
+  });
+
+  it('tells of a sync loop that has ended no iteration for half a minute', () => {
+    expect(nodeProblems({ ...well, lastIterationAt: at - 29_999 })).toEqual([]);
+    expect(nodeProblems({ ...well, lastIterationAt: at - 31_000 })).toMatchObject([
+      { kind: 'silent-loop', message: 'the sync loop has ended no iteration for 31 s', since: at - 31_000 },
+    ]);
+  });
+});
+
+describe('workerProblem', () => {
+  it('says what could not be done for the pod', () => {
+    const pod = { podUID: 'u', podNamespace: 'default', podName: 'web' };
+    const failed = { message: 'no room', attempts: 2, at, since: at - 5, retryAt: at + 5 };
+    expect(workerProblem(pod, { state: 'sync', failure: failed })).toEqual({
+      ...pod,
+      kind: 'sync',
+      message: 'the pod could not be synced: no room',
+      attempt: 2,
+      since: at - 5,
+      retryAt: at + 5,
+    });
+    expect(workerProblem(pod, { state: 'terminating', failure: failed })?.message).toBe('the pod could not be ended: no room');
+    expect(workerProblem(pod, { state: 'sync', failure: undefined })).toBeUndefined();
+    expect(workerProblem(pod, undefined)).toBeUndefined();
+  });
+});
