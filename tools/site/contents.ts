@@ -16,20 +16,23 @@ const guides = (...names: readonly string[]): string[] => names.map((name) => `d
 export const sections: readonly Section[] = [
   {
     title: 'Guides',
-    documents: guides(
-      'first-agent',
-      'embed-the-status-manager',
-      'node-agent',
-      'scheduler',
-      'static-pods',
-      'deletion',
-      'restarts',
-      'many-nodes',
-      'testing',
-      'rights',
-      'logs-and-errors',
-      'debug',
-    ),
+    documents: [
+      ...guides(
+        'first-agent',
+        'embed-the-status-manager',
+        'node-agent',
+        'scheduler',
+        'static-pods',
+        'deletion',
+        'restarts',
+        'many-nodes',
+        'testing',
+        'rights',
+        'logs-and-errors',
+        'debug',
+      ),
+      'docs/when-something-is-wrong.md',
+    ],
   },
   {
     title: 'Coming from',
@@ -68,6 +71,6 @@ export const searchWords: Readonly<Record<string, string>> = {
   'docs/guides/restarts.md': 'restart, crash, kill, SIGTERM, upgrade',
   'docs/guides/node-agent.md': 'kubectl logs, kubectl exec, attach, port-forward, top',
   'docs/guides/rights.md': '401, 403, forbidden, unauthorized, RBAC, permission denied',
-  'docs/guides/logs-and-errors.md': 'stuck, 403, forbidden, exception, pino, winston, logger',
+  'docs/guides/logs-and-errors.md': '403, forbidden, exception, pino, winston, logger',
   'docs/when-something-is-wrong.md': 'stuck, slow, hangs, error, 401, 403, 404, 409, 422, 429, 500, 503, timeout, refused',
 };
