@@ -101,11 +101,19 @@ function timesOf({ attempt, since, retryAt }: Problem, now: number): string[] {
   return sentences;
 }
 
+/** The fields of a log line about a problem, beside the error and the pod. */
+interface ProblemFields {
+  readonly attempt: number;
+  readonly failingForMs?: number;
+  readonly retryInMs?: number;
+  readonly help?: string;
+}
+
 /** What a log line says of a problem beside the error and the pod: how often, for how long, when next, and what would help. */
 export function problemFields(
   { attempt, since, retryAt, help }: Pick<Problem, 'attempt' | 'since' | 'retryAt' | 'help'>,
   now: number,
-): object {
+): ProblemFields {
   return {
     attempt,
     ...(since !== undefined && { failingForMs: Math.max(0, Math.round(now - since)) }),

@@ -230,6 +230,22 @@ describe.runIf(fences.length > 0)('the code in the documents', together, () => {
   });
 });
 
+describe("the guide's own logger", () => {
+  it('prints what the provider said, and of which pod', async () => {
+    const fence = fences.find(
+      ({ document, code }) => document === 'docs/guides/logs-and-errors.md' && code.includes('logFields('),
+    );
+    const { code, stdout, stderr } = await consumer.node(fence?.fileName ?? 'no such fence');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    const failures = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
+    expect(failures[0]).toMatchObject({
+      ...{ message: 'the provider failed; it is called again later', err: { message: 'cloud: quota exceeded' } },
+      ...{ podName: 'web', podNamespace: 'default', podUID: expect.any(String), method: 'createPod', attempt: 1 },
+    });
+  });
+});
+
 describe.runIf(commentedFiles.length > 0)('the examples in the doc comments', together, () => {
   // One process for a file: most examples take less time than Node takes to start. A comment behind a console.log says what it prints.
   it.each(commentedFiles)('of %s run one after the other, and leave nothing behind', async (path) => {

@@ -41,10 +41,10 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources':
     'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
-  'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json client/resources',
+  'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json api/pod client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
-    'client/transport client/resources',
+    'api/pod client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -70,7 +70,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/random api/json api/pod client/transport client/resources',
   'node/node-object':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/quantity api/json api/patch client/transport client/resources client/events client/reflector',
+    'base/random api/quantity api/json api/patch api/pod client/transport client/resources client/events ' +
+    'client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/resources client/reflector',
@@ -103,7 +104,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/events client/reflector node/object-managers',
   'kubelet/cri/proto': '',
   'kubelet/files': 'base/clock base/errors api/json',
-  'kubelet/runtime': 'base/errors',
+  'kubelet/runtime': 'base/errors api/pod',
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
@@ -163,7 +164,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
     'scheduler/plugins/spread',
   'scheduler/preemption':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/selectors ' +
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod api/selectors ' +
     'scheduler/nodes scheduler/framework',
   'scheduler/classic':
     'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
@@ -172,12 +173,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/preemption scheduler/classic',
   'scheduler/queue':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json client/transport scheduler/nodes ' +
-    'scheduler/framework',
+    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/transport ' +
+    'scheduler/nodes scheduler/framework',
   'scheduler/reports': 'base/clock base/errors base/metrics scheduler/framework scheduler/queue',
   'scheduler/cycle':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json scheduler/nodes scheduler/cache ' +
-    'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
+    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod scheduler/nodes ' +
+    'scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
   'scheduler/scheduler-options':
     'base/guard base/clock base/errors base/options base/logging base/metrics base/random api/json scheduler/nodes ' +
     'scheduler/framework scheduler/classic scheduler/profile scheduler/queue',

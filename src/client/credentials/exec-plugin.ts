@@ -72,8 +72,8 @@ export class ExecPlugin implements CredentialSource {
       clock,
       name: `the ${this.#name}`,
       start: (signal) => this.#ask(signal),
-      onEnded: ({ message: why }) => {
-        const fields = { command: this.#config.command, why };
+      onEnded: ({ message: reason }) => {
+        const fields = { plugin: this.#config.command, reason };
         if (this.#isClosed) logger.debug(fields, 'a credential plugin was ended, because its client is closed');
         else logger.warn(fields, 'a credential plugin was ended');
       },

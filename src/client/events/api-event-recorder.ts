@@ -1,6 +1,7 @@
 import type { CoreV1Event, V1ObjectReference } from '@kubernetes/client-node';
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, Wire } from '../../api/json/types.ts';
+import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
@@ -128,7 +129,10 @@ export class ApiEventRecorder implements EventRecorder {
   #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
-      this.#logger.warn({ ...objectFields(involvedObject), reason }, 'too many events wait to be written: one was dropped');
+      this.#logger.warn(
+        { ...objectFields(involvedObject.kind, involvedObject), reason },
+        'too many events wait to be written: one was dropped',
+      );
       return;
     }
     const { kind, uid = '', fieldPath } = involvedObject;
@@ -179,14 +183,16 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   #retryIn(event: WaitingEvent, error: unknown, tries: number): number | undefined {
-    const fields = { err: error, ...objectFields(event.involvedObject), reason: event.reason, tries };
-    const waitMs = retryAfter(error);
-    if (waitMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
+    const { involvedObject, reason } = event;
+    const fields = { err: error, ...objectFields(involvedObject.kind, involvedObject), reason, attempt: tries };
+    const askedMs = retryAfter(error);
+    if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
     else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
     else {
-      this.#logger.debug(fields, 'an event could not be written, and is sent again');
       // the first wait is random, so that not every client comes at once after an outage
-      return Math.max(waitMs, tries === 1 ? eventRetryMs * this.#random() : eventRetryMs);
+      const retryInMs = Math.max(askedMs, tries === 1 ? eventRetryMs * this.#random() : eventRetryMs);
+      this.#logger.debug({ ...fields, retryInMs }, 'an event could not be written, and is sent again');
+      return retryInMs;
     }
     return undefined;
   }
@@ -200,10 +206,6 @@ function retryAfter(error: unknown): number | undefined {
   const failure = readApiFailure(error);
   const { status, reason } = failure;
   return status === undefined || reason === 'BrokenAnswer' || reason === 'Network' ? 0 : askedWaitMs(failure);
-}
-
-function objectFields({ kind, namespace, name, uid }: Wire<V1ObjectReference>): object {
-  return kind === 'Node' ? { nodeName: name } : { podNamespace: namespace, podName: name, podUID: uid };
 }
 
 /** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */

@@ -115,7 +115,7 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
   }
 
   #failed(callback: string, error: unknown): void {
-    this.#logger.error({ callback, err: error }, 'a callback of the reflector failed');
+    this.#logger.error({ method: callback, err: error }, 'a callback of the reflector failed');
   }
 }
 

@@ -79,16 +79,20 @@ export class ListWatch<T extends ApiObject> {
   async run(signal: AbortSignal): Promise<void> {
     const { host, clock, logger, path } = this.#options;
     let step: ListWatchStep['step'] = 'fill';
+    let attempt = 0;
     while (!signal.aborted) {
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
+      const { delayMs: retryInMs } = next;
       if (next.error === undefined) {
-        logger.debug({ path, next: next.step, delayMs: next.delayMs }, 'a list or a watch has ended; the next request follows');
+        attempt = 0;
+        logger.debug({ path, next: next.step, retryInMs }, 'a list or a watch has ended; the next request follows');
       } else {
-        logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'listing or watching failed');
-        host.interrupted(next.error, next.delayMs);
+        attempt += 1;
+        logger.warn({ err: next.error, path, attempt, retryInMs }, 'listing or watching failed');
+        host.interrupted(next.error, retryInMs);
       }
-      if (next.delayMs > 0) await sleep(clock, next.delayMs, signal);
+      if (retryInMs > 0) await sleep(clock, retryInMs, signal);
       step = next.step;
     }
   }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../api/json/json.ts';
+import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded, catchRejection, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ApiObject, ApiResource } from '../resources/api-resource.ts';
@@ -62,7 +63,7 @@ export class ReceivedObjects<T extends ApiObject> {
       }
       return { object: answer as ApiObject as T };
     } catch (error) {
-      const fields = { err: error, namespace: identity.namespace, name: identity.name };
+      const fields = { err: error, ...objectFields(this.#options.resource.kind, identity) };
       this.#options.logger.error(fields, 'the transform of a reflector failed; the copy before this one is kept');
       return 'failed';
     }

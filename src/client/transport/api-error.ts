@@ -76,6 +76,12 @@ function messageOrMessages(error: Error): string {
   return error.errors.map((one) => (one instanceof Error ? one.message : 'not an error')).join(', ');
 }
 
+/** What a {@link networkCause} says, with its code once. */
+export function causeText({ name, message, code }: ReturnType<typeof networkCause>): string {
+  if (message === '') return code ?? name;
+  return code === undefined || message.includes(code) ? message : `${message} (${code})`;
+}
+
 /** An error as Node.js makes it for a connection on which nothing has come in time. */
 export function timedOut(message: string): Error {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });

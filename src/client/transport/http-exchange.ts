@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici/index.js';
 import { HeldBytes } from '../../api/json/bytes.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { AnswerTooLongError, ApiError, maxMessageLength, networkCause } from './api-error.ts';
+import { AnswerTooLongError, ApiError, causeText, maxMessageLength, networkCause } from './api-error.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -56,11 +56,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #leave = (): void => {};
   #isSettled = false;
   #missing: 'credentials' | 'connection' | 'answer' = 'answer';
+  /** How errors of the network call this request: with the server, once it is known. */
+  #networkLabel: string;
 
   constructor(options: HttpExchangeOptions) {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     this.answer = promise;
     this.#options = options;
+    this.#networkLabel = options.label;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#startTimer(options.timeoutMs);
@@ -74,6 +77,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** True once `answer` has settled. */
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** Where the request goes, for the errors of the network: without a query, a user or a password. */
+  goesTo(label: string): void {
+    this.#networkLabel = label;
   }
 
   /** What the exchange needs before its request can be written; the error of a timeout names it. */
@@ -142,11 +150,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #startTimer(limitMs: number): void {
-    const { clock, label, stream } = this.#options;
+    const { clock, stream } = this.#options;
     this.#cancelTimer = clock.setTimer(
       () => {
         const waited = stream !== undefined && this.#status > 0 ? 'nothing heard' : `no ${this.#missing}`;
-        this.fail(new ApiError({ reason: 'Timeout', message: `${label}: ${waited} within ${limitMs} ms` }));
+        this.fail(new ApiError({ reason: 'Timeout', message: `${this.#networkLabel}: ${waited} within ${limitMs} ms` }));
       },
       limitMs,
       { keepAlive: true },
@@ -171,11 +179,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** A request whose status came has been acted upon: its answer is what is broken. A stream that breaks off has lost nothing yet. */
   #networkError(error: Error): ApiError {
-    const { label, stream } = this.#options;
+    const { stream } = this.#options;
     const status = this.#status === 0 ? undefined : this.#status;
     const reason = status === undefined || stream !== undefined ? 'Network' : 'BrokenAnswer';
     const cause = networkCause(error);
-    const message = `${label}: ${cause.code ?? cause.name} ${cause.message}`.slice(0, maxMessageLength);
+    const message = `${this.#networkLabel}: ${causeText(cause)}`.slice(0, maxMessageLength);
     return new ApiError({ status, reason, message, cause });
   }
 }

@@ -31,6 +31,16 @@ export function currentCluster(kubeConfig: KubeConfig): Cluster {
   return cluster;
 }
 
+/** The longest address that an error shows: what failed comes after it. */
+const longestAddress = 300;
+
+/** The address of a request as errors show it: without a query, a user or a password. */
+export function shownAddress(server: string, path: string): string {
+  const { origin, pathname } = new URL(server);
+  const address = `${origin}${pathname.replace(/\/+$/, '')}${path.split('?', 1)[0]}`;
+  return address.length > longestAddress ? `${address.slice(0, longestAddress)}…` : address;
+}
+
 /** The value is never shown whole: a proxy's URL may hold a password. */
 function requireUsableProxy(proxyUrl: string, serverProtocol: string): void {
   const url = URL.canParse(proxyUrl) ? new URL(proxyUrl) : undefined;

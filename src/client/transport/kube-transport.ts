@@ -17,7 +17,7 @@ import { ApiError } from './api-error.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
 import type { PooledRequest } from './http2-stream.ts';
-import { currentCluster, type Endpoint, isSameEndpoint } from './kube-cluster.ts';
+import { currentCluster, type Endpoint, isSameEndpoint, shownAddress } from './kube-cluster.ts';
 
 export type HttpMethod = PooledRequest['method'];
 
@@ -148,7 +148,7 @@ export class KubeTransport {
 
   /** One request. Resolves to the JSON object of a 2xx answer. */
   async request(request: KubeRequest): Promise<JsonMembers> {
-    const label = `${request.method} ${request.path}`;
+    const label = labelOf(request);
     const { signal, timeoutMs = this.#requestTimeoutMs } = request;
     numberOption('timeoutMs', timeoutMs, 1, longestTimerMs);
     const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
@@ -164,7 +164,7 @@ export class KubeTransport {
 
   /** One long answer, taken as it comes. Resolves when the server ends it. */
   async stream(request: KubeStream): Promise<void> {
-    const label = `${request.method} ${request.path}`;
+    const label = labelOf(request);
     const { signal, idleTimeoutMs, onChunk } = request;
     numberOption('idleTimeoutMs', idleTimeoutMs, 1, longestTimerMs);
     const timeoutMs = this.#requestTimeoutMs;
@@ -211,6 +211,7 @@ export class KubeTransport {
       const { method, query, accept = 'application/json', contentType = 'application/json' } = request;
       const body = encodeBody(request.body, label);
       const cluster = currentCluster(this.#kubeConfig);
+      exchange.goesTo(`${method} ${shownAddress(cluster.server, request.path)}`);
       exchange.waitsFor('credentials');
       const { headers, tls, credentials } = await this.#credentials.authenticate(cluster, { left: exchange.answer, limitMs });
       if (exchange.isSettled) return;
@@ -259,6 +260,11 @@ export class KubeTransport {
     await Promise.all([this.#credentials.close(), Promise.allSettled(underWay)]);
     await Promise.all([this.#pool, ...this.#retiring].map((pool) => pool?.destroy()));
   }
+}
+
+/** How errors call a request, whose query they do not show. */
+function labelOf({ method, path }: KubeRequest | KubeStream): string {
+  return `${method} ${path.split('?', 1)[0]}`;
 }
 
 function longest(limits: readonly number[]): number | undefined {

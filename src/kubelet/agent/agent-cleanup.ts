@@ -1,5 +1,6 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
@@ -79,7 +80,10 @@ export class AgentCleanup {
       await call();
     } catch (err) {
       this.#stopping.signal.throwIfAborted();
-      this.#options.logger.warn({ err, podUID }, 'what a pod has left could not be removed; it is tried again');
+      this.#options.logger.warn(
+        { err, ...podFields({ uid: podUID }) },
+        'what a pod has left could not be removed; it is tried again',
+      );
     }
   }
 }

@@ -69,7 +69,7 @@ export class CriCalls {
     try {
       return await this.#connection.unary(method, makeRequest, { signal, timeoutMs: timeoutMs ?? undefined });
     } catch (error) {
-      this.#logger.debug({ call: method.name, err: error }, 'a call to the container runtime has failed');
+      this.#logger.debug({ method: method.name, err: error }, 'a call to the container runtime has failed');
       throw error;
     }
   }

@@ -3,6 +3,7 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { bytesText } from '../../api/quantity/quantity.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
@@ -163,7 +164,7 @@ export class EvictionManager {
     try {
       await untilAborted(killPod(pod, evictionKill(pod, message, disrupts, this.#clock.now())), signal);
     } catch (err) {
-      if (!signal.aborted) logger.warn({ err, podUID: pod.metadata?.uid }, 'an evicted pod has not ended');
+      if (!signal.aborted) logger.warn({ err, ...podFields(pod.metadata) }, 'an evicted pod has not ended');
     }
     return true;
   }
@@ -174,7 +175,7 @@ export class EvictionManager {
     const isGone = (pod: Pod): boolean =>
       callGuarded(
         () => isCleanedUp(pod),
-        (err) => logger.error({ err }, 'isCleanedUp failed'),
+        (err) => logger.error({ err, ...podFields(pod.metadata) }, 'isCleanedUp failed'),
       ) === true;
     do await sleep(this.#clock, cleanupWait.pollMs, signal);
     while (!signal.aborted && this.#clock.elapsed() < deadline && !pods.every(isGone));

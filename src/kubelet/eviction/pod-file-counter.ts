@@ -4,6 +4,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
@@ -181,7 +182,7 @@ export class PodFileCounter {
       if (!done) return false;
     } catch (err) {
       if (!this.#stopping.signal.aborted)
-        logger.warn({ err, podUID: pod.metadata?.uid, name: tree.name }, 'files of a pod could not be counted');
+        logger.warn({ err, ...podFields(pod.metadata), name: tree.name }, 'files of a pod could not be counted');
     }
     walk.counted.add(key);
     walk.trees.pop();

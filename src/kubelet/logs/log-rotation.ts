@@ -9,6 +9,8 @@ import { errorCodeOf } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
+import type { ContainerRecord } from '../runtime/runtime-containers.ts';
+import { labelFields } from '../runtime/runtime-sandboxes.ts';
 import { openLogFile } from './log-file.ts';
 import { logFilesBeside } from './pod-logs.ts';
 
@@ -122,18 +124,18 @@ export class LogRotation {
     const containers = await this.#runtime.listContainers({}, { signal });
     const logs = new Map<string, WatchedLog>();
     let waitMs = this.#checkPeriodMs;
-    for (const { id, state } of containers) {
+    for (const { id, state, labels } of containers) {
       if (signal.aborted) break;
       if (state !== 'running') continue;
       try {
         const log = this.#logs.get(id) ?? (await this.#find(id));
         logs.set(id, log);
-        const grown = await this.#check(id, log);
+        const grown = await this.#check(id, log, labels);
         if (grown > 0) waitMs = Math.min(waitMs, (Math.max(0, this.#maxSize - log.size) * passedMs) / grown);
       } catch (err) {
         // a container that ended meanwhile
         if (signal.aborted || isRuntimeError(err, 'not-found')) continue;
-        this.#logger.warn({ err, containerID: id }, 'the log of a container could not be rotated');
+        this.#logger.warn({ err, ...labelFields(labels), containerID: id }, 'the log of a container could not be rotated');
       }
     }
     this.#logs = logs;
@@ -146,7 +148,7 @@ export class LogRotation {
   }
 
   /** Resolves to the bytes that came since the last look. */
-  async #check(containerID: string, log: WatchedLog): Promise<number> {
+  async #check(containerID: string, log: WatchedLog, labels: ContainerRecord['labels']): Promise<number> {
     const { signal } = this.#stopping;
     const size = await sizeOf(log.path);
     if (size === undefined) {
@@ -157,18 +159,19 @@ export class LogRotation {
     const grown = size - log.size;
     log.size = size;
     if (size < this.#maxSize) return grown;
-    await this.#rotate(containerID, log.path);
+    await this.#rotate(containerID, log.path, labels);
     log.size = 0;
     return grown;
   }
 
-  async #rotate(containerID: string, path: string): Promise<void> {
+  async #rotate(containerID: string, path: string, labels: ContainerRecord['labels']): Promise<void> {
     const { signal } = this.#stopping;
     // beside the log that is now written, and the one that it becomes
     const { unpacked } = await keepRotatedLogs(path, this.#maxFiles - 2);
     for (const old of unpacked) {
       await packLog(old, signal).catch((err: unknown) => {
-        if (!signal.aborted) this.#logger.warn({ err, path: old }, 'a rotated log could not be packed; it stays as it is');
+        if (!signal.aborted)
+          this.#logger.warn({ err, ...labelFields(labels), path: old }, 'a rotated log could not be packed; it stays as it is');
       });
     }
     if (signal.aborted) return;

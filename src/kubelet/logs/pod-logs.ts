@@ -8,12 +8,12 @@ export async function removePodLogs(folder: string, isGone: (podUID: string) => 
   const names = await readdir(folder).catch((): string[] => []);
   for (const name of names) {
     const parts = name.split('_');
-    const podUID = parts[2];
+    const [podNamespace, podName, podUID] = parts;
     if (parts.length !== 3 || !podUID || !isGone(podUID)) continue;
     try {
       await rm(join(folder, name), { recursive: true, force: true });
     } catch (err) {
-      logger.warn({ err, podUID }, 'the log files of a pod that is gone could not be removed');
+      logger.warn({ err, podNamespace, podName, podUID }, 'the log files of a pod that is gone could not be removed');
     }
   }
 }

@@ -64,8 +64,9 @@ export class NodeAddresses {
     this.#told = message;
     const { nodeName, logger } = this.#options;
     const isGiven = this.#found === this.#given;
-    if (isGiven) logger.warn({ err, nodeName }, 'an address that the node was given cannot be reached; it is told all the same');
-    else logger.warn({ err, nodeName }, 'the addresses of the node could not be found; those found before stay');
+    if (isGiven)
+      logger.warn({ err, node: nodeName }, 'an address that the node was given cannot be reached; it is told all the same');
+    else logger.warn({ err, node: nodeName }, 'the addresses of the node could not be found; those found before stay');
   }
 
   async #find(ofMachine: readonly InterfaceAddress[], signal: AbortSignal): Promise<readonly string[]> {

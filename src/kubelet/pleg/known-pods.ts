@@ -45,6 +45,11 @@ export class KnownPods {
     return seen !== undefined && this.#times.isAfter(seen, time) ? this.get(podUID) : undefined;
   }
 
+  /** The pod as the runtime was last seen to have it. */
+  listedPod(podUID: string): ListedPod | undefined {
+    return this.reading(podUID)?.listed ?? this.#unread.get(podUID);
+  }
+
   /** The pods of which the runtime has anything. */
   existing(): ListedPod[] {
     const read = [...this.#pods.values()].map(({ reading }) => reading.listed);

@@ -1,3 +1,4 @@
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { sleep } from '../../base/clock.ts';
 import { LinkedAbort, settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
@@ -247,7 +248,10 @@ export class PodLifecycle {
   #readFailed(podUID: string, err: unknown): void {
     if (this.#stopped.signal.aborted || this.#failing.has(podUID)) return;
     this.#failing.add(podUID);
-    this.#options.logger.warn({ err, podUID }, 'a pod could not be read from the container runtime, and is read again soon');
+    this.#options.logger.warn(
+      { err, ...this.#fieldsOf(podUID) },
+      'a pod could not be read from the container runtime, and is read again soon',
+    );
   }
 
   #forget(pods: ReadonlyMap<string, ListedPod>): void {
@@ -260,9 +264,15 @@ export class PodLifecycle {
     return this.#known.existing().find(isOf)?.uid;
   }
 
+  /** Of a pod that the runtime no longer has only the uid is known. */
+  #fieldsOf(podUID: string): PodFields {
+    return podFields({ ...this.#known.listedPod(podUID), uid: podUID });
+  }
+
   #tell(podUID: string): void {
     const { podChanged, logger } = this.#options;
-    const warn = (err: unknown): void => logger.warn({ err, podUID }, 'the listener to changes of pods has failed');
+    const warn = (err: unknown): void =>
+      logger.warn({ err, ...this.#fieldsOf(podUID) }, 'the listener to changes of pods has failed');
     callGuarded(() => podChanged(podUID), warn);
   }
 

@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { type ContainerRuntime, isRuntimeError, type RuntimeCall, RuntimeError } from '../runtime/container-runtime.ts';
 import type { ContainerDetails, ContainerRecord } from '../runtime/runtime-containers.ts';
 import type { PodSandboxDetails, PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
+import { labelFields } from '../runtime/runtime-sandboxes.ts';
 import { type AgentPodStatus, agentPodStatus, emptyStatus, type ReadContainer } from './agent-status.ts';
 import { type ListedPod, listPods } from './listed-pods.ts';
 
@@ -89,7 +90,10 @@ export class PodReader {
       const message: unknown = await terminationMessageOf(details);
       return typeof message === 'string' ? message : '';
     } catch (err) {
-      logger.warn({ err, containerID: details.id }, 'the termination message of a container could not be read');
+      logger.warn(
+        { err, ...labelFields(details.labels), containerID: details.id },
+        'the termination message of a container could not be read',
+      );
       return '';
     }
   }

@@ -12,7 +12,7 @@ import type { SyncStatusManager } from './agent-pod-syncer-options.ts';
 export interface ActiveDeadlinesOptions {
   readonly statusManager: Pick<SyncStatusManager, 'getPodStatus'>;
   /** Called when a pod's deadline has passed: it is to be synced. */
-  readonly requestSync: (podUID: string) => void;
+  readonly requestSync: (pod: Pod) => void;
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
 }
@@ -62,7 +62,7 @@ export class ActiveDeadlines {
     const podUID = podUIDOf(pod);
     const deadline = this.#deadline(pod);
     if (deadline === undefined || clock.elapsed() >= deadline) this.#timers.cancel(podUID);
-    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.elapsed()), () => requestSync(podUID));
+    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.elapsed()), () => requestSync(pod));
   }
 
   /** The pod ends: nobody need wait for its deadline. */

@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
@@ -60,10 +61,10 @@ export class AgentPodSyncer implements PodSyncer {
   constructor(options: AgentPodSyncerOptions) {
     this.#options = options;
     const hooks = new LifecycleHooks(options);
-    const requestSync = (podUID: string): void => {
+    const requestSync = (pod: Pod): void => {
       callGuarded(
-        () => options.requestSync(podUID),
-        (err) => options.logger.error({ err, podUID }, 'the function that has a pod synced again failed'),
+        () => options.requestSync(podUIDOf(pod)),
+        (err) => options.logger.error({ err, ...podFields(pod.metadata) }, 'the function that has a pod synced again failed'),
       );
     };
     this.#deadlines = new ActiveDeadlines({ ...options, requestSync });
@@ -90,7 +91,7 @@ export class AgentPodSyncer implements PodSyncer {
       const either = new LinkedAbort(over, signal);
       return this.#tellProgress(pod, endedRuns, either.signal).finally(() => either.release());
     };
-    const progress = new StartProgress({ tell, podUID, clock, logger });
+    const progress = new StartProgress({ tell, pod, clock, logger });
     try {
       return await this.#sync({ pod, known: request.runtimeStatus as AgentPodStatus, progress, endedRuns }, signal);
     } catch (error) {
@@ -177,7 +178,7 @@ export class AgentPodSyncer implements PodSyncer {
     await Promise.all([volumes.unmountVolumes(podUID), cgroups.removePod(pod)]);
     callGuarded(
       () => onPodEnded(pod),
-      (err) => logger.error({ err, podUID }, 'the function that is told of the end of a pod failed'),
+      (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the function that is told of the end of a pod failed'),
     );
     statusManager.terminatePod(pod);
     this.#forget(podUID);
@@ -188,7 +189,7 @@ export class AgentPodSyncer implements PodSyncer {
     const { pod } = request;
     callGuarded(
       () => onPodStarting(pod),
-      (err) => logger.error({ err, podUID: pod.metadata?.uid }, 'the function that is told of the start of a pod failed'),
+      (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the function that is told of the start of a pod failed'),
     );
     const prepared = await this.#preparation.prepare(pod, signal);
     probes.addPod(pod);

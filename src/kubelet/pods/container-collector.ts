@@ -1,11 +1,12 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_gc.go, v1.36.3.
 
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { removeContainerLogs, removePodLogs } from '../logs/pod-logs.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
-import { type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
+import { labelFields, type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { shortestGraceSeconds } from './container-killer.ts';
 
 type CollectRuntime = Pick<
@@ -120,7 +121,7 @@ export class ContainerCollector {
     });
   }
 
-  async #removeContainer({ id, state }: ContainerRecord, signal: AbortSignal): Promise<void> {
+  async #removeContainer({ id, state, labels }: ContainerRecord, signal: AbortSignal): Promise<void> {
     try {
       if (state === 'unknown') await this.#runtime.stopContainer(id, shortestGraceSeconds, { signal });
       // its logs go first: nobody would know of them once it is gone
@@ -129,7 +130,7 @@ export class ContainerCollector {
       await this.#runtime.removeContainer(id, { signal });
     } catch (err) {
       signal.throwIfAborted();
-      this.#logger.warn({ err, containerID: id }, 'an ended container could not be removed');
+      this.#logger.warn({ err, ...labelFields(labels), containerID: id }, 'an ended container could not be removed');
     }
   }
 
@@ -148,13 +149,13 @@ export class ContainerCollector {
     }
   }
 
-  async #removeSandbox({ id }: PodSandboxRecord, signal: AbortSignal): Promise<void> {
+  async #removeSandbox({ id, metadata }: PodSandboxRecord, signal: AbortSignal): Promise<void> {
     try {
       await this.#runtime.stopPodSandbox(id, { signal });
       await this.#runtime.removePodSandbox(id, { signal });
     } catch (err) {
       signal.throwIfAborted();
-      this.#logger.warn({ err, sandboxID: id }, 'an ended sandbox could not be removed');
+      this.#logger.warn({ err, ...podFields(metadata), sandboxID: id }, 'an ended sandbox could not be removed');
     }
   }
 }

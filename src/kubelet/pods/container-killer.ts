@@ -3,6 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -212,7 +213,7 @@ export class ContainerKiller {
       await hooks.run({ pod, container: container as Container, containerID, handler, podIP }, signal);
     } catch (err) {
       if (signal.aborted) return;
-      logger.debug({ err, podUID: pod.metadata?.uid, containerName }, 'the hook preStop of a container failed');
+      logger.debug({ err, ...podFields(pod.metadata), containerName, containerID }, 'the hook preStop of a container failed');
       const event = { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', containerID } as const;
       recordContainerEvent(eventRecorder, pod, containerName, event);
     }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -214,7 +215,8 @@ export class ContainerStarter {
         podIP,
       };
       await killer.kill(kill, signal).catch((err: unknown) => {
-        logger.warn({ err, podUID: pod.metadata?.uid, containerName: container.name }, 'a container whose hook failed goes on');
+        const fields = { ...podFields(pod.metadata), containerName: container.name, containerID };
+        logger.warn({ err, ...fields }, 'a container whose hook failed goes on');
       });
       signal.throwIfAborted();
       throw new ContainerStartError('PostStartHookError', errorText(error), { cause: error });

@@ -3,6 +3,7 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { podConditionType } from '../../status/conditions/pod-conditions.ts';
 import { computePodActions } from '../actions/compute-pod-actions.ts';
@@ -175,7 +176,10 @@ export class PodStarter {
       if (signal.aborted) throw signal.reason;
       const failure = asStartError(error, 'RunContainerError');
       failures.set(podUID, container.name, failure);
-      logger.debug({ err: failure, podUID, container: container.name }, 'a container could not be started');
+      logger.debug(
+        { err: failure, ...podFields(context.pod.metadata), containerName: container.name },
+        'a container could not be started',
+      );
       return failure;
     }
   }
@@ -183,22 +187,26 @@ export class PodStarter {
   /** A pod that begins anew begins without records of its init containers. */
   async #purgeInitContainers({ pod, status }: PodStartRequest): Promise<void> {
     const names = (pod.spec?.initContainers ?? []).map(({ name }) => name);
-    await this.#remove(containerEntries(status).filter((entry) => names.includes(entry.status.name)));
+    await this.#remove(
+      pod,
+      containerEntries(status).filter((entry) => names.includes(entry.status.name)),
+    );
   }
 
   /** Of each init container the newest end is kept. */
   async #pruneInitContainers({ pod, status }: PodStartRequest): Promise<void> {
     const entries = containerEntries(status).filter(({ status: { state } }) => state === 'exited' || state === 'unknown');
     for (const { name } of pod.spec?.initContainers ?? []) {
-      await this.#remove(entries.filter((entry) => entry.status.name === name).slice(1));
+      await this.#remove(pod, entries.filter((entry) => entry.status.name === name).slice(1));
     }
   }
 
-  async #remove(entries: readonly { readonly details: { readonly id: string } }[]): Promise<void> {
+  async #remove(pod: Pod, entries: readonly { readonly details: { readonly id: string } }[]): Promise<void> {
     const { runtime, logger } = this.#options;
     const removals = entries.map(({ details: { id } }) =>
       runtime.removeContainer(id).catch((err: unknown) => {
-        if (!isRuntimeError(err, 'not-found')) logger.warn({ err, containerID: id }, 'an init container could not be removed');
+        if (!isRuntimeError(err, 'not-found'))
+          logger.warn({ err, ...podFields(pod.metadata), containerID: id }, 'an init container could not be removed');
       }),
     );
     await Promise.all(removals).catch(ignoreFailure);

@@ -1,3 +1,5 @@
+import type { Pod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -8,7 +10,7 @@ import type { AgentPodStatus } from '../pleg/agent-status.ts';
 export interface StartProgressOptions {
   /** Tells how far the start has come. */
   readonly tell: (signal: AbortSignal) => Promise<void>;
-  readonly podUID: string;
+  readonly pod: Pod;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -45,12 +47,13 @@ export class StartProgress {
   }
 
   async #tell(): Promise<void> {
-    const { tell, podUID, logger } = this.#options;
+    const { tell, pod, logger } = this.#options;
     const { signal } = this.#over;
     try {
       await tell(signal);
     } catch (err) {
-      if (!signal.aborted) logger.debug({ err, podUID }, 'it could not be told how far the start of a pod has come');
+      if (!signal.aborted)
+        logger.debug({ err, ...podFields(pod.metadata) }, 'it could not be told how far the start of a pod has come');
     }
   }
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '../../api/json/json.ts';
+import { type PodNames, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Resources } from '../../node/pod-status/pod-resources.ts';
 import type { PodAllocation } from './pod-allocation.ts';
@@ -20,6 +21,8 @@ interface KeptRecord extends AllocationRecord {
 /** A record as its file has it. */
 interface Kept {
   readonly record: KeptRecord;
+  /** The pod's names, as far as they are known: the file has the uid alone. */
+  readonly names: PodNames;
   /** Lines after the record; undefined while the file is not there, or says something else. */
   changes: number | undefined;
   /** With so many it is written anew. */
@@ -49,7 +52,7 @@ export class AllocationFiles {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const name of readdirSync(folder)) this.#read(name);
     } catch (error) {
-      logger.error({ err: error, folder }, 'the allocations of pods cannot be read');
+      logger.error({ err: error, path: folder }, 'the allocations of pods cannot be read');
     }
   }
 
@@ -62,10 +65,12 @@ export class AllocationFiles {
   }
 
   /** True once the record is on the disk. */
-  save(podUID: string, record: AllocationRecord): boolean {
+  save(pod: PodNames & { readonly uid: string }, record: AllocationRecord): boolean {
+    const { uid: podUID } = pod;
+    const names = { ...this.#records.get(podUID)?.names, ...pod };
     const { actuated } = record;
     const own = { ...record, actuated: { ...actuated, containers: { ...actuated.containers } } };
-    const kept = keptOf(own);
+    const kept = keptOf(own, names);
     this.#records.set(podUID, kept);
     const path = this.#pathOf(podUID);
     try {
@@ -74,7 +79,7 @@ export class AllocationFiles {
       kept.changes = 0;
       return true;
     } catch (error) {
-      this.#logger.error({ err: error, podUID }, 'the allocation of a pod cannot be written');
+      this.#logger.error({ err: error, ...podFields(names) }, 'the allocation of a pod cannot be written');
       return false;
     }
   }
@@ -83,11 +88,11 @@ export class AllocationFiles {
   setActuated(podUID: string, containerName: string, resources: Resources): void {
     const kept = this.#records.get(podUID);
     if (kept === undefined) return;
-    const { record, changes } = kept;
+    const { record, changes, names } = kept;
     const { containers } = record.actuated;
     containers[containerName] = resources;
     if (changes === undefined || changes >= kept.mostChanges) {
-      this.save(podUID, record);
+      this.save({ uid: podUID }, record);
       return;
     }
     try {
@@ -95,16 +100,18 @@ export class AllocationFiles {
       kept.changes = changes + 1;
     } catch (error) {
       kept.changes = undefined;
-      this.#logger.error({ err: error, podUID }, 'the allocation of a pod cannot be written');
+      this.#logger.error({ err: error, ...podFields(names), containerName }, 'the allocation of a pod cannot be written');
     }
   }
 
   delete(podUID: string): void {
-    if (!this.#records.delete(podUID)) return;
+    const kept = this.#records.get(podUID);
+    if (kept === undefined) return;
+    this.#records.delete(podUID);
     try {
       rmSync(this.#pathOf(podUID), { force: true });
     } catch (error) {
-      this.#logger.warn({ err: error, podUID }, 'the allocation of a pod cannot be removed');
+      this.#logger.warn({ err: error, ...podFields(kept.names) }, 'the allocation of a pod cannot be removed');
     }
   }
 
@@ -116,10 +123,11 @@ export class AllocationFiles {
       if (isRecord(record)) {
         for (const change of changes) takeChange(record, change);
         // what was cut off may stand at the end: the next change writes the file anew
-        this.#records.set(decodeURIComponent(name.slice(0, -suffix.length)), keptOf(record));
-      } else this.#logger.warn({ file: name }, 'a file is no allocation of a pod');
+        const uid = decodeURIComponent(name.slice(0, -suffix.length));
+        this.#records.set(uid, keptOf(record, { uid }));
+      } else this.#logger.warn({ path: join(this.#folder, name) }, 'a file is no allocation of a pod');
     } catch (error) {
-      this.#logger.warn({ err: error, file: name }, 'the allocation of a pod cannot be read');
+      this.#logger.warn({ err: error, path: join(this.#folder, name) }, 'the allocation of a pod cannot be read');
     }
   }
 
@@ -129,9 +137,9 @@ export class AllocationFiles {
   }
 }
 
-function keptOf(record: KeptRecord): Kept {
+function keptOf(record: KeptRecord, names: PodNames): Kept {
   const mostChanges = Math.max(fewestChanges, 2 * Object.keys(record.allocated.containers).length);
-  return { record, changes: undefined, mostChanges };
+  return { record, names, changes: undefined, mostChanges };
 }
 
 /** The last line of a file can be cut off. */

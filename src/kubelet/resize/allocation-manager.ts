@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -123,7 +124,7 @@ export class AllocationManager {
         if (updateType === 'create' || updateType === 'update') this.#allocations.update(pod);
         return this.#allocations.allocated(pod);
       },
-      (err) => logger.error({ err, podUID: pod.metadata?.uid }, 'a resize of a pod could not be looked at'),
+      (err) => logger.error({ err, ...podFields(pod.metadata) }, 'a resize of a pod could not be looked at'),
     );
     return { ...options, pod: given ?? pod };
   }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { compareQuantities } from '../../api/quantity/quantity-arithmetic.ts';
@@ -63,7 +64,10 @@ export class PodAllocations {
     const podUID = podUIDOf(pod);
     if (this.#files.get(podUID) !== undefined) return;
     const allocated = allocationOf(pod);
-    this.#files.save(podUID, { allocated, actuated: { containers: {}, ...(allocated.pod && { pod: allocated.pod }) } });
+    this.#files.save(
+      { ...pod.metadata, uid: podUID },
+      { allocated, actuated: { containers: {}, ...(allocated.pod && { pod: allocated.pod }) } },
+    );
   }
 
   /** The pod's spec may have changed: a resize is looked at, with all that wait. Call it for pods that were added. */
@@ -108,7 +112,7 @@ export class PodAllocations {
   setPodActuated(podUID: string): void {
     const record = this.#files.get(podUID);
     if (record === undefined || record.allocated.pod === undefined) return;
-    this.#files.save(podUID, { ...record, actuated: { ...record.actuated, pod: record.allocated.pod } });
+    this.#files.save({ uid: podUID }, { ...record, actuated: { ...record.actuated, pod: record.allocated.pod } });
   }
 
   /** Forgets a pod that is gone. */
@@ -159,7 +163,7 @@ export class PodAllocations {
     // a container that this agent has not made has what the pod was given so far
     const known = { ...actuated, containers: { ...allocated.containers, ...actuated.containers } };
     // without a record on the disk a restart would take the resize back
-    if (!this.#files.save(podUID, { allocated: allocationOf(pod), actuated: known })) return false;
+    if (!this.#files.save({ ...pod.metadata, uid: podUID }, { allocated: allocationOf(pod), actuated: known })) return false;
     resizes.clearPodResizePendingCondition(podUID);
     resizes.clearPodResizeInProgressCondition(podUID);
     resizes.setPodResizeInProgressCondition(podUID, '', '', generation);
@@ -179,7 +183,7 @@ export class PodAllocations {
           others.map((other) => this.allocated(other)),
         );
       },
-      (error) => this.#options.logger.error({ err: error, podUID: podUIDOf(pod) }, 'the admission of a resize failed'),
+      (error) => this.#options.logger.error({ err: error, ...podFields(pod.metadata) }, 'the admission of a resize failed'),
     );
     return isAdmission(answer) ? answer : { admit: false, reason: 'Deferred', message: 'The resize could not be looked at' };
   }

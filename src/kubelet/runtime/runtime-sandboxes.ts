@@ -1,3 +1,4 @@
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { LinuxContainerResources } from './runtime-containers.ts';
 import type { NamespaceOptions, SandboxSecurityContext } from './security.ts';
 
@@ -105,6 +106,15 @@ export const runtimeLabels = {
   podUID: 'io.kubernetes.pod.uid',
   containerName: 'io.kubernetes.container.name',
 } as const;
+
+/** The fields of a log line that its labels give for a container. A runtime of another maker may have given none. */
+export function labelFields(
+  labels: Readonly<Record<string, string>> | undefined,
+): PodFields & { readonly containerName: string | undefined } {
+  const { podNamespace, podName, podUID, containerName } = runtimeLabels;
+  const ofPod = podFields({ namespace: labels?.[podNamespace], name: labels?.[podName], uid: labels?.[podUID] });
+  return { ...ofPod, containerName: labels?.[containerName] };
+}
 
 export const runtimeAnnotations = {
   containerHash: 'io.kubernetes.container.hash',

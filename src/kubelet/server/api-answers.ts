@@ -114,7 +114,7 @@ export class ApiAnswers {
     const { logger } = this.#options;
     if (response.headersSent || signal.aborted) {
       // the client sees that the answer is cut off
-      if (!signal.aborted) logger.warn({ err: error, url: request.url }, 'an answer of the kubelet API was cut off');
+      if (!signal.aborted) logger.warn({ err: error, ...requestFields(request) }, 'an answer of the kubelet API was cut off');
       request.socket.destroy();
       return;
     }
@@ -122,9 +122,17 @@ export class ApiAnswers {
       answerText(exchange, error.status, error.message, error.headers);
       return;
     }
-    logger.error({ err: error, url: request.url }, 'a request to the kubelet API could not be answered');
+    logger.error({ err: error, ...requestFields(request) }, 'a request to the kubelet API could not be answered');
     answerText(exchange, 500, 'the request could not be answered; the log of the node says why');
   }
+}
+
+/** What names a request in a log line, without its query. */
+function requestFields({ method, url }: ApiExchange['request']): {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+} {
+  return { method, path: url?.split('?', 1)[0] };
 }
 
 /** Says whether the node is well, as Kubernetes' `healthz` does: the client learns which check fails, the log why. */

@@ -1,6 +1,8 @@
 // Behaviour of pkg/kubelet/token, v1.36.3.
+
 import { membersOf } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { whileGoing } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
@@ -31,6 +33,8 @@ interface KeptToken extends ServiceAccountToken {
   /** From when on a new one is asked for. */
   renewAt: number;
   readonly validUntil: number;
+  /** How often in a row a new one could not be had. */
+  failures: number;
 }
 
 interface TokensOfPod {
@@ -117,7 +121,11 @@ export class TokenManager {
       if (this.#stopping.signal.aborted) throw stopped();
       if (kept === undefined || this.#clock.elapsed() >= kept.validUntil) throw error;
       kept.renewAt = this.#clock.elapsed() + renewalPauseMs;
-      this.#logger.warn({ err: error, ...target }, 'a service account token could not be renewed; the old one is used');
+      kept.failures += 1;
+      this.#logger.warn(
+        { err: error, ...podFields(target), attempt: kept.failures, retryInMs: renewalPauseMs },
+        'a service account token could not be renewed; the old one is used',
+      );
       return kept;
     }
   }
@@ -181,7 +189,7 @@ export class TokenManager {
     const { token, expiresAt, lifeMs } = tokenOfAnswer(answer, request.expirationSeconds);
     const jitterMs = this.#random() * mostJitterMs;
     const renewAt = sentAt + Math.min(lifeMs * renewedAfterShare, oldestMs) - jitterMs;
-    return { token, expiresAt, renewAt, validUntil: sentAt + lifeMs };
+    return { token, expiresAt, renewAt, validUntil: sentAt + lifeMs, failures: 0 };
   }
 
   async #send({ namespace, name, uid }: TokenPod, request: TokenRequest): Promise<SentRequest> {

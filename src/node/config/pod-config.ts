@@ -1,5 +1,8 @@
 // Behaviour of pkg/kubelet/config/config.go and mux.go, v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
@@ -204,11 +207,11 @@ export class PodConfig {
   }
 }
 
-function guardedObserver(podsObserved: (podUID: string) => void, logger: Logger): (podUID: string) => void {
-  return (podUID) => {
+function guardedObserver(podsObserved: (podUID: string) => void, logger: Logger): (pod: Pod) => void {
+  return (pod) => {
     callGuarded(
-      () => podsObserved(podUID),
-      (error) => logger.error({ podUID, err: error }, 'podsObserved failed'),
+      () => podsObserved(podUIDOf(pod)),
+      (err) => logger.error({ err, ...podFields(pod.metadata) }, 'podsObserved failed'),
     );
   };
 }

@@ -1,6 +1,8 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
+
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podFullName, podText, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -10,8 +12,8 @@ import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';
 export interface PodStorageOptions {
   readonly metadataOf: MetadataOf;
   readonly eventRecorder: EventRecorder;
-  /** Gets the uid of each pod of each list of the apiserver; undefined: nobody wants to know. */
-  readonly podObserved: ((podUID: string) => void) | undefined;
+  /** Gets each pod of each list of the apiserver; undefined: nobody wants to know. */
+  readonly podObserved: ((pod: Pod) => void) | undefined;
   readonly now: () => number;
   readonly logger: Logger;
 }
@@ -188,7 +190,7 @@ class ListMerge {
       return;
     }
     this.uids.set(fullName, uid);
-    if (this.#source === apiserverSource) this.#options.podObserved?.(uid);
+    if (this.#source === apiserverSource) this.#options.podObserved?.(given);
     if (known === undefined) this.#add(uid, given, fullName);
     else this.#update(uid, known, given, fullName);
   }
@@ -229,7 +231,10 @@ class ListMerge {
   #refuseDuplicate(given: Pod, what: 'name' | 'uid', value: string): void {
     const [pod, source] = [podText(given), this.#source];
     const message = `Error validating pod ${pod} from ${source} due to duplicate pod ${what} ${JSON.stringify(value)}, ignoring`;
-    this.#options.logger.warn({ pod, source, same: what }, 'two pods of a list have one name or one uid; this one is left out');
+    this.#options.logger.warn(
+      { ...podFields(given.metadata), source, same: what },
+      'two pods of a list have one name or one uid; this one is left out',
+    );
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);
   }
 

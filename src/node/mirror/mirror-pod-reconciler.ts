@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod, parsePodFullName, podFullName } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { invalidArgument } from '../../base/errors.ts';
@@ -135,7 +136,10 @@ export class MirrorPodReconciler {
   /** The pod manager tells of a change, and is in the middle of its own work. */
   #noteChange(podUID: string): void {
     if (this.state !== 'running') return;
-    const failed = (err: unknown): void => this.#options.logger.error({ err }, 'the pod manager failed to name a changed pod');
+    const failed = (err: unknown): void => {
+      const fields = { err, ...podFields(this.#known.get(podUID)?.metadata ?? { uid: podUID }) };
+      this.#options.logger.error(fields, 'the pod manager failed to name a changed pod');
+    };
     if (callGuarded(() => this.#concernsMirrorPods(podUID), failed) ?? true) this.#lookSoon();
   }
 
@@ -155,7 +159,7 @@ export class MirrorPodReconciler {
   #noteUnbound(pod: Pod): void {
     if (this.#unbound.has(pod)) return;
     this.#unbound.add(pod);
-    this.#options.logger.warn({ pod: podFullName(pod) }, 'a static pod without spec.nodeName gets no mirror pod');
+    this.#options.logger.warn(podFields(pod.metadata), 'a static pod without spec.nodeName gets no mirror pod');
   }
 
   #lookSoon(): void {

@@ -1,6 +1,7 @@
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod, WirePod } from '../../api/json/types.ts';
 import { configHashAnnotationKey, isMirrorPod, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { Backoff, type BackoffOptions } from '../../base/concurrency/backoff.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 
@@ -160,4 +161,15 @@ function isShownIn({ mirrorPods }: MirrorPair, uid: string): boolean {
 
 function identityOf(pod: Pod | undefined): string {
   return JSON.stringify([pod?.metadata?.uid, pod?.metadata?.annotations?.[configHashAnnotationKey]]);
+}
+
+/** What names the pod of this full name in a log line: its uid is that of the static pod. */
+export function mirrorFields(
+  podFullName: string,
+  record: MirrorRecord,
+): PodFields & { readonly mirrorPodUID: string | undefined } {
+  // a name of the apiserver has no underscore
+  const [name, namespace] = podFullName.split('_', 2);
+  const { staticPod, mirrorPod } = record;
+  return { ...podFields({ namespace, name, uid: staticPod?.metadata?.uid }), mirrorPodUID: mirrorPod?.metadata?.uid };
 }

@@ -5,7 +5,7 @@ import { classifyApiError } from '../../client/resources/error-class.ts';
 import { type LimitedCall, limitedCall } from '../../client/resources/limited-call.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { CreateMirrorPodResult, DeleteMirrorPodResult } from './mirror-pod-client.ts';
-import type { MirrorRecord } from './mirror-record.ts';
+import { type MirrorRecord, mirrorFields } from './mirror-record.ts';
 import type { MirrorStep } from './mirror-step.ts';
 import type { MirrorPodFailure, MirrorPodHandlers, ResolvedReconcilerOptions } from './reconciler-options.ts';
 
@@ -98,8 +98,9 @@ export class MirrorRequests {
     if (result?.outcome !== 'created' || !isPodWithUID(result.mirrorPod)) throw badAnswer('createMirrorPod');
     const { mirrorPod } = result;
     record.noteCreated(mirrorPod);
-    this.#options.logger.info({ pod: podFullName, uid: mirrorPod.metadata?.uid }, 'created a mirror pod');
-    this.#tell((handlers) => handlers.mirrorPodCreated?.({ podFullName, staticPod, mirrorPod }));
+    const fields = { ...mirrorFields(podFullName, record), mirrorPodUID: mirrorPod.metadata?.uid };
+    this.#options.logger.info(fields, 'created a mirror pod');
+    this.#tell('mirrorPodCreated', fields, (handlers) => handlers.mirrorPodCreated?.({ podFullName, staticPod, mirrorPod }));
     return { kind: 'done' };
   }
 
@@ -111,8 +112,9 @@ export class MirrorRequests {
   ): RequestOutcome {
     if (result?.deleted === true) {
       record.noteDeleted(uid, result.heldByFinalizers === true);
-      this.#options.logger.info({ pod: podFullName, uid, reason }, 'deleted a mirror pod');
-      this.#tell((handlers) => handlers.mirrorPodDeleted?.({ podFullName, uid, reason }));
+      const fields = { ...mirrorFields(podFullName, record), mirrorPodUID: uid };
+      this.#options.logger.info({ ...fields, reason }, 'deleted a mirror pod');
+      this.#tell('mirrorPodDeleted', fields, (handlers) => handlers.mirrorPodDeleted?.({ podFullName, uid, reason }));
       return { kind: 'done' };
     }
     switch (result?.reason) {
@@ -146,11 +148,11 @@ export class MirrorRequests {
     }
   }
 
-  #tell(call: (handlers: MirrorPodHandlers) => void): void {
+  #tell(method: string, fields: ReturnType<typeof mirrorFields>, call: (handlers: MirrorPodHandlers) => void): void {
     const { handlers, logger } = this.#options;
     callGuarded(
       () => call(handlers),
-      (err) => logger.error({ err }, 'a handler of the mirror pod reconciler failed'),
+      (err) => logger.error({ err, method, ...fields }, 'a handler of the mirror pod reconciler failed'),
     );
   }
 }

@@ -7,7 +7,7 @@ import { isStatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { classOf, readApiFailure } from '../../client/resources/error-class.ts';
 import type { MirrorPair } from './mirror-pods.ts';
-import { MirrorRecord } from './mirror-record.ts';
+import { MirrorRecord, mirrorFields } from './mirror-record.ts';
 import { type MirrorRequest, MirrorRequests, type RequestOutcome } from './mirror-requests.ts';
 import { type MirrorStep, mirrorStep } from './mirror-step.ts';
 import type { ResolvedReconcilerOptions } from './reconciler-options.ts';
@@ -202,7 +202,7 @@ export class MirrorWorker {
       if (!(await this.#settlesSoon(settled))) record.inDoubt = true;
     } catch (err) {
       this.#options.logger.error(
-        { err, pod: fullName },
+        { err, ...mirrorFields(fullName, record) },
         'the clock set no timer; the pod is looked at when the next change comes',
       );
     }
@@ -242,10 +242,12 @@ export class MirrorWorker {
       this.#look(fullName);
       this.#pump();
     });
-    logger.warn({ err: error, pod: fullName, verb, errorClass, attempts, retryInMs }, 'a mirror pod could not be kept in step');
+    const fields = mirrorFields(fullName, record);
+    const failed = { err: error, errorClass, ...fields, verb, attempt: attempts, retryInMs };
+    logger.warn(failed, 'a mirror pod could not be kept in step');
     callGuarded(
       () => handlers.failed?.({ podFullName: fullName, verb, errorClass, error, attempts, retryInMs }),
-      (err) => logger.error({ err }, 'a handler of the mirror pod reconciler failed'),
+      (err) => logger.error({ err, method: 'failed', ...fields }, 'a handler of the mirror pod reconciler failed'),
     );
   }
 
@@ -287,6 +289,6 @@ class AgentAnswers {
   }
 
   #ask(name: string, ask: () => unknown): unknown {
-    return callGuarded(ask, (err) => this.#options.logger.error({ err, function: name }, 'a function of the agent failed'));
+    return callGuarded(ask, (err) => this.#options.logger.error({ err, method: name }, 'a function of the agent failed'));
   }
 }

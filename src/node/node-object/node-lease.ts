@@ -85,14 +85,14 @@ export class NodeLease {
       const created = await requests.call('the creation of the Lease', (call) => leases.create(lease, call));
       this.#createdUID = created.metadata?.uid;
       this.#latest = created;
-      logger.info({ nodeName }, 'created the Lease of the node');
+      logger.info({ node: nodeName }, 'created the Lease of the node');
     } else {
       this.#latest = await requests.call('the renewal of the Lease', (call) => leases.update(lease, call));
     }
     this.#lastRenewAt = clock.now();
     this.#renewedAt = clock.elapsed();
     metrics.increment('pod_status_manager_lease_renewals_total', { result: 'ok' });
-    logger.debug({ nodeName }, 'the Lease of the node is renewed');
+    logger.debug({ node: nodeName }, 'the Lease of the node is renewed');
   }
 
   /** Undefined: there is no such Lease. */
@@ -115,7 +115,7 @@ export class NodeLease {
     const now = clock.elapsed();
     if (now - this.#toldRivalAt < leaseDurationSeconds * 1000) return;
     this.#toldRivalAt = now;
-    logger.error({ nodeName, ...rival }, 'another agent renews the Lease of this node: two agents run under one name');
+    logger.error({ node: nodeName, ...rival }, 'another agent renews the Lease of this node: two agents run under one name');
   }
 }
 

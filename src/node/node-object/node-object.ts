@@ -13,6 +13,7 @@ import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
+import type { ErrorClass } from '../../client/resources/error-class.ts';
 import { awaitedAnswer, ResourceClient } from '../../client/resources/resource-client.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './initial-node.ts';
@@ -37,6 +38,15 @@ type StepCounter = typeof nodeChecks | typeof leaseRenewals;
 export interface StopNodeOptions {
   /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
   readonly timeoutMs?: number;
+}
+
+/** The fields of a line about a step that failed. */
+interface NodeFailureFields {
+  readonly err: unknown;
+  readonly errorClass: ErrorClass;
+  readonly node: string;
+  readonly attempt: number;
+  readonly retryInMs: number;
 }
 
 /**
@@ -101,10 +111,10 @@ export class NodeObject {
     this.#registration = new NodeRegistration(checked, ofNode);
     this.#lease = new NodeLease({ settings: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
-    const told = (counter: StepCounter, tell: (fields: object) => void): ((failure: StepFailure) => void) => {
-      return ({ error: err, ...rest }) => {
-        metrics.increment(counter, { result: rest.errorClass });
-        tell({ err, nodeName, ...rest });
+    const told = (counter: StepCounter, tell: (fields: NodeFailureFields) => void): ((failure: StepFailure) => void) => {
+      return ({ error: err, errorClass, attempts: attempt, retryInMs }) => {
+        metrics.increment(counter, { result: errorClass });
+        tell({ err, errorClass, node: nodeName, attempt, retryInMs });
       };
     };
     this.#loops = {

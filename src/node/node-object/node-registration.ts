@@ -84,7 +84,7 @@ export class NodeRegistration {
   /** The node is not there any more: the next step creates it. */
   noteDeleted(): void {
     const { logger, nodeName } = this.#options;
-    if (this.#isRegistered) logger.warn({ nodeName }, 'the node was deleted; it is created again');
+    if (this.#isRegistered) logger.warn({ node: nodeName }, 'the node was deleted; it is created again');
     this.#isRegistered = false;
     this.#createdUID = undefined;
   }
@@ -113,7 +113,7 @@ export class NodeRegistration {
         const created = await requests.call('the creation of the node', (call) => nodes.create(node, call));
         this.#createdUID = created.metadata?.uid;
         this.#registered(created, false);
-        logger.info({ nodeName, uid: this.#createdUID }, 'registered the node');
+        logger.info({ node: nodeName, uid: this.#createdUID }, 'registered the node');
         this.#events.reached(undefined, node);
         this.#reports.reported(true);
         return created;
@@ -134,9 +134,9 @@ export class NodeRegistration {
   #takeOver(existing: WireNode): WireNode {
     const { logger, nodeName } = this.#options;
     this.#registered(existing, true);
-    logger.info({ nodeName, uid: existing.metadata?.uid }, 'took over the node, which was registered before');
+    logger.info({ node: nodeName, uid: existing.metadata?.uid }, 'took over the node, which was registered before');
     const missing = this.#missingTaints(existing);
-    if (missing.length > 0) logger.warn({ nodeName, taints: missing }, 'the node was registered without these taints');
+    if (missing.length > 0) logger.warn({ node: nodeName, taints: missing }, 'the node was registered without these taints');
     return existing;
   }
 
@@ -196,7 +196,7 @@ export class NodeRegistration {
     const { logger, nodeName } = this.#options;
     const [was, is] = [before, after].map((node) => node.status?.conditions?.find(({ type }) => type === 'Ready'));
     if (is === undefined || was?.status === is.status) return;
-    logger.info({ nodeName, status: is.status, reason: is.reason, message: is.message }, 'the node has another readiness');
+    logger.info({ node: nodeName, ready: is.status, reason: is.reason, problem: is.message }, 'the node has another readiness');
   }
 
   /**

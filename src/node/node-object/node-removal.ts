@@ -1,4 +1,5 @@
 import type { WireLease } from '../../api/json/types.ts';
+import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { TimeLeft } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -57,12 +58,12 @@ export async function removeNode(request: NodeRemovalRequest): Promise<NodeObjec
   const remove = async (): Promise<NodeObjectStopped> => {
     const read = await readLease((what, send) => requests.lease.call(what, send), leases, ofLease);
     if ('error' in read) {
-      logger.warn({ err: read.error, nodeName: name }, 'the Lease could not be read; the Node and the Lease stay');
+      logger.warn({ err: read.error, node: name }, 'the Lease could not be read; the Node and the Lease stay');
       return outcomes(createdUIDs, 'failed');
     }
     if (isAnotherAlive(read.lease)) {
       const { holderIdentity, renewTime } = read.lease?.spec ?? {};
-      logger.warn({ nodeName: name, holderIdentity, renewTime }, 'another agent has taken over the node, which stays');
+      logger.warn({ node: name, holderIdentity, renewTime }, 'another agent has taken over the node, which stays');
       return outcomes(createdUIDs, 'notOurs');
     }
     const { resourceVersion } = read.lease?.metadata ?? {};
@@ -118,13 +119,13 @@ async function removeOwn<T extends ApiObject>(request: RemovalRequest<T>): Promi
   const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
   try {
     await requests.call(`the deletion of the ${kind}`, (call) => client.delete(target, { ...call, ...preconditions }));
-    logger.info({ kind, ...target, uid }, 'deleted an object of the node');
+    logger.info({ ...objectFields(kind, target), uid }, 'deleted an object of the node');
     return 'removed';
   } catch (err) {
     const errorClass = classifyApiError(err);
     if (errorClass === 'gone') return 'removed';
     if (errorClass === 'conflict') return 'notOurs';
-    logger.warn({ err, kind, ...target, uid }, 'an object of the node could not be deleted, and stays');
+    logger.warn({ err, errorClass, ...objectFields(kind, target), uid }, 'an object of the node could not be deleted, and stays');
     return 'failed';
   }
 }

@@ -1,5 +1,6 @@
 import type { KubeConfig, V1Node } from '@kubernetes/client-node';
 import type { Loose, Pod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption, isStatusManagerError, type StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -82,8 +83,7 @@ export class ObjectManager<T extends MaybeImmutable> {
     const isRefused = this.#pods.refusalOf(pod) !== undefined;
     const err = this.#pods.register(pod);
     if (err === undefined || isRefused) return;
-    const { namespace: podNamespace, name: podName, uid: podUID } = pod.metadata ?? {};
-    this.#logger.warn({ err, podNamespace, podName, podUID }, 'a pod names too many objects: none of them is read for it');
+    this.#logger.warn({ err, ...podFields(pod.metadata) }, 'a pod names too many objects: none of them is read for it');
   }
 
   refusalOf(pod: Pod): StatusManagerError | undefined {

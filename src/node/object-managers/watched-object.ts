@@ -1,4 +1,5 @@
 // Behaviour of one item of the object cache of pkg/kubelet/util/manager/watch_based_manager.go, v1.36.3.
+import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock, SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
@@ -104,7 +105,10 @@ export class WatchedObject<T extends MaybeImmutable> {
   pauseIfIdle(maxIdleMs: number): void {
     if (!this.#isWatching || !this.#reflector.hasSynced) return;
     if (this.#options.clock.elapsed() - this.#lastReadAt <= maxIdleMs) return;
-    this.#options.logger.debug(this.#name, 'an object was not read for long: it is not watched until it is read again');
+    this.#options.logger.debug(
+      objectFields(this.#options.resource.kind, this.#name),
+      'an object was not read for long: it is not watched until it is read again',
+    );
     this.#pause();
   }
 
@@ -133,7 +137,10 @@ export class WatchedObject<T extends MaybeImmutable> {
   #keepAsItIs(): void {
     this.#isImmutable = true;
     if (!this.#isWatching) return;
-    this.#options.logger.debug(this.#name, 'an immutable object was read: it is watched no more');
+    this.#options.logger.debug(
+      objectFields(this.#options.resource.kind, this.#name),
+      'an immutable object was read: it is watched no more',
+    );
     this.#pause();
   }
 

@@ -1,6 +1,7 @@
 // Behaviour of the object cache of pkg/kubelet/util/manager/watch_based_manager.go, v1.36.3.
 
 import { objectBytes } from '../../api/json/bytes.ts';
+import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import type { CancelTimer } from '../../base/clock.ts';
 import type { StatusManagerError } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -144,13 +145,14 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
     const { name, holdings, watched } = object;
     if (this.#objects.get(keyOf(name)) !== object) return;
     this.#objects.delete(keyOf(name));
-    const { budget, logger } = this.#options;
+    const { budget, logger, resource } = this.#options;
+    const fields = { err: refusal, ...objectFields(resource.kind, name) };
     for (const pod of [...holdings.pods]) {
       budget.leave(holdings, pod);
       this.#unwatched.addReference(name, pod);
     }
     this.#unwatched.refuse(name, refusal);
-    logger.warn({ ...name, err: refusal }, 'there is no room for an object that pods name: it is not kept, and watched no more');
+    logger.warn(fields, 'there is no room for an object that pods name: it is not kept, and watched no more');
     this.#end(watched);
     this.#countObjects();
   }

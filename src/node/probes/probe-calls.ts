@@ -14,7 +14,7 @@ import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { isLargeCommand, type ProbeTarget, probeTarget } from './network-prober.ts';
 import { type ProbeType, probeOf, probeTitles } from './probe-types.ts';
-import type { Namesakes, ProbeDefinition } from './probed-container.ts';
+import { type Namesakes, type ProbeDefinition, probeFields } from './probed-container.ts';
 import { goSeconds, type ProbeOutcome, type Prober } from './prober.ts';
 
 const attempts = 3;
@@ -122,20 +122,23 @@ export class ProbeCalls {
     if (end.kind === 'timeout') return { result: 'failure', output: timeoutText(aim) };
     if (end.kind === 'error') return { result: 'unknown', error: end.error ?? new Error('the prober has failed') };
     const outcome = checked(end.value);
-    if (outcome === undefined) logger.error({ answer: typeof end.value }, 'the prober gave no outcome; the probe has failed');
+    if (outcome === undefined)
+      logger.error(
+        { ...probeFields(this.#definition), type: typeof end.value },
+        'the prober gave no outcome; the probe has failed',
+      );
     return outcome ?? { result: 'failure', output: 'the prober gave no outcome' };
   }
 
   #judge({ result, output, error }: ProbeOutcome): 'Success' | 'Failure' | undefined {
     const { eventRecorder, logger } = this.#options;
-    const { pod, container, type } = this.#definition;
+    const { type } = this.#definition;
     const title = probeTitles[type];
     const tell = (reason: 'Unhealthy' | 'ProbeWarning', says: string): void =>
       probeEvent(eventRecorder, this.#definition, reason, `${title} probe ${says}`);
     if (error !== undefined) {
       tell('Unhealthy', `errored and resulted in ${result} state: ${errorText(error)}`);
-      const fields = { err: error, podUID: pod.metadata?.uid, container: container.name, type };
-      logger.warn(fields, 'a probe could not be made; it says nothing');
+      logger.warn({ err: error, ...probeFields(this.#definition) }, 'a probe could not be made; it says nothing');
       return undefined;
     }
     if (result === 'warning') tell('ProbeWarning', `warning: ${output ?? ''}`);

@@ -3,6 +3,7 @@
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
 import { podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';
@@ -176,11 +177,12 @@ export class ProbeManager {
       if (type === 'readiness') return statusManager.setContainerReadiness(podUID, containerID, isGood);
       return type === 'startup' ? statusManager.setContainerStartup(podUID, containerID, isGood) : undefined;
     };
-    callGuarded(tell, (err) => logger.error({ err, podUID, containerID, type }, 'the status manager took no probe result'));
+    const fields = { ...podFields(pod.metadata), containerID, probe: type };
+    callGuarded(tell, (err) => logger.error({ err, ...fields }, 'the status manager took no probe result'));
     const needsSync = type !== 'liveness' || result === 'Failure';
     callGuarded(
       () => handlers.resultChanged?.({ type, podUID, containerID, result, needsSync }),
-      (err) => logger.error({ err }, 'a handler of the probe manager failed'),
+      (err) => logger.error({ err, method: 'resultChanged', ...fields }, 'a handler of the probe manager failed'),
     );
   }
 }

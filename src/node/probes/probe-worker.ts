@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { AgentStart } from './agent-start.ts';
 import type { ProbeCalls } from './probe-calls.ts';
 import type { ProbeResult } from './probe-types.ts';
-import { type ProbeDefinition, ProbedContainer } from './probed-container.ts';
+import { type ProbeDefinition, ProbedContainer, probeFields } from './probed-container.ts';
 
 /** What a worker gets from the manager, and what it tells it. None of these throws. */
 export interface ProbeWorkerContext {
@@ -90,8 +90,7 @@ export class ProbeWorker {
     try {
       goesOn = await this.#probe();
     } catch (err) {
-      const { pod, container, type } = this.#definition;
-      this.#context.logger.error({ err, podUID: pod.metadata?.uid, container: container.name, type }, 'a probe failed');
+      this.#context.logger.error({ err, ...probeFields(this.#definition) }, 'a probe failed');
     }
     if (this.#over.signal.aborted) return;
     this.#state = 'idle';
@@ -143,7 +142,11 @@ export class ProbeWorker {
     this.#cancelTimer = undefined;
     this.#cancelTimer = callGuarded(
       () => clock.setTimer(callback, delayMs),
-      (err) => logger.error({ err }, 'the clock set no timer; the container is probed when the agent asks for it'),
+      (err) =>
+        logger.error(
+          { err, ...probeFields(this.#definition) },
+          'the clock set no timer; the container is probed when the agent asks for it',
+        ),
     );
     return this.#cancelTimer !== undefined;
   }

@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { ProbeCalls } from './probe-calls.ts';
@@ -80,7 +81,8 @@ export class ProbeWorkers {
     const podStatus = (): PodStatus | undefined =>
       callGuarded(
         () => statusManager.getPodStatus(podUID),
-        (err) => logger.error({ err, podUID }, 'the status manager failed; a container is not probed'),
+        (err) =>
+          logger.error({ err, ...podFields(definition.pod.metadata) }, 'the status manager failed; a container is not probed'),
       );
     const worker = new ProbeWorker(definition, {
       calls,

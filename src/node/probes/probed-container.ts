@@ -7,6 +7,7 @@ import {
   hasRestartAllContainersRule,
   isRestartableInitContainer,
 } from '../../api/pod/pod-containers.ts';
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { ranBeforeAgent, runningSince } from './agent-start.ts';
 import type { ProbeResult, ProbeSettings, ProbeType } from './probe-types.ts';
 
@@ -15,6 +16,15 @@ export interface ProbeDefinition {
   readonly container: Container;
   readonly type: ProbeType;
   readonly settings: ProbeSettings;
+}
+
+/** What names a probe in a log line. */
+export function probeFields({
+  pod,
+  container,
+  type,
+}: ProbeDefinition): PodFields & { readonly containerName: string; readonly probe: ProbeType } {
+  return { ...podFields(pod.metadata), containerName: container.name, probe: type };
 }
 
 /** What is due at this moment. */

@@ -172,7 +172,7 @@ export class FileSource implements PodSource {
       return isThere;
     } catch (error) {
       const problem = errorText(error);
-      if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'the path of manifests cannot be read');
+      if (problem !== this.#problem) this.#logger.error({ path: this.#path, err: error }, 'the path of manifests cannot be read');
       this.#problem = problem;
       const at = this.#clock.now();
       this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()) };
@@ -275,7 +275,7 @@ export class PathWatch {
     const problem = errorText(error);
     if (problem !== this.#problem) {
       this.#options.logger.warn(
-        { path: this.#options.path, problem },
+        { path: this.#options.path, err: error },
         'the path cannot be watched; it is only read now and then',
       );
     }

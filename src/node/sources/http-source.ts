@@ -169,10 +169,10 @@ export class HttpSource implements PodSource {
 
   #failed(error: unknown): void {
     const { url, checkPeriodMs, clock, logger } = this.#options;
-    const fields = { url: requestLabel(url), err: error };
     const at = clock.now();
     this.#lastFailure = { error, at, retryAt: at + checkPeriodMs };
     this.#failures += 1;
+    const fields = { url: requestLabel(url), err: error, attempt: this.#failures, retryInMs: checkPeriodMs };
     if (this.#failures < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
     else if (this.#failures === loudFailures) {
       logger.warn(fields, 'the pods of the URL could not be read; further failures are logged for debugging alone');

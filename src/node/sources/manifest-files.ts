@@ -1,4 +1,5 @@
 // Behaviour of pkg/kubelet/config/file.go (listConfig, extractFromDir, extractFromFile), v1.36.3.
+
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { HeldBytes } from '../../api/json/bytes.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podFullName } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type DecodeManifest, manifestText } from './pod-source.ts';
@@ -31,7 +33,8 @@ interface KnownFile {
   readonly hash: string | undefined;
   /** Of the last good content. */
   readonly pods: readonly Pod[];
-  readonly problem: string | undefined;
+  /** Why the content that was read last cannot be used; undefined where it can. */
+  readonly error: unknown;
   readonly stamp: FileStamp | undefined;
 }
 
@@ -100,7 +103,7 @@ export class ManifestFiles {
     this.#files.clear();
     if (known === undefined) return [];
     this.#files.set(path, known);
-    if (known.problem !== undefined && known.pods.length === 0) throw new Error(known.problem);
+    if (known.error !== undefined && known.pods.length === 0) throw known.error;
     return known.pods;
   }
 
@@ -116,17 +119,16 @@ export class ManifestFiles {
         const text = await textOf(file, maxBytes);
         hash = createHash('sha256').update(text).digest('base64');
         if (before === undefined || hash !== before.hash)
-          return { hash, stamp, pods: this.#decode(text, file), problem: undefined };
+          return { hash, stamp, pods: this.#decode(text, file), error: undefined };
       }
-      if (before.problem !== undefined) this.#tellProblem(file, before.problem, before.pods.length);
+      if (before.error !== undefined) this.#tellProblem(file, before.error, before.pods.length);
       return stamp === undefined ? before : { ...before, stamp };
     } catch (error) {
       if (errorCodeOf(error) === 'ENOENT') return undefined;
-      const problem = errorText(error);
       const pods = error instanceof NoFileError ? [] : (before?.pods ?? []);
-      this.#tellProblem(file, problem, pods.length);
+      this.#tellProblem(file, error, pods.length);
       // what could not be read is tried again each time
-      return { hash, stamp: hash === undefined ? undefined : stamp, pods, problem };
+      return { hash, stamp: hash === undefined ? undefined : stamp, pods, error };
     }
   }
 
@@ -140,25 +142,28 @@ export class ManifestFiles {
     for (const [file, { pods }] of this.#files) {
       for (const pod of pods) {
         const other = byName.get(podFullName(pod));
-        if (other !== undefined) this.#tellDouble(podFullName(pod), file, other.file);
+        if (other !== undefined) this.#tellDouble(pod, file, other.file);
         byName.set(podFullName(pod), { pod, file });
       }
     }
     return Array.from(byName.values(), ({ pod }) => pod);
   }
 
-  #tellProblem(file: string, problem: string, podsKept: number): void {
+  #tellProblem(file: string, err: unknown, podsKept: number): void {
     const { logger } = this.#options;
     const hasPods = podsKept > 0;
-    if (!this.#isNews('problem', file, hasPods, problem)) return;
-    const fields = { path: file, problem };
+    if (!this.#isNews('problem', file, hasPods, errorText(err))) return;
+    const fields = { path: file, err };
     if (hasPods) logger.warn(fields, 'the manifest cannot be used; the pods of its last good content stay');
     else logger.warn(fields, 'the manifest cannot be used; it is left out');
   }
 
-  #tellDouble(pod: string, path: string, otherPath: string): void {
-    if (!this.#isNews('double', pod, path, otherPath)) return;
-    this.#options.logger.warn({ path, pod, otherPath }, 'two manifests name one pod; that of the later path counts');
+  #tellDouble(pod: Pod, path: string, otherPath: string): void {
+    if (!this.#isNews('double', podFullName(pod), path, otherPath)) return;
+    this.#options.logger.warn(
+      { ...podFields(pod.metadata), path, otherPath },
+      'two manifests name one pod; that of the later path counts',
+    );
   }
 
   /** True for what the reading before this one did not find. */

@@ -113,7 +113,7 @@ export class PodDelivery {
     return ours ?? [];
   }
 
-  #guard<T>(callback: string, call: () => T): T | undefined {
-    return callGuarded(call, (error) => this.#logger.error({ callback, err: error }, 'a callback of the pod source failed'));
+  #guard<T>(method: string, call: () => T): T | undefined {
+    return callGuarded(call, (error) => this.#logger.error({ method, err: error }, 'a callback of the pod source failed'));
   }
 }

@@ -1,10 +1,11 @@
 // Behaviour of pkg/scheduler/schedule_one.go handleSchedulingFailure, v1.36.3.
+
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import { podFields } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { LastAttempts } from '../reports/explain-pod.ts';

@@ -1,8 +1,8 @@
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import { podFields } from '../nodes/pod-info.ts';
 import type { Preemptions } from '../preemption/executor.ts';
 import type { Frameworks } from '../profile/profile-plugins.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';

@@ -1,3 +1,4 @@
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
@@ -6,7 +7,7 @@ import { CycleState } from '../framework/cycle-state.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
 import type { PluginRejection, PostFilterAnswer } from '../framework/plugin.ts';
-import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingAlgorithm } from './algorithm.ts';

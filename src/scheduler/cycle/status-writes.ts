@@ -1,9 +1,9 @@
 import type { WirePod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
-import { podFields } from '../nodes/pod-info.ts';
 
 interface Write {
   readonly pod: WirePod;

@@ -182,17 +182,6 @@ function parseWeightedTerm(path: string, namespace: string, given: GivenWeighted
   return { ...term, weight: given.weight };
 }
 
-/** What names a pod in the fields of a log line. */
-export interface PodFields {
-  readonly podNamespace: string;
-  readonly podName: string;
-  readonly podUID: string;
-}
-
-export function podFields({ namespace, name, uid }: Pick<PodInfo, 'namespace' | 'name' | 'uid'>): PodFields {
-  return { podNamespace: namespace, podName: name, podUID: uid };
-}
-
 // Behaviour of component-helpers/resource PodRequests, v0.36.3, with the options that the scheduler gives it.
 
 /** What a pod asks for. */

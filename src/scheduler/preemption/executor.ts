@@ -1,12 +1,13 @@
 // Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
 import type { WirePod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { NominatedPods, PostFilterAction } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 
 export interface PreemptionExecutorOptions {
   readonly client: Pick<SchedulerClient, 'patchStatus' | 'deletePod' | 'event'>;

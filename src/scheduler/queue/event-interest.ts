@@ -1,8 +1,8 @@
 import type { WirePod } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ClusterEventWithHint, EventResource, Plugin, ProfilePlugins, QueueingHint } from '../framework/plugin.ts';
-import { podFields } from '../nodes/pod-info.ts';
 import { type ClusterEvent, isRegistered, isWildcard } from './cluster-event.ts';
 import type { SeenEvent } from './in-flight-pods.ts';
 import { isRejected, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';

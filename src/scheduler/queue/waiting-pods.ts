@@ -1,9 +1,10 @@
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PluginAt, Rejection } from '../framework/plugin.ts';
 import { asRejection, pluginFailure } from '../framework/plugin-error.ts';
-import { type PodInfo, podFields } from '../nodes/pod-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, BackoffQueue, type SteadyTime } from './backoff-queue.ts';
 import type { Requeueing } from './event-interest.ts';
 import { type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';

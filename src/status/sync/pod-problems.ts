@@ -21,7 +21,7 @@ export interface EndedPod extends Pick<PodProblem, 'podNamespace' | 'podName'> {
 }
 
 /** So many pods whose status was dropped are remembered; the oldest is forgotten first. */
-const mostEnded = 1000;
+const mostEnded = 200;
 
 /** A status that is repaired in so many batches in a row is fought over. */
 const manyRepairs = 3;

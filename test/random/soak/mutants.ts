@@ -38,8 +38,8 @@ export const soakMutants: readonly SoakMutant[] = [
   },
   {
     ...{ name: 'the status of a pod that is gone stays', part: 'status', file: 'status/status-cache.ts' },
-    from: '    this.#podStatuses.delete(podUID);\n    this.#options.resize',
-    to: '    this.#options.resize',
+    from: '    this.#podStatuses.delete(podUID);\n    this.troubles.drop',
+    to: '    this.troubles.drop',
   },
   {
     ...{ name: 'an object that is gone stays in the store', part: 'sources', file: 'client/reflector/object-store.ts' },

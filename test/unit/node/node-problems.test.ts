@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import { type ObservedNode, nodeProblems, workerProblem } from '../../../src/node/node-problems.ts';
+import { nodeProblems, type ObservedNode, workerProblem } from '../../../src/node/node-problems.ts';
 
 const at = 1_000_000;
 const well: ObservedNode = {

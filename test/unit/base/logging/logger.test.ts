@@ -116,7 +116,7 @@ describe('a line on the console', () => {
     Object.assign(error, { request: { headers: { authorization: 'Bearer hush' } } });
     expect(JSON.parse(line({ err: error }))).toEqual({
       err: {
-        ...{ message: 'pods is forbidden', code: 'ERR_API', status: 403, reason: 'Forbidden' },
+        ...{ name: 'ApiError', message: 'pods is forbidden', code: 'ERR_API', status: 403, reason: 'Forbidden' },
         cause: { message: 'connect ECONNREFUSED', code: 'ECONNREFUSED', syscall: 'connect' },
       },
     });
@@ -144,6 +144,10 @@ describe('a line on the console', () => {
   for (let index = 0; index < 20; index += 1) knot[`k${index}`] = knot;
   const tree = (depth: number, leaf: unknown): unknown => (depth === 0 ? leaf : Array(20).fill(tree(depth - 1, leaf)));
   const chain = (left: number): Error => new Error('x'.repeat(5000), left === 0 ? {} : { cause: chain(left - 1) });
+  const errorsOf = (left: number): Error =>
+    Object.assign(left === 0 ? new Error() : new AggregateError(Array(30).fill(errorsOf(left - 1))), {
+      ...{ code: -1.7976931348623157e308, status: -1.7976931348623157e308, errno: -1.7976931348623157e308 },
+    });
   it.each([
     ['members that hold each other', { knot }],
     ['lists of lists of numbers', { tree: tree(3, -1.7976931348623157e308) }],
@@ -152,6 +156,7 @@ describe('a line on the console', () => {
     ['many long keys', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}${'k'.repeat(5000)}`, knot]))],
     ['characters that JSON escapes', { a: tree(1, '\u0000"\u0085\ud800'.repeat(5000)) }],
     ['a chain of causes', { err: chain(50) }],
+    ['errors of errors', { err: errorsOf(4) }],
     ['a long integer', { a: 10n ** 5000n }],
   ])('is never long, whatever the fields are: %s', (_, fields) => {
     const text = line(fields);
@@ -162,13 +167,15 @@ describe('a line on the console', () => {
   it('shows the message and the codes alone of what was thrown, whatever it is', () => {
     const config = { url: 'https://x', headers: { 'X-Key': 'hush' } };
     expect(JSON.parse(line({ err: { statusCode: 503, reason: 'Busy', message: 'no\nhush', response: {}, config } }))).toEqual({
-      err: { type: 'object', message: 'no', statusCode: 503, reason: 'Busy' },
+      err: { message: 'no', statusCode: 503, reason: 'Busy' },
     });
     const cause = { code: 'ECONNRESET', config };
     expect(line({ err: new Error('no', { cause }) })).toBe(
-      '{"err":{"message":"no","cause":{"type":"object","code":"ECONNRESET"}}}',
+      '{"err":{"message":"no","cause":{"message":"an object without a message","code":"ECONNRESET"}}}',
     );
-    expect(line({ podUID: 'u', cause: [config], err: 'text' })).toBe('{"podUID":"u","cause":{"type":"array"},"err":"text"}');
+    expect(line({ podUID: 'u', cause: [config], err: 'text' })).toBe(
+      '{"podUID":"u","cause":{"message":"an array without a message"},"err":{"message":"text"}}',
+    );
   });
 
   it('hides members whose name tells of a secret, wherever they stand', () => {

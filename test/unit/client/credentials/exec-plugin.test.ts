@@ -164,7 +164,7 @@ describe('ExecPlugin', () => {
     await pass(clock, request.leave);
     expect(await failure).toBeInstanceOf(CredentialsFailure);
     await until(() => !isRunning(pid));
-    expect(logged).toEqual([[{ command: '/bin/sh', why: expect.any(String) }, 'a credential plugin was ended']]);
+    expect(logged).toEqual([[{ plugin: '/bin/sh', reason: expect.any(String) }, 'a credential plugin was ended']]);
     await plugin.close(new CredentialsFailure('Aborted', 'closed'));
   });
 

@@ -141,7 +141,7 @@ describe('the handlers of a reflector', () => {
 
   it('that throw, reject or answer strange promises harm nothing, and are logged', async () => {
     const logged: unknown[] = [];
-    const logger = { ...silentLogger, error: (fields: object) => logged.push('callback' in fields && fields.callback) };
+    const logger = { ...silentLogger, error: (fields: object) => logged.push('method' in fields && fields.method) };
     const fail = (): never => {
       throw new Error('mistake');
     };

@@ -48,6 +48,24 @@ describe('Reflector.stop', () => {
     expect([test.api.log, test.calls]).toEqual([['list newest/500'], []]);
   });
 
+  it('counts the failures in a row, and says when the next try is', async () => {
+    const lines: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, warn: (fields: object) => void lines.push(fields), error: nothing };
+    await using test = setUp({ streamLists: false, logger });
+    test.api.failures.list.push(refusal(500, 'InternalError'), refusal(500, 'InternalError'));
+    void test.reflector.start().catch(() => {});
+    await test.settle();
+    await test.clock.advance(60_000);
+    await test.settle();
+    const waits = test.interruptions.map(({ delayMs }) => delayMs);
+    expect(lines).toEqual(
+      [1, 2].map((attempt) => ({
+        ...{ err: expect.any(Error), path: '/api/v1/configmaps', attempt, retryInMs: waits[attempt - 1] },
+      })),
+    );
+  });
+
   it('ends a pause between two tries', async () => {
     await using test = setUp({ streamLists: false });
     test.api.failures.list.push(refusal(500, 'InternalError'));

@@ -212,10 +212,13 @@ describe('HttpExchange, what its errors say', () => {
   });
 
   it.each([
-    [Object.assign(new Error('read failed'), { code: 'ECONNRESET' }), 'GET /p: ECONNRESET read failed'],
-    [Object.assign(new Error('odd'), { code: 7 }), 'GET /p: Error odd'],
-    [new TypeError('no code'), 'GET /p: TypeError no code'],
-    [new Error('x'.repeat(1000)), `GET /p: Error ${'x'.repeat(486)}`],
+    [Object.assign(new Error('read failed'), { code: 'ECONNRESET' }), 'GET /p: read failed (ECONNRESET)'],
+    [Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' }), 'GET /p: connect ECONNREFUSED ::1:1'],
+    [Object.assign(new Error(''), { code: 'ECONNRESET' }), 'GET /p: ECONNRESET'],
+    [new RangeError(''), 'GET /p: RangeError'],
+    [Object.assign(new Error('odd'), { code: 7 }), 'GET /p: odd'],
+    [new TypeError('no code'), 'GET /p: no code'],
+    [new Error('x'.repeat(1000)), `GET /p: ${'x'.repeat(492)}`],
   ])('of a network that fails', async (error, message) => {
     const { exchange, controller } = exchangeOf();
     exchange.onRequestStart(controller);

@@ -75,10 +75,16 @@ describe('KubeTransport with an exec plugin', () => {
     const failures = [300, 500].map((timeoutMs) => failureOf(transport.request({ ...patch, timeoutMs })));
     const pid = await pidOf(files);
     await clock.advance(300);
-    expect(await failures[0]).toMatchObject({ reason: 'Timeout', message: 'PATCH /p: no credentials within 300 ms' });
+    expect(await failures[0]).toMatchObject({
+      reason: 'Timeout',
+      message: `PATCH ${server.url}/p: no credentials within 300 ms`,
+    });
     expect(isRunning(pid)).toBe(true);
     await clock.advance(200);
-    expect(await failures[1]).toMatchObject({ reason: 'Timeout', message: 'PATCH /p: no credentials within 500 ms' });
+    expect(await failures[1]).toMatchObject({
+      reason: 'Timeout',
+      message: `PATCH ${server.url}/p: no credentials within 500 ms`,
+    });
     await until(() => !isRunning(pid));
     expect([server.connections.total, clock.pendingTimers]).toEqual([0, 0]);
   });
@@ -144,7 +150,7 @@ describe('KubeTransport with an exec plugin', () => {
     await clock.advance(1000);
     expect(await failure).toMatchObject({
       reason: 'Timeout',
-      message: 'GET /api/v1/pods: no credentials within 1000 ms',
+      message: `GET ${server.url}/api/v1/pods: no credentials within 1000 ms`,
     });
     await until(() => !isRunning(pid));
   });

@@ -35,7 +35,10 @@ describe('KubeTransport, the limit of a request', () => {
     await clock.advance(timeoutMs - 1);
     expect(clock.pendingTimers).toBe(1);
     await clock.advance(1);
-    expect(await failure).toMatchObject({ reason: 'Timeout', message: `PATCH /p: no answer within ${timeoutMs} ms` });
+    expect(await failure).toMatchObject({
+      reason: 'Timeout',
+      message: `PATCH ${server.url}/p: no answer within ${timeoutMs} ms`,
+    });
   });
 
   it.each([0, -1, Number.NaN, 2 ** 31])('refuses a timeoutMs of %d and sends nothing', async (timeoutMs) => {
@@ -53,10 +56,13 @@ describe('KubeTransport, the limit of a request', () => {
     await until(() => server.open.size === 1);
     const long = failureOf(transport.request({ ...get, timeoutMs: 1000 }));
     await clock.advance(300);
-    expect(await short).toMatchObject({ reason: 'Timeout', message: 'PATCH /p: no connection within 300 ms' });
+    expect(await short).toMatchObject({ reason: 'Timeout', message: `PATCH ${server.url}/p: no connection within 300 ms` });
     await until(() => server.total === 2 && server.open.size === 1);
     await clock.advance(700);
-    expect(await long).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no connection within 1000 ms' });
+    expect(await long).toMatchObject({
+      reason: 'Timeout',
+      message: `GET ${server.url}/api/v1/pods: no connection within 1000 ms`,
+    });
     await clock.advance(300);
     await until(() => server.open.size === 0);
     expect([server.total, clock.pendingTimers]).toEqual([2, 0]);
@@ -89,7 +95,8 @@ describe('KubeTransport, the limit of a request', () => {
     const late = Array.from({ length: 20 }, () => failureOf(transport.request({ ...patch, timeoutMs: 300 })));
     await settle();
     await clock.advance(300);
-    for (const failure of late) expect(await failure).toMatchObject({ message: 'PATCH /p: no connection within 300 ms' });
+    for (const failure of late)
+      expect(await failure).toMatchObject({ message: `PATCH ${server.url}/p: no connection within 300 ms` });
     const next = transport.request({ ...get, path: '/next' });
     answerFirst();
     expect(await Promise.all([first, next])).toEqual([{ path: '/first' }, { path: '/next' }]);
@@ -104,7 +111,10 @@ describe('KubeTransport, the limit of a request', () => {
     const failure = failureOf(transport.stream({ ...get, idleTimeoutMs: 150_000, onChunk: () => {} }));
     await until(() => server.open.size === 1);
     await clock.advance(1000);
-    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no connection within 1000 ms' });
+    expect(await failure).toMatchObject({
+      reason: 'Timeout',
+      message: `GET ${server.url}/api/v1/pods: no connection within 1000 ms`,
+    });
     await until(() => server.open.size === 0);
   });
 
@@ -116,7 +126,10 @@ describe('KubeTransport, the limit of a request', () => {
     const failure = failureOf(transport.stream({ ...get, idleTimeoutMs: 150_000, onChunk: () => {} }));
     await settle();
     await clock.advance(1000);
-    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no credentials within 1000 ms' });
+    expect(await failure).toMatchObject({
+      reason: 'Timeout',
+      message: 'GET https://127.0.0.1:1/api/v1/pods: no credentials within 1000 ms',
+    });
     expect(clock.pendingTimers).toBe(0);
   });
 

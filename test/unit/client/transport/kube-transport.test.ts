@@ -159,7 +159,11 @@ describe('KubeTransport', () => {
     await clock.advance(4999);
     expect(clock.pendingTimers).toBe(1);
     await clock.advance(1);
-    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'PATCH /p: no answer within 5000 ms', status: undefined });
+    expect(await failure).toMatchObject({
+      reason: 'Timeout',
+      message: `PATCH ${server.url}/p: no answer within 5000 ms`,
+      status: undefined,
+    });
     expect(clock.pendingTimers).toBe(0);
     await until(() => server.connections.open.size === 0);
   });
@@ -259,7 +263,9 @@ describe('KubeTransport', () => {
     await server[Symbol.asyncDispose]();
     await using transport = new KubeTransport(kubeConfigFor(server.url));
     const error = await failureOf(transport.request(get));
-    expect(error).toMatchObject({ reason: 'Network', status: undefined, cause: { code: 'ECONNREFUSED' } });
+    const { host } = new URL(server.url);
+    const message = `GET ${server.url}${get.path}: connect ECONNREFUSED ${host}`;
+    expect(error).toMatchObject({ reason: 'Network', status: undefined, message, cause: { code: 'ECONNREFUSED' } });
     expect(classifyApiError(error)).toBe('unavailable');
   });
 

@@ -49,7 +49,7 @@ describe('a call that the runtime refuses', () => {
     const logger: Logger = { debug, info: nothing, warn: nothing, error: nothing };
     const { runtime } = await setUp({}, { logger });
     const err = await failureOf(runtime.startContainer('c'));
-    expect(lines).toEqual([{ call: 'StartContainer', err, message: 'a call to the container runtime has failed' }]);
+    expect(lines).toEqual([{ method: 'StartContainer', err, message: 'a call to the container runtime has failed' }]);
   });
 
   it('succeeds where it ends what is not there', async () => {

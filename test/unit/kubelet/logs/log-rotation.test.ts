@@ -10,6 +10,11 @@ import type { ContainerState } from '../../../../src/kubelet/runtime/runtime-con
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { line, logFile } from './log-files.ts';
 
+const labels = {
+  ...{ 'io.kubernetes.pod.namespace': 'default', 'io.kubernetes.pod.name': 'web', 'io.kubernetes.pod.uid': 'u1' },
+  'io.kubernetes.container.name': 'app',
+};
+
 /** One running container whose log is at `path`, and a rotation that looks at it. */
 function rotating(path: string, options: Partial<LogRotationOptions> = {}, state: ContainerState = 'running') {
   const clock = new FakeClock({ start: Date.UTC(2026, 0, 1) });
@@ -17,12 +22,13 @@ function rotating(path: string, options: Partial<LogRotationOptions> = {}, state
     state: 'running' as ContainerState,
     reopened: 0,
     looks: 0,
+    hasLabels: true,
     reopen: () => writeFile(path, '', { flag: 'a' }),
   };
   const runtime = {
     listContainers: async () => {
       container.looks += 1;
-      return [{ id: 'c', state }];
+      return [{ id: 'c', state, ...(container.hasLabels && { labels }) }];
     },
     containerStatus: async () => ({ logPath: path }),
     reopenContainerLog: async () => {
@@ -114,7 +120,24 @@ describe('the rotation of logs', () => {
     await looked();
     expect(await files()).toEqual(['0.log']);
     expect(await readFile(path, 'utf8')).toBe(full);
-    expect(warnings.length).toBeGreaterThan(0);
+    expect(warnings[0]).toEqual({
+      ...{
+        err: expect.any(Error),
+        podNamespace: 'default',
+        podName: 'web',
+        podUID: 'u1',
+        containerName: 'app',
+        containerID: 'c',
+      },
+    });
+  });
+
+  it('goes on where the runtime gave its containers no labels', async () => {
+    const { looked, container, warnings } = rotating(await logFile(full));
+    container.hasLabels = false;
+    container.reopen = () => Promise.reject(new RuntimeError('failed', 'ReopenContainerLog', 'no'));
+    for (let i = 0; i < 2; i += 1) await looked();
+    expect(warnings.at(-1)).toEqual({ err: expect.any(Error), containerID: 'c' });
   });
 
   it('keeps the new log when only the answer of the runtime was lost', async () => {

@@ -113,10 +113,14 @@ describe('a page of the kubelet API', () => {
       runningPods: () => Promise.reject(refusal),
       configz: () => ({ size: 1n }),
     });
-    const { get } = await apiWorld({ host });
-    expect(await get('/pods')).toMatchObject({ status: 500, text: expect.not.stringContaining('secret') });
+    const fields: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, warn: nothing, error: (given: object) => void fields.push(given) };
+    const { get } = await apiWorld({ host, logger });
+    expect(await get('/pods?token=hush')).toMatchObject({ status: 500, text: expect.not.stringContaining('secret') });
     expect(await get('/runningpods/')).toMatchObject({ status: 503, text: 'not yet' });
     expect((await get('/configz')).status).toBe(500);
+    expect(fields).toEqual(['/pods', '/configz'].map((path) => ({ err: expect.any(Error), method: 'GET', path })));
   });
 
   it('is shown in its ordinary form to who asks for another protocol', async () => {

@@ -139,8 +139,10 @@ describe('TokenManager', () => {
     answers(fail(500));
     expect([await get(), await get(), requests.length]).toEqual(['token-1', 'token-1', 2]);
     expect(JSON.stringify(warnings)).not.toContain('token-1');
+    expect(warnings).toMatchObject([{ podUID: 'u1', podName: 'web', attempt: 1, retryInMs: 10_000 }]);
     await clock.advance(10_000);
     expect([await get(), requests.length]).toEqual(['token-1', 3]);
+    expect(warnings[1]).toMatchObject({ attempt: 2 });
     await clock.advance(0.2 * hour - 10_000);
     await expect(get()).rejects.toThrow('failed to fetch token: answer 500');
     answers((count) => answered(`token-${count}`, clock.now(), 3600));

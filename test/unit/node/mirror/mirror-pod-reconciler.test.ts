@@ -137,7 +137,7 @@ describe('a static pod', () => {
     await world.start();
     await world.clock.advance(60_000);
     expect(world.calls).toEqual([]);
-    expect(warnings).toEqual([{ pod: 'nowhere_default' }]);
+    expect(warnings).toEqual([{ podNamespace: 'default', podName: 'nowhere', podUID: 'nowhere' }]);
     await world.reconciler.stop();
   });
 });

@@ -164,7 +164,7 @@ describe('ApiServerPodSource, cut off', () => {
       info: fail,
       warn: fail,
       error: (fields: object) => {
-        logged.push('callback' in fields && fields.callback);
+        logged.push('method' in fields && fields.method);
         fail();
       },
     };
@@ -187,7 +187,7 @@ describe('ApiServerPodSource, cut off', () => {
 
   it('is harmed by no handler or sink that is async and rejects, however its promise is made', async () => {
     const logged: unknown[] = [];
-    const logger = { ...silentLogger, error: (fields: object) => logged.push('callback' in fields && fields.callback) };
+    const logger = { ...silentLogger, error: (fields: object) => logged.push('method' in fields && fields.method) };
     const reject = async (): Promise<never> => {
       throw new Error('mistake');
     };
