@@ -86,6 +86,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
+  'node/status-agent':
+    'base/clock base/errors base/options base/logging base/concurrency base/metrics client/transport ' +
+    'client/resources status/pods status/sync status/status-manager-options status/status-manager node/sources',
   'node/workers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
