@@ -62,6 +62,8 @@ export {
 } from './client/transport/kube-transport.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './node/sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './node/sources/pod-delivery.ts';
+export { PodStatusAgent } from './node/status-agent/pod-status-agent.ts';
+export type { PodStatusAgentOptions, StopPodStatusAgentOptions } from './node/status-agent/pod-status-agent-options.ts';
 export {
   type ContainerStatuses,
   generateContainersReadyCondition,

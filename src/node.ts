@@ -107,7 +107,7 @@ export type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from './node/workers/pod-syncer.ts';
-export type { PodWorkerReport, PodWorkersReport } from './node/workers/pod-worker-report.ts';
+export type { FailingPod, PodWorkerReport, PodWorkersReport } from './node/workers/pod-worker-report.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './node/workers/pod-workers.ts';
 export type { ContainerToStart } from './node/workers/restart-backoff.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './node/workers/restart-backoff.ts';

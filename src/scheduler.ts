@@ -7,6 +7,7 @@
 import './base/node-version.ts';
 
 export type { HostPort } from './api/pod/host-ports.ts';
+export type { PodProblem, Problem, ProblemReport } from './base/problem.ts';
 export type { AlgorithmProvider } from './scheduler/classic/algorithm-registry.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
@@ -75,4 +76,9 @@ export type {
 export type { NodeVerdict, PodSchedulingExplanation, PodSchedulingState } from './scheduler/reports/explain-pod.ts';
 export { Scheduler } from './scheduler/scheduler.ts';
 export type { SchedulerOptions } from './scheduler/scheduler-options.ts';
-export type { SchedulerStats } from './scheduler/scheduler-reports.ts';
+export type {
+  ClusterSchedulerSnapshot,
+  LeadershipReport,
+  SchedulerSnapshot,
+  SchedulerStats,
+} from './scheduler/scheduler-reports.ts';

@@ -14,19 +14,18 @@ import { invalidOption, StatusManagerError } from '../base/errors.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
 import type { MetricsSink } from '../base/metrics/metrics.ts';
 import { requireKnownOptions, requireMethods } from '../base/options.ts';
+import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { ApiSchedulerClient, checkedRequestLimit } from './cluster/api-scheduler-client.ts';
 import { ClusterWatches, kindsFor, StoreListers, sinkOf } from './cluster/cluster-watches.ts';
 import { LeaderElector } from './cluster/leader-elector.ts';
 import type { LeaderElectorOptions } from './cluster/leader-options.ts';
-import type { PodSchedulingExplanation } from './reports/explain-pod.ts';
+import type { PodSchedulingExplanation, PodSchedulingState } from './reports/explain-pod.ts';
 import { Scheduler } from './scheduler.ts';
-import { keepsObjects, type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
-import type { SchedulerStats } from './scheduler-reports.ts';
+import { keepsObjects, type SchedulerAround, type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
+import type { ClusterSchedulerSnapshot, SchedulerStats } from './scheduler-reports.ts';
 
-/** The watches hand out each object once, and never change it. */
-const kept = { [keepsObjects]: true };
 /** The requests of a scheduler are many and small: so many sockets carry them. */
 const connections = 32;
 
@@ -88,7 +87,9 @@ export class ClusterScheduler {
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
     this.#client = new ApiSchedulerClient({ transport, requestLimit, identity, clock, logger, mayWrite });
     const listers = new StoreListers();
-    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...kept });
+    // the watches hand out each object once, and never change it
+    const within = { [keepsObjects]: this.#around() };
+    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...within });
     const kinds = kindsFor(this.scheduler.pluginNames);
     const { metrics } = options;
     this.#watches = new ClusterWatches({
@@ -133,9 +134,22 @@ export class ClusterScheduler {
   /** See `Scheduler.explain`. Of a pod that waits it also says where this process is not the one that schedules, and why. */
   explain(podUID: string): PodSchedulingExplanation {
     const explanation = this.scheduler.explain(podUID);
-    const { state, text } = explanation;
-    if (this.isLeader || state === 'unknown' || state === 'placed') return explanation;
-    return { ...explanation, text: `${text}\n${this.#whyIdle()}` };
+    const { state, text, podNamespace, podName } = explanation;
+    const idle = state === 'placed' ? undefined : this.#whyIdle(state);
+    if (idle === undefined) return explanation;
+    const { because, problem } = idle;
+    const lines = [text, because, ...(problem?.help === undefined ? [] : [problem.help])];
+    const own = problem && frozenProblem<PodProblem>({ ...problem, podUID, podNamespace, podName });
+    return { ...explanation, problem: own ?? explanation.problem, text: lines.join('\n') };
+  }
+
+  /** What it does now, and all that is wrong. It changes nothing. A standby of a leader that lives is well, and has no notes. */
+  snapshot(): ClusterSchedulerSnapshot {
+    const { state, isLeader, leader: holderIdentity, leaseFailure } = this;
+    const { hasSynced } = this.#watches;
+    const ready = state === 'running' && hasSynced && leaseFailure === undefined;
+    const leader = Object.freeze({ isLeader, holderIdentity, lastError: leaseFailure && Object.freeze(leaseFailure) });
+    return Object.freeze({ ...this.scheduler.snapshot(), ready, hasSynced, leader });
   }
 
   /**
@@ -178,12 +192,40 @@ export class ClusterScheduler {
     return this.stop();
   }
 
-  #whyIdle(): string {
+  #around(): SchedulerAround {
+    const [state, problems] = [() => this.state, () => this.#problems()];
+    return {
+      get state() {
+        return state();
+      },
+      problems,
+    };
+  }
+
+  /** What keeps it from its work, apart from what is wrong with pods. */
+  #problems(): Problem[] {
+    if (this.state !== 'running') return [];
+    const all = [...this.#watches.problems(), this.#elector?.problem(), this.#client.problem()];
+    return all.filter((one) => one !== undefined);
+  }
+
+  /** Why this process does nothing for a pod; undefined where it does, or where the pod is not known and nothing is wrong. */
+  #whyIdle(state: PodSchedulingState): { readonly because: string; readonly problem?: Problem | undefined } | undefined {
+    if (this.#runState.name !== 'running') return state === 'unknown' ? undefined : { because: 'This scheduler does not run.' };
+    if (!this.#watches.hasSynced) {
+      const [problem] = this.#watches.problems();
+      const why = problem === undefined ? 'the objects of the cluster are not listed' : problem.message;
+      return { because: `This process schedules nothing yet: ${why}.`, problem };
+    }
+    if (state === 'unknown' || this.isLeader) return undefined;
     const { leader, leaseFailure } = this;
-    if (this.#runState.name !== 'running') return 'This scheduler does not run.';
     const idle = 'This process schedules nothing, because it is not the leader';
-    if (leaseFailure !== undefined) return `${idle}; its last try for the Lease failed: ${leaseFailure.message}`;
-    return leader === undefined ? `${idle} yet.` : `${idle}: ${leader} is.`;
+    if (leaseFailure !== undefined)
+      return {
+        because: `${idle}; its last try for the Lease failed: ${leaseFailure.message}`,
+        problem: this.#elector?.problem(),
+      };
+    return { because: leader === undefined ? `${idle} yet.` : `${idle}: ${leader} is.` };
   }
 
   async #begin(): Promise<void> {

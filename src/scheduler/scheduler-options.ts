@@ -1,5 +1,7 @@
 import type { WireNode, WirePod } from '../api/json/types.ts';
+import { podFields } from '../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import type { RunStateName } from '../base/concurrency/run-state.ts';
 import { invalidOption } from '../base/errors.ts';
 import { callGuarded } from '../base/guard.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
@@ -12,6 +14,7 @@ import {
   requireKnownOptions,
   requireMethods,
 } from '../base/options.ts';
+import type { Problem } from '../base/problem.ts';
 import { safeRandom } from '../base/random.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/plugin.ts';
@@ -56,15 +59,24 @@ export interface SchedulerOptions {
 
 /**
  * The mark of options from within the library: the objects that this scheduler is given come from a server and nobody changes them, so
- * they need neither defaults nor a copy.
+ * they need neither defaults nor a copy. Its value is the scheduler of a cluster around it.
  */
 export const keepsObjects = Symbol('keepsObjects');
+
+/** What the scheduler of a cluster says of itself, for the snapshot of the one within. */
+export interface SchedulerAround {
+  readonly state: RunStateName;
+  /** What is wrong with what it does itself. */
+  problems(): readonly Problem[];
+}
 
 export interface ResolvedSchedulerOptions {
   /** What the scheduler keeps of a pod that it is given. */
   readonly ownPod: (pod: WirePod) => WirePod;
   /** What the scheduler keeps of a node that it is given. */
   readonly ownNode: (node: WireNode) => WireNode;
+  /** The scheduler of a cluster; its watch tells of each pod that was bound. Undefined: the caller tells what there is. */
+  readonly around: SchedulerAround | undefined;
   readonly client: SchedulerClient;
   /** The client can delete pods. */
   readonly canEvict: boolean;
@@ -115,6 +127,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   return {
     ownPod: keepsObjects in options ? (pod) => pod : givenPod,
     ownNode: keepsObjects in options ? (node) => node : givenNode,
+    around: (options as { readonly [keepsObjects]?: SchedulerAround })[keepsObjects],
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     profiles,
@@ -144,7 +157,7 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
     event: (event) =>
       callGuarded(
         () => client.event?.(event),
-        (err) => logger.debug({ err, reason: event.reason }, 'an event was not taken'),
+        (err) => logger.debug({ err, ...podFields(event.pod.metadata), reason: event.reason }, 'an event was not taken'),
       ),
   };
 }

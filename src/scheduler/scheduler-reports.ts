@@ -1,8 +1,15 @@
+import type { RunStateName } from '../base/concurrency/run-state.ts';
+import { frozenProblem, type Problem, type ProblemReport, problemReport } from '../base/problem.ts';
+import type { RetriedError } from '../client/resources/error-class.ts';
 import type { SchedulerCache } from './cache/scheduler-cache.ts';
-import type { BindingCycles } from './cycle/binding-cycles.ts';
+import type { PodAttempts } from './cycle/pod-attempts.ts';
+import type { StatusWrites } from './cycle/status-writes.ts';
+import type { PodInfo } from './nodes/pod-info.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { explainPod, type LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
+import { explainPod, type PodSchedulingExplanation, schedulingProblem } from './reports/explain-pod.ts';
+import type { LastAttempt, LastAttempts } from './reports/last-attempts.ts';
+import { type KnownOfAttempts, type PodTrouble, podTrouble } from './reports/pod-problem.ts';
 import type { SchedulerSizes } from './reports/scheduler-metrics.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 
@@ -26,22 +33,52 @@ export interface SchedulerStats {
   readonly pods: number;
 }
 
+/** What a scheduler does at a moment, and what is wrong. It is frozen, and can be turned into JSON. */
+export interface SchedulerSnapshot extends ProblemReport {
+  /** When it was taken, in milliseconds since the epoch. */
+  readonly at: number;
+  /** As `Scheduler.state`. */
+  readonly state: RunStateName;
+  /** True while it schedules what it is told of. */
+  readonly ready: boolean;
+  /** What it has done and has to do, as `stats`. */
+  readonly counts: SchedulerStats;
+}
+
+/** Who leads, as one of several schedulers sees it. */
+export interface LeadershipReport {
+  /** True while this process is to schedule; without leader election, while it runs. */
+  readonly isLeader: boolean;
+  /** Who holds the Lease, as far as it was seen; undefined where nobody does, and without leader election. */
+  readonly holderIdentity: string | undefined;
+  /** Why the Lease could not be read, taken or renewed, while no try has succeeded since. */
+  readonly lastError: RetriedError | undefined;
+}
+
+/** What a scheduler of a cluster does at a moment, and what is wrong. It is frozen, and can be turned into JSON. */
+export interface ClusterSchedulerSnapshot extends SchedulerSnapshot {
+  /** True while it schedules, or stands by to: it runs, knows the cluster, and nothing keeps it from the Lease but another holder. */
+  readonly ready: boolean;
+  /** True once each resource that it needs has been listed. */
+  readonly hasSynced: boolean;
+  /** Which of several schedulers is to work. */
+  readonly leader: LeadershipReport;
+}
+
 export interface ReportedState {
   readonly options: ResolvedSchedulerOptions;
   readonly time: SteadyTime;
   readonly queue: SchedulingQueue;
   readonly cache: SchedulerCache;
-  readonly bindings: BindingCycles;
+  readonly attempts: PodAttempts;
   readonly lastAttempts: LastAttempts;
+  readonly writes: StatusWrites;
 }
 
-export function statsOf(
-  { queue, cache, bindings }: ReportedState,
-  done: Pick<SchedulerStats, 'bound' | 'failedAttempts'>,
-): SchedulerStats {
+export function statsOf({ queue, cache, attempts: { bindings, counts } }: ReportedState): SchedulerStats {
   const { active, backoff, unschedulable, gated } = queue.counts();
   return {
-    ...done,
+    ...counts,
     active,
     backoff,
     unschedulable: unschedulable + gated,
@@ -56,21 +93,79 @@ export function sizesOf({ queue, cache }: ReportedState): SchedulerSizes {
   return { queue: queue.counts(), nodes: cache.nodeCount, pods: cache.podCount, assumedPods: cache.assumedPods.size };
 }
 
-export function explanationOf(
-  { options, time, queue, cache, lastAttempts }: ReportedState,
-  uid: string,
-): PodSchedulingExplanation {
-  const [pod, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
+export function explanationOf(reported: ReportedState, uid: string): PodSchedulingExplanation {
+  return explainPod(knownOf(reported, uid));
+}
+
+function knownOf({ options, time, queue, cache, attempts, lastAttempts }: ReportedState, uid: string): KnownOfAttempts {
   const place = queue.placeOf(uid);
-  return explainPod({
+  const last = lastAttempts.get(uid);
+  const now = time.time();
+  const [podInfo, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
+  const unconfirmedMs = options.around !== undefined ? cache.unconfirmedForMs(uid) : undefined;
+  const unconfirmedSince = unconfirmedMs === undefined ? undefined : now - unconfirmedMs;
+  return {
     uid,
     place,
     asksForEvents: (plugin) => place !== undefined && queue.asksForEvents(place.info, plugin),
-    placed: pod === undefined || nodeName === undefined ? undefined : { key: pod.key, nodeName, isBound: cache.isBound(uid) },
-    last: lastAttempts.get(uid),
-    nodeNames: cache.updateSnapshot().nodes.map(({ name }) => name),
-    now: time.time(),
+    placed: podInfo && nodeName !== undefined ? { podInfo, nodeName, isBound: cache.isBound(uid), unconfirmedSince } : undefined,
+    binding: attempts.bindings.progressOf(uid),
+    last,
+    victims: victimsLeft(last, cache),
+    isSuspended: attempts.isSuspended,
+    nodeNames: () => cache.updateSnapshot().nodes.map(({ name }) => name),
+    now,
     wallNow: options.clock.now(),
     maxInUnschedulableMs: options.maxInUnschedulableMs,
+  };
+}
+
+/** Those that are still on the node from which they are to go, as they are now. */
+function victimsLeft(last: LastAttempt | undefined, cache: SchedulerCache): readonly PodInfo[] {
+  const { victims = [], nodeName } = last?.preemption ?? {};
+  return victims.flatMap(({ uid }) => (cache.nodeNameOf(uid) === nodeName ? (cache.podOf(uid) ?? []) : []));
+}
+
+/** So many of the pods' problems say what would help: no snapshot has more. */
+const mostHelped = 1000;
+
+export function schedulerSnapshotOf(reported: ReportedState, own: RunStateName): SchedulerSnapshot {
+  const { options, attempts, writes } = reported;
+  const { around } = options;
+  const at = options.clock.now();
+  const state = around?.state ?? own;
+  const ownProblems = [stateProblem(state), ...(around?.problems() ?? []), writes.problem()].filter((one) => one !== undefined);
+  const pods = podTroubles(reported).map(({ known, trouble }, index) =>
+    schedulingProblem(index < mostHelped ? trouble : { ...trouble, help: () => undefined }, known),
+  );
+  const ready = state === 'running' && !attempts.isSuspended;
+  return Object.freeze({
+    ...{ at, state, ready, counts: Object.freeze(statsOf(reported)) },
+    ...problemReport([...ownProblems, ...pods], at),
   });
+}
+
+/** A scheduler that does not run schedules nothing. */
+function stateProblem(state: RunStateName): Problem | undefined {
+  if (state === 'running') return undefined;
+  const [message, help] =
+    state === 'idle' ? ['the scheduler was not started', 'Call `start()`.'] : [stateTexts[state], undefined];
+  return frozenProblem({ kind: 'not-running', message, attempt: 0, help });
+}
+
+const stateTexts = { stopping: 'the scheduler is stopping', stopped: 'the scheduler has stopped' } as const;
+
+/** What is wrong with pods; what has lasted longest comes first. */
+function podTroubles(reported: ReportedState): { readonly known: KnownOfAttempts; readonly trouble: PodTrouble }[] {
+  const { options, queue, cache, attempts, lastAttempts } = reported;
+  if (attempts.isSuspended) return [];
+  const assumed = options.around !== undefined ? cache.assumedPods : [];
+  const uids = new Set([...lastAttempts.uids(), ...queue.gatedUids(), ...attempts.bindings.uids(), ...assumed]);
+  return [...uids]
+    .flatMap((uid) => {
+      const known = knownOf(reported, uid);
+      const trouble = podTrouble(known);
+      return trouble === undefined ? [] : [{ known, trouble }];
+    })
+    .sort(({ trouble: one }, { trouble: two }) => one.since - two.since);
 }

@@ -1,4 +1,5 @@
 import type { WireNode, WirePod } from '../api/json/types.ts';
+import { podFields } from '../api/pod/pod-log-fields.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { Nominator } from './cache/nominator.ts';
@@ -10,16 +11,30 @@ import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
 import type { EventAction, EventResource } from './framework/plugin.ts';
-import { createPodInfo } from './nodes/pod-info.ts';
+import type { PluginError } from './framework/plugin-error.ts';
+import { createPodInfo, type PodInfo } from './nodes/pod-info.ts';
 import { PreemptionExecutor, Preemptions } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/profile-plugins.ts';
 import { steadyTime } from './queue/backoff-queue.ts';
 import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { LastAttempts, type PodSchedulingExplanation } from './reports/explain-pod.ts';
+import type { PodSchedulingExplanation } from './reports/explain-pod.ts';
+import { LastAttempts } from './reports/last-attempts.ts';
+import { wordsOfRequest } from './reports/request-words.ts';
 import { SchedulerMetrics } from './reports/scheduler-metrics.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
-import { explanationOf, type ReportedState, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
+import {
+  explanationOf,
+  type ReportedState,
+  type SchedulerSnapshot,
+  type SchedulerStats,
+  schedulerSnapshotOf,
+  sizesOf,
+  statsOf,
+} from './scheduler-reports.ts';
+
+/** Why a pod that was promised a node waits on. */
+const victimStays = 'a pod that is to go so that this one fits could not be deleted';
 
 /**
  * Chooses nodes for pods. It is told of pods and nodes by `setPod`, `setNode` and the like, and writes through its `client`.
@@ -42,6 +57,7 @@ import { explanationOf, type ReportedState, type SchedulerStats, sizesOf, statsO
 export class Scheduler {
   readonly #cache: SchedulerCache;
   readonly #nominator = new Nominator();
+  readonly #lastAttempts = new LastAttempts();
   readonly #frameworks: Frameworks;
   readonly #queue: SchedulingQueue;
   readonly #changes: ClusterChanges;
@@ -86,9 +102,9 @@ export class Scheduler {
       logger,
       canEvict,
     });
-    this.#writes = new StatusWrites(client, clock, logger);
-    this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
-    const lastAttempts = new LastAttempts();
+    this.#writes = new StatusWrites({ client, clock, time, logger });
+    this.#preemptions = new Preemptions(preemptor, clock, (podUID) => this.#queue.activate(podUID));
+    const lastAttempts = this.#lastAttempts;
     const shared = {
       client,
       clock,
@@ -109,10 +125,9 @@ export class Scheduler {
       cache: this.#cache,
       changes: this.#changes,
       preemptions: this.#preemptions,
-      failures: new FailedAttempts({ ...shared, nominator: this.#nominator }),
+      failures: new FailedAttempts({ ...shared, nominator: this.#nominator, explain: (uid) => this.explain(uid) }),
     });
-    const { bindings } = this.#attempts;
-    this.#reported = { options: resolved, time, queue: this.#queue, cache: this.#cache, bindings, lastAttempts };
+    this.#reported = { ...shared, options: resolved, cache: this.#cache, attempts: this.#attempts };
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -133,12 +148,17 @@ export class Scheduler {
 
   /** What it has done and has to do. */
   stats(): SchedulerStats {
-    return statsOf(this.#reported, this.#attempts.counts);
+    return statsOf(this.#reported);
   }
 
-  /** Where a pod is, and why it is pending: what each node had against it when it was last tried, also in words. */
+  /** Where a pod is, and why it is pending: what each node had against it when it was last tried, and what would help, also in words. */
   explain(podUID: string): PodSchedulingExplanation {
     return explanationOf(this.#reported, podUID);
+  }
+
+  /** What it does now, and all that is wrong. It changes nothing. */
+  snapshot(): SchedulerSnapshot {
+    return schedulerSnapshotOf(this.#reported, this.#runState.name);
   }
 
   /** Begins to schedule what is there and what comes. Throws ERR_ALREADY_STARTED, and ERR_STOPPED after `stop()`. */
@@ -265,6 +285,7 @@ export class Scheduler {
       logger,
       currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
       withdraw: ({ uid }) => this.#attempts.bindings.preempt(uid),
+      onEnd: ({ uid }, failure) => this.#lastAttempts.preemptionEnded(uid, failure && wordsOfRequest(victimStays, failure.error)),
     });
   }
 
@@ -280,7 +301,8 @@ export class Scheduler {
       now: () => clock.now(),
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
       onPostFilter: (plugin: string) => this.#metrics.postFilter(plugin),
-      onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
+      onFailure: (err: PluginError, pod: PodInfo) =>
+        logger.warn({ err, plugin: err.plugin, ...podFields(pod) }, 'a plugin of the scheduler failed'),
     };
     return createFrameworks(context, profiles, registry);
   }

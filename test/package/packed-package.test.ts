@@ -35,6 +35,22 @@ const entryPoints = Object.keys(JSON.parse(read('package.json')).exports);
 const linksOf = (document: string, text: string): string[] =>
   [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, target = '']) => posix.join(posix.dirname(document), target));
 
+/**
+ * The relative links of a document that would not lead everywhere to the same: those that leave the package's folder or begin at a
+ * root, those to what the package lacks, pictures of kinds that not every page shows, and links in another form than `[text](path)`.
+ */
+function unsafeLinks(document: string, text: string, packageFolder: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
+  const targets = [...prose.matchAll(/(!?)\[[^\]]*\]\((?!\w+:|#)([^)#\s]+)/g)];
+  const unsafe = targets.filter(([, picture, target = '']) => {
+    const isInside = /^\w/.test(target) && !target.split('/').includes('..');
+    const isThere = isInside && existsSync(join(packageFolder, posix.dirname(document), target));
+    return !isThere || (picture === '!' && !/\.(?:svg|png|webp)$/.test(target));
+  });
+  const otherForms = prose.match(/<(?:img|a)\b|^\[[^\]]+\]:/gm) ?? [];
+  return [...unsafe.map(([, , target = '']) => target), ...otherForms];
+}
+
 /** Each runs in a process of its own, a few at a time: most of them wait more than they work. */
 const together = { concurrent: true };
 
@@ -81,6 +97,39 @@ describe('the tarball', () => {
     const lost = links.filter((target) => !existsSync(join(consumer.packageFolder, target)));
     const inTheRepository = /^(?:bench\/results\/[\w-]+\.(?:json|svg)|(?:src\/\w+|test)\/README\.md)$/;
     expect(lost.filter((target) => !inTheRepository.test(target))).toEqual([]);
+  });
+
+  // npm's page shows README.md alone, and makes of each relative link one to the default branch of `repository`; it reads links of
+  // Markdown, and of pictures too. In the tarball, and on a disk, the same links lead to files and folders beside it.
+  it('has a README and guides whose links lead to what is in the tarball, and lead the same way on npm and on GitHub', () => {
+    const { repository, homepage } = JSON.parse(read('package.json'));
+    expect(repository).toEqual({ type: 'git', url: expect.stringMatching(/^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) });
+    expect(homepage).toBe(`${repository.url.replace(/^git\+|\.git$/g, '')}#readme`);
+    const guides = filesBelow(consumer.packageFolder).filter((path) => /^docs\/guides\/[\w-]+\.md$/.test(path));
+    expect(guides).toContain('docs/guides/embed-the-status-manager.md');
+    const text = (path: string): string => readFileSync(join(consumer.packageFolder, path), 'utf8');
+    expect(unsafeLinks('README.md', text('README.md'), consumer.packageFolder)).toEqual([]);
+    const lost = guides.flatMap((path) =>
+      linksOf(path, text(path)).filter((to) => !existsSync(join(consumer.packageFolder, to))),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('of which such links are found that lead nowhere', () => {
+    const links = [
+      '[a](../x.md)',
+      '[b](/docs)',
+      '[c](missing.md)',
+      '![d](docs/x.gif)',
+      '<img src="docs/floors.svg">',
+      '[e](docs/errors.md)',
+    ];
+    const found = unsafeLinks(
+      'README.md',
+      `${links.join(' ')} [f]: docs/errors.md\n\n[g]: docs/errors.md`,
+      consumer.packageFolder,
+    );
+    expect(found).toEqual(['../x.md', '/docs', 'missing.md', 'docs/x.gif', '<img', '[g]:']);
   });
 
   it('refers to no missing file', () => {

@@ -24,6 +24,20 @@ describe('the guides', () => {
     const fences = [...read('docs/guides/first-agent.md').matchAll(/^```ts no-run\n([\s\S]*?)^```$/gm)];
     expect(fences.map(([, code]) => code)).toEqual([read('examples/first-agent.ts')]);
   });
+
+  it('say of the phases of a sync what their reference says', () => {
+    const rows = (text: string): string[] => [...text.matchAll(/^(?: \* )?(\| `[a-z-]+` \| .*)$/gm)].map(([, row = '']) => row);
+    const [comment = ''] = read('src/status/sync/sync-phase.ts').split('export type PodSyncPhase');
+    const [, words = ''] = read('docs/guides/embed-the-status-manager.md').split('## What each word means');
+    expect(rows(words.split('\n## ')[0] ?? '')).toEqual(rows(comment));
+    const [, phases = ''] = read('src/status/sync/sync-phase.ts').split('export type PodSyncPhase =');
+    const named = [...(phases.split(';')[0] ?? '').matchAll(/'([a-z-]+)'/g)].map(([, phase]) => phase);
+    expect(
+      rows(comment)
+        .map((row) => row.split('`')[1])
+        .sort(),
+    ).toEqual(named.sort());
+  });
 });
 
 describe('the drawings', () => {

@@ -43,8 +43,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
   'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json api/pod client/resources',
   'client/reflector':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json api/pod ' +
-    'client/transport client/resources',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'api/pod client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -70,7 +70,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/random api/json api/pod client/transport client/resources',
   'node/node-object':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/quantity api/json api/patch api/pod client/transport client/resources client/events client/reflector',
+    'base/random api/quantity api/json api/patch api/pod client/transport client/resources client/events ' +
+    'client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/resources client/reflector',
@@ -85,6 +86,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
+  'node/status-agent':
+    'base/clock base/errors base/options base/logging base/concurrency base/metrics client/transport ' +
+    'client/resources status/pods status/sync status/status-manager-options status/status-manager node/sources',
   'node/workers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
@@ -145,9 +149,6 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
-  'scheduler/cluster':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
-    'client/transport client/resources client/events client/reflector scheduler/framework',
   'scheduler/plugins':
     'base/errors base/options api/json api/pod api/selectors client/transport scheduler/nodes scheduler/framework',
   'scheduler/plugins/pod-affinity':
@@ -161,7 +162,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/plugins/spread',
   'scheduler/preemption':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod api/selectors ' +
-    'scheduler/nodes scheduler/framework',
+    'client/resources scheduler/nodes scheduler/framework',
   'scheduler/classic':
     'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/pod-affinity scheduler/classic/plugins scheduler/preemption',
@@ -169,23 +170,31 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/preemption scheduler/classic',
   'scheduler/queue':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/transport scheduler/nodes ' +
-    'scheduler/framework',
-  'scheduler/reports': 'base/clock base/errors base/metrics scheduler/framework scheduler/queue',
+    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/transport ' +
+    'scheduler/nodes scheduler/framework',
+  'scheduler/reports':
+    'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
+  'scheduler/cluster':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem ' +
+    'base/random api/json api/pod client/transport client/resources client/events client/reflector ' +
+    'scheduler/framework scheduler/reports',
   'scheduler/cycle':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod scheduler/nodes scheduler/cache ' +
-    'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
+    'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod scheduler/nodes ' +
+    'scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
   'scheduler/scheduler-options':
-    'base/guard base/clock base/errors base/options base/logging base/metrics base/random api/json scheduler/nodes ' +
-    'scheduler/framework scheduler/classic scheduler/profile scheduler/queue',
-  'scheduler/scheduler-reports': 'scheduler/cache scheduler/queue scheduler/reports scheduler/cycle scheduler/scheduler-options',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem ' +
+    'base/random api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
+    'scheduler/queue',
+  'scheduler/scheduler-reports':
+    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
+    'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/concurrency api/json client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
+    'base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
     'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
-    'base/clock base/errors base/options base/logging base/concurrency base/metrics client/transport ' +
-    'client/resources scheduler/cluster scheduler/reports scheduler/scheduler-options scheduler/scheduler-reports ' +
+    'base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem client/transport ' +
+    'client/resources scheduler/reports scheduler/cluster scheduler/scheduler-options scheduler/scheduler-reports ' +
     'scheduler/scheduler',
   'observe/debug/page': '',
   'observe/debug':

@@ -1,10 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Application, ConsoleLogger, Converter, type DocumentReflection, LogLevel, type PageEvent, Renderer } from 'typedoc';
+import {
+  Application,
+  ConsoleLogger,
+  Converter,
+  type DocumentReflection,
+  type IndexEvent,
+  LogLevel,
+  type PageEvent,
+  Renderer,
+} from 'typedoc';
 import { entryPoints } from '../../test/structure/rooms.ts';
 import { reachable } from './reachable.ts';
 import { routerOf } from './router.ts';
+import { prepareSearch } from './search.ts';
 import { completeExamples } from './server-examples.ts';
 import { type Page, stage } from './stage.ts';
 import { type Site, themeOf } from './theme.ts';
@@ -72,6 +82,7 @@ app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: Documen
 app.renderer.on(Renderer.EVENT_END_PAGE, (page: PageEvent) => {
   if (page.contents !== undefined) page.contents = reachable(page.contents);
 });
+app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (event: IndexEvent) => prepareSearch(event, site));
 app.renderer.defineRouter('site', routerOf(site));
 app.renderer.defineTheme('site', themeOf(site));
 

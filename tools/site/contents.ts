@@ -16,23 +16,28 @@ const guides = (...names: readonly string[]): string[] => names.map((name) => `d
 export const sections: readonly Section[] = [
   {
     title: 'Guides',
-    documents: guides(
-      'first-agent',
-      'node-agent',
-      'scheduler',
-      'static-pods',
-      'deletion',
-      'restarts',
-      'many-nodes',
-      'testing',
-      'rights',
-      'logs-and-errors',
-      'debug',
-    ),
+    documents: [
+      ...guides(
+        'first-agent',
+        'embed-the-status-manager',
+        'node-agent',
+        'scheduler',
+        'static-pods',
+        'deletion',
+        'restarts',
+        'many-nodes',
+        'testing',
+        'rights',
+        'logs-and-errors',
+        'debug',
+      ),
+      'docs/when-something-is-wrong.md',
+    ],
   },
   {
     title: 'Coming from',
     documents: guides(
+      'from-informer-and-patch',
       'coming-from-virtual-kubelet',
       'coming-from-client-node',
       'coming-from-kubernetes-fluent-client',
@@ -58,3 +63,14 @@ export const sections: readonly Section[] = [
   },
   { title: 'Project', documents: ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'] },
 ];
+
+/** Words that people type for a page and that its headings do not have. The search puts these pages first. */
+export const searchWords: Readonly<Record<string, string>> = {
+  'docs/guides/embed-the-status-manager.md': 'my pod is stuck, status not updated, Pending for ever',
+  'docs/guides/deletion.md': 'pod is stuck in Terminating, delete, does not go away',
+  'docs/guides/restarts.md': 'restart, crash, kill, SIGTERM, upgrade',
+  'docs/guides/node-agent.md': 'kubectl logs, kubectl exec, attach, port-forward, top',
+  'docs/guides/rights.md': '401, 403, forbidden, unauthorized, RBAC, permission denied',
+  'docs/guides/logs-and-errors.md': '403, forbidden, exception, pino, winston, logger',
+  'docs/when-something-is-wrong.md': 'stuck, slow, hangs, error, 401, 403, 404, 409, 422, 429, 500, 503, timeout, refused',
+};

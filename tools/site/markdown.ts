@@ -13,6 +13,13 @@ export function titleOf(markdown: string, fallback: string): string {
   return heading?.replace(/[`*]/g, '').trim() ?? fallback;
 }
 
+/** The texts of all headings, without the marks of code and emphasis. */
+export function headingsOf(markdown: string): string {
+  const prose = parts(markdown).filter(({ fence }) => !fence);
+  const headings = prose.flatMap(({ text }) => [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => heading));
+  return headings.map((heading) => heading.replace(/[`*]/g, '').trim()).join('\n');
+}
+
 /** Puts `change(target)` in the place of every relative link's target, links of images included. */
 export function withLinks(markdown: string, change: (target: string) => string): string {
   const link = /(`[^`\n]*`)|(\]\()(?![a-z]+:|#)([^)\s]+)(?=[)\s])/g;
@@ -23,6 +30,18 @@ export function withLinks(markdown: string, change: (target: string) => string):
         : text.replace(link, (whole, code?: string, open?: string, target?: string) =>
             code !== undefined || target === undefined ? whole : `${open}${change(target)}`,
           ),
+    )
+    .join('');
+}
+
+/**
+ * Makes "the reference of `PodSyncPhase`" a link to it, for TypeDoc, which warns of a name that the main entry point lacks. Elsewhere
+ * such a document has no page of the reference to link to.
+ */
+export function withReferences(markdown: string): string {
+  return parts(markdown)
+    .map(({ text, fence }) =>
+      fence ? text : text.replace(/(\breference of )`(\w+)`/g, '$1{@link pod-status-manager!$2 | `$2`}'),
     )
     .join('');
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { home, type Section, sections } from './contents.ts';
-import { filePage, titleOf, withLinks, withPlainFences } from './markdown.ts';
+import { filePage, titleOf, withLinks, withPlainFences, withReferences } from './markdown.ts';
 
 /** A document of the site. */
 export interface Page {
@@ -59,7 +59,7 @@ class Stage {
     this.pages.set(source, page);
     const target = join(this.folder, path);
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, withPlainFences(withLinks(text, (link) => this.#link(path, link))));
+    writeFileSync(target, withReferences(withPlainFences(withLinks(text, (link) => this.#link(path, link)))));
     return page;
   }
 

@@ -1,6 +1,7 @@
 // Behaviour of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
@@ -72,7 +73,7 @@ export class Housekeeping {
     }
     for (const runningPod of running) {
       if (isKnown(runningPod.uid)) continue;
-      logger.info({ podUID: runningPod.uid, name: runningPod.name }, 'the runtime has a pod that no source names; it is ended');
+      logger.info(podFields(runningPod), 'the runtime has a pod that no source names; it is ended');
       metrics.increment('kubelet_orphaned_runtime_pods_total');
       this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
     }

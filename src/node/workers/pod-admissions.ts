@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
@@ -55,12 +56,12 @@ export class PodAdmissions {
       () => admitPod(pod, activePods),
       (err) => {
         hasFailed = true;
-        logger.error({ err, podUID }, 'admitPod failed; the pod waits');
+        logger.error({ err, ...podFields(pod.metadata) }, 'admitPod failed; the pod waits');
       },
     );
     if (!isAdmission(answer)) {
       this.#waiting.add(podUID);
-      if (!hasFailed) logger.warn({ podUID }, 'admitPod did not answer; the pod waits');
+      if (!hasFailed) logger.warn(podFields(pod.metadata), 'admitPod did not answer; the pod waits');
       return 'waits';
     }
     this.#waiting.delete(podUID);

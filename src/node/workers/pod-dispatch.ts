@@ -2,7 +2,8 @@
 // pkg/kubelet/kubelet.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { isTerminalPhase, podFullName, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
@@ -47,8 +48,8 @@ export class PodDispatch {
   syncs(podUIDs: Iterable<string>): void {
     const { podManager } = this.#options;
     for (const podUID of podUIDs) {
-      const pod = this.#guard({ podUID }, () => podManager.getPodByUID(podUID));
-      if (pod !== undefined) this.#guard({ podUID }, () => this.#toWorkers('sync', this.#known(pod)));
+      const pod = this.#guard(podFields({ uid: podUID }), () => podManager.getPodByUID(podUID));
+      if (pod !== undefined) this.#guard(podFields(pod.metadata), () => this.#toWorkers('sync', this.#known(pod)));
     }
   }
 
@@ -125,7 +126,7 @@ export class PodDispatch {
     if (wasMirror) {
       if (pod !== undefined) this.#toWorkers('update', this.#known(pod));
     } else if (sourcesReady()) this.kill(given);
-    else logger.debug({ podUID: podUIDOf(given) }, 'a removed pod is ended once every source has been heard from');
+    else logger.debug(podFields(given.metadata), 'a removed pod is ended once every source has been heard from');
   }
 
   #put(given: Pod): (KnownPair & { readonly wasMirror: boolean }) | undefined {
@@ -134,7 +135,7 @@ export class PodDispatch {
     const { pod, mirrorPod, wasMirror } = podManager.getPodAndMirrorPod(given);
     // of a mirror pod, what the pod manager shows now counts
     if (pod !== undefined) return wasMirror ? { ...this.#known(pod), wasMirror } : { pod, mirrorPod, wasMirror };
-    logger.debug({ pod: podFullName(given) }, 'a mirror pod without its static pod is passed over');
+    logger.debug(podFields(given.metadata), 'a mirror pod without its static pod is passed over');
     return undefined;
   }
 
@@ -171,10 +172,10 @@ export class PodDispatch {
   }
 
   #each(pods: readonly Pod[], handle: (pod: Pod) => void): void {
-    for (const pod of pods) this.#guard({ podUID: pod?.metadata?.uid }, () => handle(pod));
+    for (const pod of pods) this.#guard(podFields(pod?.metadata), () => handle(pod));
   }
 
-  #guard<T>(fields: object, call: () => T): T | undefined {
+  #guard<T>(fields: PodFields, call: () => T): T | undefined {
     return callGuarded(call, (err) => this.#options.logger.error({ ...fields, err }, 'the sync loop could not handle a pod'));
   }
 }

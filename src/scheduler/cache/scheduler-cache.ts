@@ -33,6 +33,8 @@ interface CachedPod {
   readonly deadline?: number;
   /** Of the same: when that was, in milliseconds since 1970. */
   readonly boundAt?: number;
+  /** The same moment, by `elapsed` of the clock. */
+  readonly boundElapsedMs?: number;
 }
 
 /**
@@ -88,6 +90,12 @@ export class SchedulerCache {
     });
   }
 
+  /** For how long a pod has been bound without the watch bringing it with its node, in milliseconds; undefined for any other pod. */
+  unconfirmedForMs(uid: string): number | undefined {
+    const since = this.#assumed.has(uid) ? this.#pods.get(uid)?.boundElapsedMs : undefined;
+    return since === undefined ? undefined : this.#clock.elapsed() - since;
+  }
+
   /** A pod on a node, assumed or not. */
   podOf(uid: string): PodInfo | undefined {
     return this.#pods.get(uid)?.info;
@@ -120,7 +128,9 @@ export class SchedulerCache {
   finishBinding(uid: string): void {
     const cached = this.#pods.get(uid);
     if (cached === undefined || !this.#assumed.has(uid)) return;
-    this.#pods.set(uid, { ...cached, deadline: this.#clock.elapsed() + this.#ttlMs, boundAt: this.#clock.now() });
+    const boundElapsedMs = this.#clock.elapsed();
+    const boundAt = this.#clock.now();
+    this.#pods.set(uid, { ...cached, deadline: boundElapsedMs + this.#ttlMs, boundAt, boundElapsedMs });
   }
 
   /** The assumed pod was not bound: its place is free again. */

@@ -8,6 +8,7 @@ import { StatusManagerError } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { numberOption, requireKnownOptions } from '../../base/options.ts';
+import type { Problem } from '../../base/problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { askedWaitMs, classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
@@ -15,7 +16,7 @@ import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
-import { eventWriter } from './event-writer.ts';
+import { EventFailures, eventWriter } from './event-writer.ts';
 
 export interface ApiSchedulerClientOptions {
   readonly transport: ResourceTransport;
@@ -39,6 +40,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #clock: Clock;
   readonly #binding: PodBinding;
   readonly #events: ReturnType<typeof eventWriter>;
+  readonly #eventFailures: EventFailures;
   readonly #mayWrite: () => boolean;
   readonly #writes: readonly WriteTransport[];
 
@@ -49,7 +51,8 @@ export class ApiSchedulerClient implements SchedulerClient {
     this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#events = eventWriter({ transport: ofEvents, identity, clock, logger });
+    this.#eventFailures = new EventFailures(clock);
+    this.#events = eventWriter({ transport: ofEvents, identity, clock, logger, failures: this.#eventFailures });
     this.#mayWrite = mayWrite;
   }
 
@@ -73,6 +76,11 @@ export class ApiSchedulerClient implements SchedulerClient {
 
   event(event: SchedulingEvent): void {
     if (this.#mayWrite()) this.#events.send(event);
+  }
+
+  /** What is wrong with the events: they are refused. */
+  problem(): Problem | undefined {
+    return this.#eventFailures.problem();
   }
 
   /** Resolves once no event waits to be written. */
@@ -153,7 +161,7 @@ class PodBinding {
       return false;
     }
     if (now.metadata?.uid !== uid) throw cause;
-    const { nodeName: on = '' } = now.spec ?? {};
+    const on = now.spec?.nodeName ?? '';
     if (on === nodeName) return true;
     if (on === '' && now.metadata?.deletionTimestamp == null) return false;
     if (on === '') throw cause;

@@ -1,14 +1,18 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import type { Problem } from '../../base/problem.ts';
 import { ObjectStore } from '../../client/reflector/object-store.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../client/reflector/reflector-options.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
+import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { ClusterListers, EventResource, SelectingObject } from '../framework/plugin.ts';
+import { requestProblem } from '../reports/request-words.ts';
 
 /** Hears of every change, in the order in which the watch of each resource brings them. */
 interface ClusterSink {
@@ -30,7 +34,7 @@ export interface ClusterWatchesOptions {
   readonly kinds: readonly ListedKind[];
   /** What plugins have registered for. */
   readonly resourcesOfInterest: ReadonlySet<EventResource>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics?: MetricsSink | undefined;
@@ -41,7 +45,7 @@ const livePods = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Follows the objects of a cluster that the scheduler needs. */
 export class ClusterWatches {
-  readonly #reflectors: readonly Reflector[];
+  readonly #watched: readonly Watched[];
 
   constructor(options: ClusterWatchesOptions) {
     const { sink, kinds, resourcesOfInterest } = options;
@@ -49,17 +53,18 @@ export class ClusterWatches {
     const others = Object.entries(eventResources).filter(
       ([name, resource]) => resourcesOfInterest.has(name as EventResource) && !listed.has(resource),
     );
-    const pods: Reflector<WirePod> = reflector<WirePod>(options, resources.pods, {
+    const pods: Watched<WirePod> = watched<WirePod>(options, resources.pods, {
       fieldSelector: livePods,
       handlers: {
         added: (pod) => sink.podAdded(pod),
         updated: (pod, previous) => sink.podUpdated(previous, pod),
         deleted: (pod) => sink.podDeleted(pod),
-        synced: () => sink.podsListed(pods.lastListedAt() ?? 0, (namespace, name) => pods.store.get(namespace, name)),
+        synced: () =>
+          sink.podsListed(pods.reflector.lastListedAt() ?? 0, (namespace, name) => pods.reflector.store.get(namespace, name)),
       },
     });
-    this.#reflectors = [
-      reflector<WireNode>(options, resources.nodes, {
+    this.#watched = [
+      watched<WireNode>(options, resources.nodes, {
         handlers: {
           added: (node) => sink.nodeAdded(node),
           updated: (node, previous) => sink.nodeUpdated(previous, node),
@@ -69,29 +74,36 @@ export class ClusterWatches {
       pods,
       ...kinds.map((kind) => told(options, listedResources[kind], { store: options.listers.stores[kind] })),
       ...others.map(([, resource]) => told(options, resource)),
-    ] as Reflector[];
+    ] as Watched[];
   }
 
   get hasSynced(): boolean {
-    return this.#reflectors.every(({ hasSynced }) => hasSynced);
+    return this.#watched.every(({ reflector }) => reflector.hasSynced);
   }
 
   /** What the watches wait for, in words; undefined where each of them has had its first list. */
   waitsFor(): { readonly text: string; readonly cause?: unknown } {
-    const failed = this.#reflectors.find(({ hasSynced }) => !hasSynced)?.lastFailure();
+    const failed = this.#watched.find(({ reflector }) => !reflector.hasSynced)?.reflector.lastFailure();
     if (failed === undefined) return { text: 'the objects of the cluster are not listed' };
     const { error } = failed;
     const text = `the objects of the cluster are not listed: ${error instanceof Error ? error.message : 'a list failed'}`;
     return { text, cause: error };
   }
 
+  /** The resources that can be neither listed nor watched now: one problem for each that was refused, and one for all that got no answer. */
+  problems(): Problem[] {
+    const failing = this.#watched.map(({ failing: read }) => read()).filter((one) => one !== undefined);
+    const groups = Map.groupBy(failing, ({ resource, error }) => (hasAnswer(error) ? resource : failureInWords(error).kind));
+    return Array.from(groups.values(), problemOfAll);
+  }
+
   /** Resolves once each resource has been listed and the sink has been told of all that there is. */
   async start(): Promise<void> {
-    await Promise.all(this.#reflectors.map((each) => each.start()));
+    await Promise.all(this.#watched.map(({ reflector }) => reflector.start()));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#reflectors.map((each) => each.stop()));
+    await Promise.all(this.#watched.map(({ reflector }) => reflector.stop()));
   }
 }
 
@@ -100,13 +112,13 @@ function told(
   options: ClusterWatchesOptions,
   resource: ApiResource,
   own: Pick<ReflectorOptions<ApiObject>, 'store'> = {},
-): Reflector {
+): Watched {
   const [name] = Object.entries(eventResources).find(([, one]) => one === resource) ?? [];
   const tell = (before: ApiObject | undefined, after: ApiObject | undefined): void => {
     if (name === undefined) return;
     options.sink.objectChanged(name as EventResource, before as JsonMembers | undefined, after as JsonMembers | undefined);
   };
-  return reflector<ApiObject>(options, resource, {
+  return watched<ApiObject>(options, resource, {
     ...own,
     handlers: {
       added: (object) => tell(undefined, object),
@@ -116,14 +128,89 @@ function told(
   });
 }
 
-function reflector<T extends ApiObject>(
+interface Watched<T extends ApiObject = ApiObject> {
+  readonly reflector: Reflector<T>;
+  readonly failing: () => FailingWatch | undefined;
+}
+
+/** A resource that can be neither listed nor watched now. */
+interface FailingWatch {
+  readonly resource: string;
+  readonly error: unknown;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+  readonly retryAt: number;
+  readonly attempt: number;
+}
+
+function hasAnswer(error: unknown): boolean {
+  // one that has begun well and breaks off says nothing of its resource
+  return (readApiFailure(error).status ?? 0) >= 300;
+}
+
+/** So many resources are named. */
+const mostNames = 3;
+
+function problemOfAll(all: readonly FailingWatch[]): Problem {
+  const names = all.map(({ resource }) => resource);
+  const others = names.length - mostNames;
+  const shown = others > 0 ? `${names.slice(0, mostNames).join(', ')} and ${others} more` : names.join(', ');
+  const [{ error } = { error: undefined }] = all;
+  return requestProblem(`${shown} can be neither listed nor watched`, error, {
+    since: Math.min(...all.map(({ since }) => since)),
+    attempt: Math.max(...all.map(({ attempt }) => attempt)),
+    retryAt: Math.min(...all.map(({ retryAt }) => retryAt)),
+  });
+}
+
+function watched<T extends ApiObject>(
   { transport, clock, random, logger, metrics }: ClusterWatchesOptions,
   resource: ApiResource<T>,
-  own: Partial<ReflectorOptions<T>>,
-): Reflector<T> {
+  { handlers, ...own }: Partial<ReflectorOptions<T>>,
+): Watched<T> {
   const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
+  const interrupted = (): void => failures.add();
   // the scheduler keeps each object for as long as the cluster has it, and reads all of it
-  return new Reflector<T>({ transport, resource, shareEqualParts: false, ...shared, ...own });
+  const options = { transport, resource, shareEqualParts: false, ...shared, ...own, handlers: { ...handlers, interrupted } };
+  const reflector = new Reflector<T>(options);
+  const failures = new WatchFailures(resource.resource, reflector, clock);
+  return { reflector, failing: () => failures.failing() };
+}
+
+/** Counts the lists and watches of one resource that failed in a row. */
+class WatchFailures {
+  readonly #resource: string;
+  readonly #reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>;
+  readonly #clock: SteadyClock;
+  #attempt = 0;
+  /** When the first one failed, by `elapsed` of the clock. */
+  #sinceMs = 0;
+  #heardAt: number | undefined;
+
+  constructor(resource: string, reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>, clock: SteadyClock) {
+    this.#resource = resource;
+    this.#reflector = reflector;
+    this.#clock = clock;
+  }
+
+  add(): void {
+    const heardAt = this.#reflector.lastObservedAt();
+    if (heardAt !== this.#heardAt || this.#attempt === 0) {
+      this.#attempt = 0;
+      this.#sinceMs = this.#clock.elapsed();
+    }
+    this.#heardAt = heardAt;
+    this.#attempt += 1;
+  }
+
+  /** Undefined once the server was heard from again. */
+  failing(): FailingWatch | undefined {
+    const failed = this.#reflector.lastFailure();
+    if (failed === undefined) return undefined;
+    const since = Math.round(this.#clock.now() - this.#clock.elapsed() + this.#sinceMs);
+    const { error, retryAt } = failed;
+    return { resource: this.#resource, error, since, attempt: this.#attempt, retryAt: Math.round(retryAt) };
+  }
 }
 
 /** What a plugin may ask for beside pods and nodes. */

@@ -1,14 +1,17 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { Wire } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { Problem } from '../../base/problem.ts';
 import { podObjectReference } from '../../client/events/event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from '../../client/events/event-sender.ts';
 import { newerEvents } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
+import { requestProblem } from '../reports/request-words.ts';
 
 export interface EventWriterOptions {
   readonly transport: ResourceTransport;
@@ -16,6 +19,8 @@ export interface EventWriterOptions {
   readonly identity: string;
   readonly clock: SteadyClock;
   readonly logger: Logger;
+  /** Told of each event that was taken or refused. Default: nobody is. */
+  readonly failures?: EventFailures;
 }
 
 /** So many events wait; one more is dropped. Bindings come first, so a storm of some thousand pods must find room here. */
@@ -26,7 +31,7 @@ const seriesMs = 360_000;
 
 /** Writes events to the apiserver, several at once. An event that happens again is counted in the first one's series. */
 export function eventWriter(options: EventWriterOptions): EventSender<SchedulingEvent, WireEvent, WireEvent> {
-  const { transport, identity, clock, logger } = options;
+  const { transport, identity, clock, logger, failures = new EventFailures(clock) } = options;
   const client = new ResourceClient(transport, newerEvents);
   // `flush` is waited for, so a wait for the next try keeps the process alive
   const common = { client, clock, mostWaiting, mostAtOnce, sameForMs: seriesMs, keepAlive: true };
@@ -38,23 +43,58 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       const again = sender.countAgain(key);
       if (again !== undefined) {
         const series = { count: again.count, lastObservedTime: formatMicroTime(now) };
-        return () => sender.raise({ ...again.first, series }, { series });
+        return () => sender.raise({ ...again.first, series }, { series }).then(() => failures.end());
       }
       const object = eventObject(event, identity, now, sender.newName(event.pod.metadata?.name ?? ''));
       // before it is written: the same one may be on its way beside it
       sender.remember(key, object, clock.elapsed());
-      return () => sender.create(object);
+      return () => sender.create(object).then(() => failures.end());
     },
-    retryIn({ reason }, err, tries) {
+    retryIn({ reason, pod }, err, tries) {
       // a server that has refused it will refuse it again, and what this process may not write another one will tell
       const { status = 500 } = readApiFailure(err);
       const isWorthIt = classifyApiError(err) !== 'aborted' && (status >= 500 || status === 429);
       if (isWorthIt && tries < mostEventTries) return eventRetryMs;
-      logger.debug({ err, reason }, 'an event could not be written');
+      const errorClass = classifyApiError(err);
+      const isOwn = errorClass === 'aborted';
+      const attempt = isOwn ? 1 : failures.add(err);
+      const fields = { err, errorClass, ...podFields(pod.metadata), reason, attempt };
+      // who may not write events may write none of very many
+      logger[isOwn || attempt > 1 ? 'debug' : 'warn'](fields, 'an event could not be written');
       return undefined;
     },
   });
   return sender;
+}
+
+/** Whether events are refused: how many in a row, and since when. */
+export class EventFailures {
+  readonly #clock: SteadyClock;
+  #last: { readonly error: unknown; readonly sinceMs: number; readonly attempt: number } | undefined;
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  /** Returns how many have been refused in a row. */
+  add(error: unknown): number {
+    const { sinceMs = this.#clock.elapsed(), attempt = 0 } = this.#last ?? {};
+    this.#last = { error, sinceMs, attempt: attempt + 1 };
+    return attempt + 1;
+  }
+
+  /** One was taken. */
+  end(): void {
+    this.#last = undefined;
+  }
+
+  /** Undefined where the last one was taken, and before the first. */
+  problem(): Problem | undefined {
+    if (this.#last === undefined) return undefined;
+    const { error, sinceMs, attempt } = this.#last;
+    const since = Math.round(this.#clock.now() - this.#clock.elapsed() + sinceMs);
+    return requestProblem('events cannot be written', error, { since, attempt });
+  }
 }
 
 /** An event of `events.k8s.io`, as it stands in JSON. */

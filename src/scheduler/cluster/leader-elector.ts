@@ -3,11 +3,13 @@ import type { WireLease } from '../../api/json/types.ts';
 import { type CancelTimer, sleep } from '../../base/clock.ts';
 import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { type Problem, problemFields } from '../../base/problem.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError, type ErrorClass, type RetriedError, unlessGone } from '../../client/resources/error-class.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';
+import { requestProblem } from '../reports/request-words.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
 import { heldLease, ObservedLease, releasedLease } from './observed-lease.ts';
 
@@ -70,6 +72,11 @@ export class LeaderElector {
   lastFailure(): RetriedError | undefined {
     const { last } = this.#failures;
     return last && retriedError(last);
+  }
+
+  /** The same as a problem, with what would help; undefined where the last try has not failed. Another holder is no failure. */
+  problem(): Problem | undefined {
+    return this.#failures.problem();
   }
 
   /** Begins to contend. Throws ERR_ALREADY_STARTED, and ERR_STOPPED after `stop()`. */
@@ -175,8 +182,13 @@ export class LeaderElector {
     this.#isLeading = false;
     const { logger, onStopped } = this.#options;
     callGuarded(onStopped, (err) => logger.error({ err }, 'a callback of the leader elector failed'));
-    if (!this.#stopping.signal.aborted && this.#runState.name === 'running')
-      logger.warn({ ...this.#leaseName, identity: this.#options.identity }, 'is the leader no more');
+    const { holder } = this;
+    const fields = {
+      ...this.#leaseName,
+      identity: this.#options.identity,
+      ...(holder !== undefined && { holderIdentity: holder }),
+    };
+    if (!this.#stopping.signal.aborted && this.#runState.name === 'running') logger.warn(fields, 'is the leader no more');
   }
 
   /** One try: a Lease that is not given up runs out. */
@@ -207,6 +219,9 @@ class LeaseFailures {
   #last: LastFailure | undefined;
   #sinceMs: number | undefined;
   #toldMs: number | undefined;
+  /** From the first failure to the last one, and how many there are. */
+  #lastedMs = 0;
+  #attempt = 0;
 
   constructor(options: CheckedLeaderOptions) {
     this.#options = options;
@@ -217,14 +232,26 @@ class LeaseFailures {
     return this.#last;
   }
 
+  problem(): Problem | undefined {
+    if (this.#last === undefined) return undefined;
+    const { error, at, retryAt } = this.#last;
+    const { namespace, name } = this.#options;
+    const what = `the Lease ${namespace}/${name} can be neither taken nor renewed`;
+    return requestProblem(what, error, { since: Math.round(at - this.#lastedMs), attempt: this.#attempt, retryAt });
+  }
+
   add(error: unknown, retryInMs: number): void {
     const { clock, logger, namespace, name, identity } = this.#options;
     const at = clock.now();
-    this.#last = { error, at, retryAt: at + retryInMs };
+    this.#last = { error, at, retryAt: Math.round(at + retryInMs) };
     const elapsedMs = clock.elapsed();
     this.#sinceMs ??= elapsedMs;
-    const fields = { err: error, namespace, name, identity };
-    if (!this.#isToBeTold(error, elapsedMs - this.#sinceMs, elapsedMs)) {
+    this.#lastedMs = elapsedMs - this.#sinceMs;
+    this.#attempt += 1;
+    const problem = this.problem();
+    const more = problem === undefined ? {} : problemFields(problem, at);
+    const fields = { err: error, errorClass: classifyApiError(error), namespace, name, identity, ...more };
+    if (!this.#isToBeTold(error, this.#lastedMs, elapsedMs)) {
       logger.debug(fields, 'the Lease of the leader was not renewed');
       return;
     }
@@ -236,6 +263,7 @@ class LeaseFailures {
   end(): void {
     this.#last = undefined;
     this.#sinceMs = undefined;
+    this.#attempt = 0;
   }
 
   #isToBeTold(error: unknown, lastedMs: number, elapsedMs: number): boolean {

@@ -3,6 +3,7 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
+import type { SteadyTime } from '../queue/backoff-queue.ts';
 import { type PlacedPod, refusedNode } from './scheduling-cycle.ts';
 import type { StatusWrites } from './status-writes.ts';
 
@@ -25,6 +26,7 @@ export type BindingEnd =
 export interface BindingCyclesOptions {
   readonly writes: StatusWrites;
   readonly clock: Clock;
+  readonly time: SteadyTime;
   /** How many pods are bound at once. */
   readonly mostBindings: number;
   /** How long the binding of one pod may take once it is permitted, in milliseconds. */
@@ -38,6 +40,8 @@ export interface BindingCyclesOptions {
 interface RunningBinding {
   readonly controller: AbortController;
   ended: Promise<void>;
+  /** Since when it waits for permits, or after that is under way; by the time of the queue. */
+  since: number;
   /** True once the plugins that bind are asked: from then on the pod may be on its node. */
   isSent: boolean;
 }
@@ -73,10 +77,22 @@ export class BindingCycles {
     return this.#running.has(uid);
   }
 
+  /** The uids of the pods whose binding has begun and not ended. */
+  uids(): Iterable<string> {
+    return this.#running.keys();
+  }
+
+  /** Which permits a binding waits for, or none, and since when; undefined for a pod without one. */
+  progressOf(uid: string): { readonly permits: readonly string[]; readonly since: number } | undefined {
+    const binding = this.#running.get(uid);
+    return binding && { permits: this.permits.awaitedBy(uid), since: binding.since };
+  }
+
   begin(placed: PlacedPod, waits: ReadonlyMap<string, number>): void {
     const { podInfo, framework, nodeName } = placed;
     const { uid, pod } = podInfo;
-    const binding: RunningBinding = { controller: new AbortController(), ended: Promise.resolve(), isSent: false };
+    const since = this.#options.time.time();
+    const binding: RunningBinding = { controller: new AbortController(), ended: Promise.resolve(), since, isSent: false };
     this.#running.set(uid, binding);
     // what scales the cluster is to know which node a pod waits for
     if (waits.size > 0 || framework.binding.hasPreBind) this.#options.writes.write(pod, { nominatedNodeName: nodeName });
@@ -122,6 +138,7 @@ export class BindingCycles {
     try {
       const refused = waits.size === 0 ? undefined : await this.permits.wait(placed.podInfo.uid, waits);
       if (refused !== undefined) return this.#refused(placed, refused, signal);
+      if (waits.size > 0) binding.since = this.#options.time.time();
       await this.#slots.run(() => this.#bind(placed, binding), signal).finally(() => this.#freed());
       return { isBound: true };
     } catch (error) {
@@ -178,6 +195,11 @@ class WaitingPermits {
   /** The uids of the pods, and which plugins have yet to allow each. */
   list(): ReadonlyMap<string, readonly string[]> {
     return new Map([...this.#pods].map(([uid, { timers }]) => [uid, [...timers.keys()]]));
+  }
+
+  /** The plugins that have yet to allow the pod; none for one that does not wait. */
+  awaitedBy(uid: string): readonly string[] {
+    return [...(this.#pods.get(uid)?.timers.keys() ?? [])];
   }
 
   /** Resolves to undefined once each of these plugins has allowed the pod, and to a rejection once one has refused it or its time is over. */

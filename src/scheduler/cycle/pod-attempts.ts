@@ -8,10 +8,12 @@ import type { Frameworks } from '../profile/profile-plugins.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { LastAttempts } from '../reports/explain-pod.ts';
+import type { LastAttempts } from '../reports/last-attempts.ts';
+import { errorFields } from '../reports/request-words.ts';
 import type { SchedulerMetrics } from '../reports/scheduler-metrics.ts';
 import { BindingCycles, type BindingCyclesOptions, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
+import { wordsOfAttempt } from './failure-words.ts';
 import type { PlacedPod, SchedulingCycle } from './scheduling-cycle.ts';
 
 export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd'> {
@@ -29,6 +31,8 @@ export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd'> 
 }
 
 const suspended = 'the scheduler was suspended';
+/** Takes back a node that the pod was promised. */
+const noPromise = { nominatedNodeName: '', message: '' };
 
 /** Tries one pod after another, and does what follows from each attempt and from the end of each binding. */
 export class PodAttempts {
@@ -102,9 +106,9 @@ export class PodAttempts {
       return;
     }
     this.#failed += 1;
-    const { error, made } = outcome;
+    const { error, made, nodeName } = outcome;
     // without a plugin that makes room, or where it failed, a promised node is taken back
-    failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
+    failures.add(attempt, { error, nodeName, made: made ?? noPromise });
     if (made?.actions !== undefined) {
       metrics.preempted(made.actions.length);
       preemptions.begin(podInfo, made.actions);
@@ -129,13 +133,18 @@ export class PodAttempts {
     cycle.undo(placed);
     // its place is free for the others; a pod that was rejected is not helped by its own
     if (!end.isRejected) changes.placeGivenBack(podInfo, nodeName);
-    failures.add(placed, this.#isSuspended ? new BindingGivenUp(suspended) : end.error, '');
+    const error = this.#isSuspended ? new BindingGivenUp(suspended) : end.error;
+    failures.add(placed, { error, nodeName, made: noPromise });
     if (end.isRejected) changes.placeGivenBack(podInfo, nodeName, ({ uid }) => uid !== podInfo.uid);
   }
 
   /** Whatever fails at one pod, the others are tried all the same, and it comes back. */
   #failedAt({ podInfo }: QueuedPodInfo, err: unknown): void {
-    this.#options.logger.error({ err, ...podFields(podInfo) }, 'the scheduler has failed at a pod');
-    this.#options.queue.giveBack(podInfo.uid, { unschedulablePlugins: [], pendingPlugins: [] });
+    const { logger, queue, lastAttempts, time } = this.#options;
+    logger.error({ err, ...errorFields(err), ...podFields(podInfo) }, 'the scheduler has failed at a pod');
+    const latest = queue.giveBack(podInfo.uid, { unschedulablePlugins: [], pendingPlugins: [] });
+    if (latest === undefined) return;
+    const words = wordsOfAttempt(err, undefined);
+    lastAttempts.set(podInfo.uid, { at: time.time(), words, diagnosis: undefined, preemption: undefined });
   }
 }

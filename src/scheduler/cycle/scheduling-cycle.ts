@@ -10,6 +10,7 @@ import type { PluginRejection, PostFilterAnswer } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
+import { pluginField } from '../reports/request-words.ts';
 import type { SchedulingAlgorithm } from './algorithm.ts';
 
 /** One try to place a pod. */
@@ -43,7 +44,13 @@ export function refusedNode({ podInfo }: Attempt, nodeName: string, rejection: P
 export type AttemptOutcome =
   | { readonly placed: PlacedPod; readonly waits: ReadonlyMap<string, number> }
   /** `made`: what postFilter found for a pod that fits nowhere. */
-  | { readonly placed?: undefined; readonly error: unknown; readonly made?: PostFilterAnswer | undefined };
+  | {
+      readonly placed?: undefined;
+      readonly error: unknown;
+      readonly made?: PostFilterAnswer | undefined;
+      /** The node that was taken from it again. */
+      readonly nodeName?: string;
+    };
 
 export interface SchedulingCycleOptions {
   readonly cache: SchedulerCache;
@@ -101,10 +108,10 @@ export class SchedulingCycle {
       const { rejection = refused, waits } = refused === undefined ? framework.binding.permit(state, podInfo, nodeName) : noWaits;
       if (rejection === undefined) return { placed, waits };
       this.undo(placed);
-      return { error: refusedNode(placed, nodeName, rejection) };
+      return { error: refusedNode(placed, nodeName, rejection), nodeName };
     } catch (error) {
       this.undo(placed);
-      return { error };
+      return { error, nodeName };
     }
   }
 
@@ -112,7 +119,7 @@ export class SchedulingCycle {
     const { logger, canEvict } = this.#options;
     const found = callGuarded(
       () => framework.postFilter(state, podInfo, diagnosis),
-      (err) => logger.error({ err, ...podFields(podInfo) }, 'no room could be made for a pod'),
+      (err) => logger.error({ err, ...pluginField(err), ...podFields(podInfo) }, 'no room could be made for a pod'),
     );
     const made = canEvict || (found?.actions ?? []).length === 0 ? found : cannotEvict;
     return { error: new FitError(pod, diagnosis, made?.message), made };

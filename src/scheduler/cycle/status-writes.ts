@@ -3,7 +3,19 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { frozenProblem, type Problem } from '../../base/problem.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import type { SteadyTime } from '../queue/backoff-queue.ts';
+import type { FailureWords } from '../reports/last-attempts.ts';
+import { errorFields, wordsOfRequest } from '../reports/request-words.ts';
+
+export interface StatusWritesOptions {
+  readonly client: Pick<SchedulerClient, 'patchStatus'>;
+  readonly clock: Clock;
+  readonly time: SteadyTime;
+  readonly logger: Logger;
+}
 
 interface Write {
   readonly pod: WirePod;
@@ -23,7 +35,9 @@ const timeoutMs = 30_000;
 export class StatusWrites {
   readonly #client: Pick<SchedulerClient, 'patchStatus'>;
   readonly #clock: Clock;
+  readonly #time: SteadyTime;
   readonly #logger: Logger;
+  readonly #failures = new WriteFailures();
   readonly #waiting = new Map<string, Write>();
   /** By uid, the writes under way. */
   readonly #writing = new Map<string, Promise<void>>();
@@ -32,9 +46,10 @@ export class StatusWrites {
   #giveUp = new AbortController();
   #isStopped = false;
 
-  constructor(client: Pick<SchedulerClient, 'patchStatus'>, clock: Clock, logger: Logger) {
+  constructor({ client, clock, time, logger }: StatusWritesOptions) {
     this.#client = client;
     this.#clock = clock;
+    this.#time = time;
     this.#logger = logger;
   }
 
@@ -56,11 +71,18 @@ export class StatusWrites {
   /** The pod is bound, or gone. */
   forget(uid: string): void {
     this.#promised.delete(uid);
+    this.#failures.delete(uid);
+  }
+
+  /** What is wrong with the writes: the last one that failed, of a pod of which no later one has succeeded. */
+  problem(): Problem | undefined {
+    return this.#failures.problem(this.#clock.now() - this.#time.time());
   }
 
   /** Drops what waits, and gives up what is under way. */
   abort(): void {
     this.#waiting.clear();
+    this.#failures.clear();
     this.#giveUp.abort();
     this.#giveUp = new AbortController();
   }
@@ -115,10 +137,55 @@ export class StatusWrites {
     const late = (): Error => new Error(`no answer within ${timeoutMs} ms`);
     try {
       await callWithin((over) => this.#client.patchStatus(pod, change, over), { clock: this.#clock, timeoutMs, signal, late });
+      this.#failures.delete(pod.metadata?.uid ?? '');
     } catch (err) {
+      if (signal.aborted) return;
       const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
-      const fields = { err, ...podFields({ namespace, name, uid }) };
-      if (!signal.aborted) this.#logger.warn(fields, 'the status of a pod could not be written');
+      const attempt = this.#failures.add({ namespace, name, uid }, err, this.#time.time());
+      const fields = { err, ...errorFields(err), ...podFields({ namespace, name, uid }), attempt };
+      this.#logger.warn(fields, 'the status of a pod could not be written');
     }
+  }
+}
+
+/** So many pods whose status could not be written are remembered. */
+const mostFailures = 1000;
+
+interface WriteFailure extends FailureWords {
+  readonly since: number;
+  readonly attempt: number;
+}
+
+/** By pod, the writes that failed and that none has followed which succeeded. */
+class WriteFailures {
+  /** The one that failed last comes last. */
+  readonly #failures = new Map<string, WriteFailure>();
+
+  /** Returns how many of the pod have failed in a row. */
+  add({ uid, namespace, name }: Pick<PodInfo, 'uid' | 'namespace' | 'name'>, error: unknown, now: number): number {
+    const { since = now, attempt = 0 } = this.#failures.get(uid) ?? {};
+    this.#failures.delete(uid);
+    const [oldest] = this.#failures.keys();
+    if (oldest !== undefined && this.#failures.size >= mostFailures) this.#failures.delete(oldest);
+    const words = wordsOfRequest(`the status of the pod ${namespace}/${name} could not be written`, error);
+    this.#failures.set(uid, { ...words, since, attempt: attempt + 1 });
+    return attempt + 1;
+  }
+
+  delete(uid: string): void {
+    this.#failures.delete(uid);
+  }
+
+  clear(): void {
+    this.#failures.clear();
+  }
+
+  /** `toWall`: what a time of the queue lacks to one of the wall clock, in milliseconds. */
+  problem(toWall: number): Problem | undefined {
+    const last = [...this.#failures.values()].at(-1);
+    if (last === undefined) return undefined;
+    const others = this.#failures.size - 1;
+    const message = others === 0 ? last.message : `${last.message} (it is so with ${others} more pod${others === 1 ? '' : 's'})`;
+    return frozenProblem({ ...last, message, since: Math.round(last.since + toWall) });
   }
 }

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../base/concurrency/aborts.ts';
-import { callGuarded, type OnFailure } from '../../base/guard.ts';
+import { callGuarded } from '../../base/guard.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
 import {
@@ -19,6 +19,9 @@ export interface PermitOutcome {
   readonly waits: ReadonlyMap<string, number>;
 }
 
+/** Gets the error of a plugin that has no say any more, and the pod at which it failed. */
+export type OnPluginFailure = (error: PluginError, pod: PodInfo) => void;
+
 /** The longest that a plugin may let a pod wait. */
 const longestWaitMs = 15 * 60_000;
 
@@ -30,10 +33,10 @@ export class BindingRunner {
   readonly #preBinders: readonly PluginAt<'preBind'>[];
   readonly #binders: readonly PluginAt<'bind'>[];
   readonly #postBinders: readonly PluginAt<'postBind'>[];
-  readonly #onFailure: OnFailure;
+  readonly #onFailure: OnPluginFailure;
 
   /** `onFailure` gets the errors of plugins that have no say any more: of unreserve and postBind. */
-  constructor(profile: ProfilePlugins, onFailure: OnFailure) {
+  constructor(profile: ProfilePlugins, onFailure: OnPluginFailure) {
     this.#reservers = pluginsAt(profile, 'reserve');
     this.#unreservers = (profile.points?.reserve ?? profile.plugins).toReversed();
     this.#permitters = pluginsAt(profile, 'permit');
@@ -60,7 +63,7 @@ export class BindingRunner {
   /** Tells every plugin, the last one first. */
   unreserve(state: CycleState, pod: PodInfo, nodeName: string): void {
     for (const plugin of this.#unreservers) {
-      this.#tell(plugin.name, 'reserve', () => plugin.unreserve?.(state, pod, nodeName));
+      this.#tell(plugin.name, 'reserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
     }
   }
 
@@ -102,12 +105,12 @@ export class BindingRunner {
 
   postBind(state: CycleState, pod: PodInfo, nodeName: string): void {
     for (const plugin of this.#postBinders) {
-      this.#tell(plugin.name, 'postBind', () => plugin.postBind(state, pod, nodeName));
+      this.#tell(plugin.name, 'postBind', pod, () => plugin.postBind(state, pod, nodeName));
     }
   }
 
-  #tell(plugin: string, point: ExtensionPoint, call: () => unknown): void {
-    callGuarded(call, (error) => this.#onFailure(pluginFailure(plugin, point, error)));
+  #tell(plugin: string, point: ExtensionPoint, pod: PodInfo, call: () => unknown): void {
+    callGuarded(call, (error) => this.#onFailure(pluginFailure(plugin, point, error), pod));
   }
 }
 

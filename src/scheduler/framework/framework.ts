@@ -1,7 +1,6 @@
-import type { OnFailure } from '../../base/guard.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { BindingRunner } from './binding-runner.ts';
+import { BindingRunner, type OnPluginFailure } from './binding-runner.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './fit-error.ts';
 import {
@@ -38,7 +37,7 @@ export interface FrameworkContext {
   /** Told of each plugin that is asked to make room for a pod, before it is. Must not throw. Default: nobody is. */
   readonly onPostFilter?: (plugin: string) => void;
   /** Gets the errors of plugins that have no say any more: of unreserve and postBind. */
-  readonly onFailure: OnFailure;
+  readonly onFailure: OnPluginFailure;
 }
 
 /**

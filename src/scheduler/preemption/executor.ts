@@ -1,10 +1,14 @@
 // Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
+
 import type { WirePod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { NominatedPods, PostFilterAction } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
@@ -18,6 +22,8 @@ export interface PreemptionExecutorOptions {
   readonly withdraw: (pod: PodInfo) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told of the end of each preemption; `failure` is why a victim could not be deleted, if that is so. Must not throw. Default: nobody is. */
+  readonly onEnd?: (preemptor: PodInfo, failure: { readonly error: unknown } | undefined) => void;
 }
 
 /** What is to be done for one pod. */
@@ -69,11 +75,13 @@ export class PreemptionExecutor {
       await inParallel(victims.slice(0, -1), victimsAtATime, (victim) => this.#preempt(preemption, victim, signal));
       this.#running.set(preemptor.uid, last);
       await this.#preempt(preemption, last, signal);
+      this.#options.onEnd?.(preemptor, undefined);
       return cleared;
     } catch (err) {
       if (!signal.aborted) {
+        this.#options.onEnd?.(preemptor, { error: err });
         this.#options.logger.error(
-          { err, ...podFields(preemptor), node: nodeName },
+          { err, errorClass: classifyApiError(err), ...podFields(preemptor), node: nodeName },
           'a victim of preemption could not be deleted',
         );
       }
@@ -121,7 +129,10 @@ export class PreemptionExecutor {
       } catch (err) {
         cleared = false;
         if (!signal.aborted)
-          logger.warn({ err, ...podFields(info), node: nodeName }, 'a lesser pod could not be told that its node is taken');
+          logger.warn(
+            { err, errorClass: classifyApiError(err), ...podFields(info), node: nodeName },
+            'a lesser pod could not be told that its node is taken',
+          );
       }
     });
     return cleared;
@@ -150,17 +161,28 @@ async function inParallel<Item>(items: readonly Item[], most: number, work: (ite
   if (errors.length > 0) throw errors[0];
 }
 
+/** The wait after the second failure in a row at one pod, and after those that follow. */
+const retryWait = { firstMs: 1000, longestMs: 60_000 };
+/** Of so many pods the failures are counted. */
+const mostFailing = 1000;
+
 /** Carries out what postFilter has decided, beside the scheduling of other pods. */
 export class Preemptions {
   readonly #executor: PreemptionExecutor;
+  readonly #clock: Clock;
   readonly #activate: (podUID: string) => void;
   readonly #running = new Set<Promise<void>>();
+  /** By the uid of the pod that preempts, how many have failed in a row. */
+  readonly #failures = new BoundedMap<string, number>(mostFailing);
+  /** The pods that wait for their next try, with what ends the wait. */
+  readonly #waits = new Map<string, CancelTimer>();
   #giveUp = new AbortController();
   #isStopped = false;
 
   /** `activate` is called for a pod for which no room could be made: it is to be tried again. */
-  constructor(executor: PreemptionExecutor, activate: (podUID: string) => void) {
+  constructor(executor: PreemptionExecutor, clock: Clock, activate: (podUID: string) => void) {
     this.#executor = executor;
+    this.#clock = clock;
     this.#activate = activate;
   }
 
@@ -170,15 +192,18 @@ export class Preemptions {
   }
 
   begin(preemptor: PodInfo, actions: readonly PostFilterAction[]): void {
+    const { uid } = preemptor;
     const [first] = actions;
     if (first === undefined || this.#isStopped) return;
+    this.#endWait(uid);
     const victims = actions.map(({ victim }) => victim);
-    const work: Promise<void> = this.#executor
-      .execute({ preemptor, nodeName: first.nodeName, victims }, this.#giveUp.signal)
-      .then((isDone) => {
-        this.#running.delete(work);
-        if (!isDone && !this.#isStopped) this.#activate(preemptor.uid);
-      });
+    const { signal } = this.#giveUp;
+    const preemption = { preemptor, nodeName: first.nodeName, victims };
+    const work: Promise<void> = this.#executor.execute(preemption, signal).then((isDone) => {
+      this.#running.delete(work);
+      if (isDone) this.#failures.delete(uid);
+      else if (!this.#isStopped) this.#tryAgain(uid, signal.aborted);
+    });
     this.#running.add(work);
   }
 
@@ -190,6 +215,10 @@ export class Preemptions {
   abort(reason: string): void {
     this.#giveUp.abort(new Error(reason));
     this.#giveUp = new AbortController();
+    for (const uid of [...this.#waits.keys()]) {
+      this.#endWait(uid);
+      this.#activate(uid);
+    }
   }
 
   /** Gives up what is under way. */
@@ -197,5 +226,26 @@ export class Preemptions {
     this.#isStopped = true;
     this.abort('the scheduler was stopped');
     await this.flush();
+  }
+
+  /** At once where it was given up, or has failed for the first time; then a server that refuses it is left alone for longer and longer. */
+  #tryAgain(uid: string, wasGivenUp: boolean): void {
+    const failures = (this.#failures.get(uid) ?? 0) + 1;
+    if (wasGivenUp) this.#failures.delete(uid);
+    else this.#failures.set(uid, failures);
+    if (wasGivenUp || failures === 1) {
+      this.#activate(uid);
+      return;
+    }
+    const ended = (): void => {
+      this.#waits.delete(uid);
+      this.#activate(uid);
+    };
+    this.#waits.set(uid, this.#clock.setTimer(ended, nthDelayMs(failures - 1, retryWait)));
+  }
+
+  #endWait(uid: string): void {
+    this.#waits.get(uid)?.();
+    this.#waits.delete(uid);
   }
 }

@@ -22,7 +22,13 @@ export interface QueuedPodInfo extends QueuedPod {
   /** The plugin that keeps it from being tried. */
   readonly gatedBy: string | undefined;
   /** Why it is gated. */
-  readonly gate: Rejection | undefined;
+  readonly gate: PodGate | undefined;
+}
+
+/** Why a pod is kept from being tried. */
+export interface PodGate extends Rejection {
+  /** True where the plugin could not say whether the pod may be tried. */
+  readonly hasFailed?: boolean;
 }
 
 /** The same, as the queue alone may change it. */
@@ -36,7 +42,7 @@ export interface QueueEntry extends QueuedPodInfo {
   unschedulablePlugins: Set<string>;
   pendingPlugins: Set<string>;
   gatedBy: string | undefined;
-  gate: Rejection | undefined;
+  gate: PodGate | undefined;
   /** When its back-off ends; undefined where that is not worked out yet. */
   backoffEnd: number | undefined;
 }

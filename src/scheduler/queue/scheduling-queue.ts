@@ -228,6 +228,13 @@ export class SchedulingQueue {
     return this.#interest.hasEvents(schedulerNameOf(info), plugin);
   }
 
+  /** The uids of the pods that a plugin keeps from being tried. */
+  gatedUids(): string[] {
+    return [...this.#waiting.unschedulable.values()].flatMap(({ gatedBy, podInfo }) =>
+      gatedBy === undefined ? [] : podInfo.uid,
+    );
+  }
+
   /** How many pods there are at each place. */
   counts(): QueueCounts {
     const { activeSize, backoff, unschedulable } = this.#waiting;

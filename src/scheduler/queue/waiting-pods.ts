@@ -2,12 +2,12 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { PluginAt, Rejection } from '../framework/plugin.ts';
+import type { PluginAt } from '../framework/plugin.ts';
 import { asRejection, pluginFailure } from '../framework/plugin-error.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, BackoffQueue, type SteadyTime } from './backoff-queue.ts';
 import type { Requeueing } from './event-interest.ts';
-import { type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
+import { type PodGate, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
 
 /** Where a pod waits. */
 export type Place = 'active' | 'backoff' | 'unschedulable';
@@ -211,7 +211,7 @@ function askGates(entry: QueueEntry, plugins: readonly GatingPlugin[], logger: L
   entry.gate = undefined;
 }
 
-function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): Rejection | undefined {
+function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): PodGate | undefined {
   try {
     const answer: unknown = plugin.preEnqueue(podInfo.pod);
     return answer === undefined ? undefined : asRejection(plugin.name, 'preEnqueue', answer);
@@ -221,6 +221,6 @@ function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): 
       { err, plugin: plugin.name, ...podFields(podInfo) },
       'a plugin could not say whether a pod may be tried; the pod waits',
     );
-    return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)] };
+    return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)], hasFailed: true };
   }
 }

@@ -1,26 +1,24 @@
-import { errorText } from '../../base/errors.ts';
-import { type Diagnosis, FitError } from '../framework/fit-error.ts';
+import { frozenProblem, type PodProblem } from '../../base/problem.ts';
+import type { Diagnosis } from '../framework/fit-error.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
-import type { PodPlace } from '../queue/scheduling-queue.ts';
+import { capitalized } from './plugin-help.ts';
+import { type KnownOfAttempts, lastingText, type PodTrouble, podTrouble } from './pod-problem.ts';
 
-/** Where a pod is on its way to a node. */
-export type PodSchedulingState =
-  /** It is not known: gone, or meant for another scheduler. */
-  | 'unknown'
-  /** It is on its node. */
-  | 'placed'
-  /** Its node is chosen, and it is being bound. */
-  | 'binding'
-  /** It is being tried. */
-  | 'trying'
-  /** It can be tried, and comes after the pods before it. */
-  | 'ready'
-  /** It failed, and is tried again after a back-off. */
-  | 'backoff'
-  /** It fits on no node, and waits for a change that may help. */
-  | 'waiting'
-  /** A plugin keeps it from being tried. */
-  | 'gated';
+/**
+ * Where a pod is on its way to a node.
+ *
+ * | state | the pod | what comes next |
+ * |---|---|---|
+ * | `unknown` | is not known: gone, never told of, or meant for a scheduler of another name | nothing |
+ * | `gated` | is kept from being tried by a plugin, such as by its `schedulingGates` | a change of the pod, or what the plugin waits for |
+ * | `ready` | can be tried, and comes after the pods before it | its turn |
+ * | `trying` | is being tried | a node, or a reason why there is none |
+ * | `waiting` | fits on no node | a change that may help, and in any case a try after five minutes |
+ * | `backoff` | failed | a try at `nextAttemptAt` |
+ * | `binding` | has a node, waits for the permit of a plugin or is being bound | its binding, or another try |
+ * | `placed` | is on its node | nothing |
+ */
+export type PodSchedulingState = 'unknown' | 'placed' | 'binding' | 'trying' | 'ready' | 'backoff' | 'waiting' | 'gated';
 
 /** Why a pod does not fit on one node. */
 export interface NodeVerdict {
@@ -36,6 +34,12 @@ export interface NodeVerdict {
 
 /** Why a pod is where it is. */
 export interface PodSchedulingExplanation {
+  /** The uid that was asked about. */
+  readonly podUID: string;
+  /** The pod's namespace; empty where the pod is not known. */
+  readonly podNamespace: string;
+  /** The pod's name; empty where the pod is not known. */
+  readonly podName: string;
   /** Where the pod is on its way to a node. */
   readonly state: PodSchedulingState;
   /** How often the pod was tried. */
@@ -44,49 +48,64 @@ export interface PodSchedulingExplanation {
   readonly nextAttemptAt: number | undefined;
   /** Why no node fits, in the order of the nodes' names. Empty where the pod as such was rejected, or failed with an error. */
   readonly nodes: readonly NodeVerdict[];
+  /**
+   * What is wrong with the pod: it fits nowhere, waits for something, or fails. Undefined where nothing is wrong: it is on its node, or has
+   * not failed yet; also while this process is not to schedule.
+   */
+  readonly problem: PodProblem | undefined;
   /** All of it in words, for people: several lines, the first says where the pod is. The words may change. */
   readonly text: string;
 }
 
-/** What is known of a pod. */
-export interface KnownOfAttempts {
-  readonly uid: string;
-  readonly place: PodPlace | undefined;
-  /** The node that it has, assumed or not. */
-  readonly placed: { readonly key: string; readonly nodeName: string; readonly isBound: boolean } | undefined;
-  readonly last: LastAttempt | undefined;
-  /** The names of the nodes that there are. */
-  readonly nodeNames: Iterable<string>;
-  /** By the time of the queue, which setting the clock does not move. */
-  readonly now: number;
-  /** The same moment by the wall clock. */
-  readonly wallNow: number;
-  /** True where the plugin has said which changes may help a pod that it rejects. */
-  readonly asksForEvents: (plugin: string) => boolean;
-  /** How long a pod waits at most for a change, in milliseconds. */
-  readonly maxInUnschedulableMs: number;
-}
-
-/** Says why a pod is pending: where it is, how its last attempt failed, and what each node has against it. */
+/** Says why a pod is pending: where it is, how its last attempt failed, what each node has against it, and what would help. */
 export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
   const { placed, place, last } = known;
   const state = stateOf(known);
   const isPending = place !== undefined && placed === undefined;
   const nodes = isPending ? verdicts(last?.diagnosis, known.nodeNames) : [];
+  const trouble = podTrouble(known);
+  const problem = trouble && schedulingProblem(trouble, known);
   const lines = [firstLine(state, known)];
   if (isPending && last !== undefined) {
-    lines.push(`Its last attempt, ${durationInWords(known.now - last.at)} ago, failed: ${last.message}`);
+    const { message } = frozenProblem({ ...last.words, attempt: 0 });
+    lines.push(`Its last attempt, ${durationInWords(known.now - last.at)} ago, failed: ${message}.`);
     lines.push(...nodes.map(verdictLine));
     if (last.fitsNowhere && last.diagnosis === undefined) lines.push('What each node had against it is no longer kept.');
   }
+  if (trouble !== undefined && problem !== undefined) lines.push(...troubleLines(trouble, problem, lines.join('\n'), known.now));
   if (state === 'waiting') lines.push(wakingLine(known));
+  if (problem?.help !== undefined) lines.push(problem.help);
   return {
+    ...podNames(known),
     state,
     attempts: place?.info.attempts ?? 0,
     nextAttemptAt: state === 'backoff' ? wallTime(place?.backoffEnd, known) : undefined,
     nodes,
+    problem,
     text: lines.join('\n'),
   };
+}
+
+/** What is wrong, unless it was said already, and for how long it has been so. */
+function troubleLines(trouble: PodTrouble, { message }: PodProblem, said: string, now: number): string[] {
+  const lasting = lastingText(trouble, now);
+  // the first line says of a gate what there is to say
+  const isSaid = trouble.kind === 'gated' || said.includes(message);
+  return [...(isSaid ? [] : [`${capitalized(message)}.`]), ...(lasting === undefined ? [] : [lasting])];
+}
+
+/** The trouble as a problem that can be handed out: its times are those of the wall clock. */
+export function schedulingProblem(
+  { kind, message, attempt, since, retryAt, help }: PodTrouble,
+  known: KnownOfAttempts,
+): PodProblem {
+  const times = { since: wallTime(since, known), attempt, retryAt: wallTime(retryAt, known) };
+  return frozenProblem({ kind, message, ...times, help: help(), ...podNames(known) });
+}
+
+function podNames({ uid, place, placed }: KnownOfAttempts): Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'> {
+  const { namespace = '', name = '' } = place?.info.podInfo ?? placed?.podInfo ?? {};
+  return { podUID: uid, podNamespace: namespace, podName: name };
 }
 
 /** What is told to others is a time of their clocks. */
@@ -104,7 +123,7 @@ function stateOf({ place, placed }: KnownOfAttempts): PodSchedulingState {
 }
 
 function firstLine(state: PodSchedulingState, { uid, place, placed, now }: KnownOfAttempts): string {
-  const key = place?.info.podInfo.key ?? placed?.key ?? '';
+  const key = place?.info.podInfo.key ?? placed?.podInfo.key ?? '';
   const tried = triedInWords(place?.info.attempts ?? 0);
   switch (state) {
     case 'unknown':
@@ -129,11 +148,11 @@ function firstLine(state: PodSchedulingState, { uid, place, placed, now }: Known
 }
 
 /** What each node has against the pod. Where preFilter left only some nodes to look at, the others share a reason. */
-function verdicts(diagnosis: Diagnosis | undefined, nodeNames: Iterable<string>): NodeVerdict[] {
+function verdicts(diagnosis: Diagnosis | undefined, nodeNames: () => Iterable<string>): NodeVerdict[] {
   if (diagnosis === undefined || diagnosis.isRejectedAsSuch) return [];
   const { failures, rest } = diagnosis;
   const others =
-    rest === undefined ? [] : [...nodeNames].filter((name) => !failures.has(name)).map((name) => verdict(name, rest));
+    rest === undefined ? [] : [...nodeNames()].filter((name) => !failures.has(name)).map((name) => verdict(name, rest));
   const looked = Array.from(failures, ([name, rejection]) => verdict(name, rejection));
   return [...looked, ...others].sort((one, two) => (one.nodeName < two.nodeName ? -1 : 1));
 }
@@ -155,75 +174,6 @@ function wakingLine({ place, now, asksForEvents, maxInUnschedulableMs }: KnownOf
   if (helped.length === 0)
     return `It is tried again in about ${left}: ${namesInWords(plugins)} waits for no change that is known here.`;
   return `It is tried again when something changes that ${namesInWords(helped)} can be helped by, and in any case in about ${left}.`;
-}
-
-/** How a pod's last attempt failed. */
-interface LastAttempt {
-  /** By the time of the queue. */
-  readonly at: number;
-  readonly message: string;
-  /** True where no node fits; false for an error of another kind. */
-  readonly fitsNowhere: boolean;
-  /** Why no node fits, node by node; undefined for another error, and where it had to make room for those of later attempts. */
-  readonly diagnosis: Diagnosis | undefined;
-}
-
-/** How many nodes' reasons are kept, over all pods. */
-const mostReasons = 200_000;
-
-/**
- * How the last attempt of each pod failed. The reasons node by node are kept of the latest attempts alone, so that many pods that wait for
- * a place on many nodes cost no more than so much.
- */
-export class LastAttempts {
-  readonly #mostReasons: number;
-  /** The oldest first. */
-  readonly #attempts = new Map<string, LastAttempt>();
-  /** Those with a diagnosis; the oldest first. */
-  readonly #diagnosed = new Set<string>();
-  #reasons = 0;
-
-  constructor(most = mostReasons) {
-    this.#mostReasons = most;
-  }
-
-  get size(): number {
-    return this.#attempts.size;
-  }
-
-  get(uid: string): LastAttempt | undefined {
-    return this.#attempts.get(uid);
-  }
-
-  set(uid: string, at: number, error: unknown): void {
-    this.delete(uid);
-    const diagnosis = error instanceof FitError ? error.diagnosis : undefined;
-    this.#attempts.set(uid, { at, message: errorText(error), fitsNowhere: error instanceof FitError, diagnosis });
-    if (diagnosis === undefined) return;
-    this.#diagnosed.add(uid);
-    this.#reasons += diagnosis.failures.size;
-    this.#makeRoom(uid);
-  }
-
-  delete(uid: string): void {
-    this.#forgetDiagnosis(uid);
-    this.#attempts.delete(uid);
-  }
-
-  #makeRoom(latest: string): void {
-    for (const uid of this.#diagnosed) {
-      if (this.#reasons <= this.#mostReasons || uid === latest) return;
-      this.#forgetDiagnosis(uid);
-    }
-  }
-
-  #forgetDiagnosis(uid: string): void {
-    const attempt = this.#attempts.get(uid);
-    if (attempt?.diagnosis === undefined) return;
-    this.#reasons -= attempt.diagnosis.failures.size;
-    this.#diagnosed.delete(uid);
-    this.#attempts.set(uid, { ...attempt, diagnosis: undefined });
-  }
 }
 
 /** A length of time for people: `less than a second`, `12 s`, `5 min`. */

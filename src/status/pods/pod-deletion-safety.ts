@@ -1,4 +1,5 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RuntimeContainer } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
@@ -139,11 +140,11 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
   }
 
   #failed(pod: Pod, probe: string, error: unknown): void {
-    this.#logger.warn({ ...fieldsOf(pod), probe, err: error }, 'a probe of the pod failed; the pod is kept');
+    this.#logger.warn({ ...podFields(pod.metadata), probe, err: error }, 'a probe of the pod failed; the pod is kept');
   }
 
   #notReclaimed(pod: Pod, reason: string): false {
-    this.#logger.debug({ ...fieldsOf(pod), reason }, 'pod resources are not reclaimed yet');
+    this.#logger.debug({ ...podFields(pod.metadata), reason }, 'pod resources are not reclaimed yet');
     return false;
   }
 }
@@ -152,8 +153,4 @@ function uidOf(pod: Pod): string {
   const uid = pod.metadata?.uid;
   if (!uid) throw new TypeError('the pod has no uid');
   return uid;
-}
-
-function fieldsOf({ metadata }: Pod): object {
-  return { pod: `${metadata?.namespace}/${metadata?.name}`, podUID: metadata?.uid };
 }

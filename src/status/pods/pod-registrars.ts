@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -61,7 +62,7 @@ export class PodRegistrars {
     for (const registrar of this.#registrars) {
       callGuarded(
         () => registrar[method](pod),
-        (err) => this.#logger.error({ err, method, podUID: pod.metadata?.uid }, 'a registrar of the pod manager failed'),
+        (err) => this.#logger.error({ err, method, ...podFields(pod.metadata) }, 'a registrar of the pod manager failed'),
       );
     }
   }

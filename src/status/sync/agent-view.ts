@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded, catchRejection, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
@@ -87,7 +88,7 @@ export class AgentView {
       return this.#copies.freshest(apiUID, managed);
     } catch (err) {
       if (this.#isFirst('status', podUID)) {
-        const fields = { podUID, err };
+        const fields = { ...podFields(managed?.metadata), podUID, err };
         this.#logger.error(
           fields,
           'the pod manager has a pod whose status cannot be read; it is read from the apiserver instead',
@@ -154,7 +155,7 @@ export class AgentView {
       return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
     } catch (err) {
       if (this.#isFirst('pod', podUID)) {
-        const fields = { podUID, err };
+        const fields = { ...namesOf(podUID, entry), err };
         this.#logger.error(
           fields,
           'the pod manager failed; nothing of the pod counts as ended, and this pod is not reported again',
@@ -172,17 +173,17 @@ export class AgentView {
       if (typeof answer === 'boolean') return answer === permission[question];
       // a promise is reported as such, at once: what it rejects with later would be about a pod that may be gone
       catchRejection(answer, ignoreFailure);
-      this.#report(question, podUID, { answer: typeof answer });
+      this.#report(question, podUID, entry, { type: typeof answer });
     } catch (err) {
-      this.#report(question, podUID, { err });
+      this.#report(question, podUID, entry, { err });
     }
     return false;
   }
 
-  #report(question: SafetyQuestion, podUID: string, fields: object): void {
+  #report(question: SafetyQuestion, podUID: string, entry: VersionedPodStatus, why: { type?: string; err?: unknown }): void {
     if (!this.#isFirst(question, podUID)) return;
     this.#logger.error(
-      { podUID, question, ...fields },
+      { ...namesOf(podUID, entry), question, ...why },
       'the pod deletion safety gave no boolean; the careful answer is taken, and this pod is not reported again',
     );
   }
@@ -214,6 +215,10 @@ export class AgentView {
     catchRejection(answer, (err) => this.#logger.error({ err, method }, 'the pod manager rejected'));
     throw new TypeError(`${method}() of the pod manager must return ${rule}, and returned ${typeof answer}`);
   }
+}
+
+function namesOf(podUID: string, { podNamespace, podName }: VersionedPodStatus): PodFields {
+  return podFields({ uid: podUID, namespace: podNamespace, name: podName });
 }
 
 function isMap(value: unknown): value is ReadonlyMap<string, string> {

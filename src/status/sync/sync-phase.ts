@@ -8,7 +8,28 @@ import type { RequestGate } from './request-gate.ts';
 import { isOvertaken, type Wait } from './sync-context.ts';
 import type { SyncRecords } from './sync-records.ts';
 
-/** Where a pod's newest status stands. */
+/**
+ * Where a pod's newest status stands. `explain(podUID).phase`, `snapshot()`, the errors of `flush` and the result of `stop` say it.
+ *
+ * | phase | the newest status | what follows |
+ * |---|---|---|
+ * | `unknown` | is not there: none was set for this uid, or its entry was dropped with the pod | `setPodStatus` |
+ * | `cache-only` | is only kept: the manager was made without a pod client | nothing is ever sent |
+ * | `not-started` | is only kept: the manager is not started yet, or was stopped | `start()`, or the next agent |
+ * | `pending` | waits for its turn | it is sent as soon as a slot is free |
+ * | `in-flight` | is on its way: a request for this pod is under way | its answer |
+ * | `in-sync` | is on the apiserver | nothing, until the agent or another writer changes it |
+ * | `paused` | waits with those of all pods: the apiserver asked for it (429), or no credentials are valid (401) | all go on when the pause ends |
+ * | `backing-off` | waits alone: the last request for this pod failed | the next try, at `retryAt` |
+ * | `quarantined` | was refused by the apiserver as invalid (400, 413, 415, 422), twice | a status or an API copy that is another |
+ * | `terminal-phase-held-back` | is on the apiserver but for its phase: a container of the pod could still run | `podCouldHaveRunningContainers` answers `false` |
+ * | `no-mirror-pod` | belongs to a static pod that the apiserver does not show | its mirror pod is created |
+ * | `deleting` | is on the apiserver, and the DELETE was accepted; finalizers hold the object | their owners remove them |
+ * | `gone` | has nowhere to go: the apiserver does not know the pod, another pod has its name now, or the pod manager has forgotten it | the entry is dropped |
+ *
+ * `in-sync` is the phase of a quiet pod. `pending`, `in-flight` and `paused` pass by themselves. Someone has to look at a pod that
+ * stays `backing-off` or `quarantined`: `lastError` has the words of the apiserver.
+ */
 export type PodSyncPhase =
   | 'unknown'
   | 'cache-only'

@@ -56,7 +56,7 @@ export class SyncReports {
     const lackingMs = this.lackingMs(podUID, entry);
     const delayMs = Math.round(lackingMs);
     metrics.observe('kubelet_pod_status_sync_duration_seconds', lackingMs / 1000);
-    logger.debug({ podUID, podNamespace, podName, version, patched, delayMs }, 'the apiserver has the version');
+    logger.debug({ podUID, podNamespace, podName, version, patched, sinceSetMs: delayMs }, 'the apiserver has the version');
     events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }
 
@@ -117,11 +117,19 @@ class SendLog {
     const { records } = this.#context;
     const acknowledgedVersion = shownVersion(records, podUID);
     const { version, podName, podNamespace } = entry;
-    const fields = { podUID, podNamespace, podName, version, acknowledgedVersion, urgent, why: this.#why(podUID, entry, cause) };
+    const fields = {
+      podUID,
+      podNamespace,
+      podName,
+      version,
+      acknowledgedVersion,
+      urgent,
+      reason: this.#reason(podUID, entry, cause),
+    };
     this.#logger.debug({ ...fields, ...this.#differs(podUID, entry, cause) }, 'a pod is to be sent');
   }
 
-  #why(podUID: string, { version }: VersionedPodStatus, cause: SendCause | undefined): string {
+  #reason(podUID: string, { version }: VersionedPodStatus, cause: SendCause | undefined): string {
     const { records } = this.#context;
     if (cause !== undefined && cause !== 'version') return causes[cause];
     if ((records.state(podUID)?.failures ?? 0) > 0) return 'the last attempt failed';

@@ -89,4 +89,19 @@ describe('what scripts add', () => {
     expect(page.url()).toContain('#setpodstatus');
     await page.context().close();
   });
+
+  it.each([
+    ['kubectl logs', 'guides/node-agent.html'],
+    ['stuck', 'guides/embed-the-status-manager.html'],
+    ['403', 'guides/rights.html'],
+  ])('is a search that shows a page about %j, as test/real/docs/search.test.ts says', async (text, path) => {
+    const page = await browser.newPage();
+    await page.goto(`${site.url}index.html`);
+    await page.locator('#tsd-search-trigger').click();
+    await page.locator('#tsd-search-status:empty').waitFor({ state: 'attached' });
+    await page.keyboard.type(text);
+    await page.locator(`#tsd-search-results a[href$="${path}"]`).click();
+    await page.waitForURL(`${site.url}${path}`);
+    await page.context().close();
+  });
 });

@@ -28,4 +28,9 @@ describe('the site, every page of it as the file says', () => {
     );
     expect(twice).toEqual([]);
   });
+
+  it('leads from a guide that speaks of the reference to its page', () => {
+    const guide = pages.find(({ path }) => path === 'guides/embed-the-status-manager.html');
+    expect(guide?.links).toContain(`${siteUrl}api/PodSyncPhase.html`);
+  });
 });

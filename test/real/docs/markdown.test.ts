@@ -43,9 +43,9 @@ describe('the Markdown files', () => {
   });
 
   it('say the language of each code fence: one that is checked, or plain text', () => {
-    // test/real/consumers/loggers.test.ts runs the loggers of this guide
+    // test/real/consumers runs these on the real packages: loggers.test.ts those of one guide, debug-recipes.test.ts those of the other
     const isRun = (place: string, language: string): boolean =>
-      language === 'js' && place.startsWith('docs/guides/logs-and-errors.md:');
+      language === 'js' && /^docs\/guides\/(?:logs-and-errors|debug)\.md:/.test(place);
     const unknown = documents
       .flatMap(fencesOf)
       .filter(({ language }) => !['ts', 'sh', 'yaml', 'json', 'promql', 'text'].includes(language))

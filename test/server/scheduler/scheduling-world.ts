@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ClusterScheduler, type ClusterSchedulerOptions } from '../../../src/scheduler.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
-import { podJson } from '../pods-contract/pods-contract-fixture.ts';
+import { type PodJsonOptions, podJson } from '../pods-contract/pods-contract-fixture.ts';
 
 const waitMs = 60_000;
 
@@ -42,24 +42,25 @@ export class SchedulingWorld implements AsyncDisposable {
   }
 
   /** Resolves to the node's name, which no other test has. */
-  async addNode(name: string, cpu: string): Promise<string> {
+  async addNode(name: string, cpu: string, spec: JsonObject = {}): Promise<string> {
     const nodeName = `${this.schedulerName}-${name}`;
     const labels = { 'example.com/test': this.schedulerName };
     const status = { allocatable: { cpu, memory: '8Gi', pods: '110' } };
-    await this.#server.admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: nodeName, labels }, status } });
+    await this.#server.admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: nodeName, labels }, spec, status } });
     this.#nodes.push(nodeName);
     return nodeName;
   }
 
-  async addPod(name: string, cpu: string): Promise<ServedPod> {
+  async addPod(name: string, cpu: string, { metadata = {}, spec: more = {} }: PodJsonOptions = {}): Promise<ServedPod> {
     const spec: JsonObject = {
       nodeName: null,
       schedulerName: this.schedulerName,
       nodeSelector: { 'example.com/test': this.schedulerName },
       tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }],
       containers: [{ name: 'main', image: 'example.test/main:1', resources: { requests: { cpu } } }],
+      ...more,
     };
-    return podOf(await this.#server.admin.createPod(this.namespace, podJson(name, { spec })));
+    return podOf(await this.#server.admin.createPod(this.namespace, podJson(name, { metadata, spec })));
   }
 
   async nodeOf(name: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 // Writes docs/when-something-is-wrong.md from the tables of the tests: `node test/server/stuck/page.ts`.
 import { writeFile } from 'node:fs/promises';
+import { stuckSchedulers } from '../scheduler/stuck-schedulers.ts';
 import { managerRows } from './manager-rows.ts';
 import { connectionRows, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
@@ -24,6 +25,11 @@ const sections: readonly Section[] = [
     rows: [...statusRows, ...managerRows],
   },
   { title: 'A pod and its provider', text: 'What a `ProviderNode` says of the pods that its provider runs.', rows: providerRows },
+  {
+    title: 'A scheduler and its pods',
+    text: 'What a `Scheduler` or a `ClusterScheduler` says of itself, and of a pod that has no node.',
+    rows: stuckSchedulers,
+  },
 ];
 
 export const pageFile = new URL('../../../docs/when-something-is-wrong.md', import.meta.url);

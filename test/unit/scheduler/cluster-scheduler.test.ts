@@ -22,6 +22,7 @@ describe('a scheduler of a cluster that has no right to its Lease', () => {
       expect.stringMatching(
         /^This process schedules nothing, because it is not the leader; its last try for the Lease failed: .*403/,
       ),
+      'Give the user that the message names the right that it names; deploy/scheduler-rbac.yaml has all that a scheduler needs.',
     ]);
     expect(scheduler.explain('gone').text).not.toContain('leader');
   });

@@ -97,6 +97,37 @@ describe('a binding that is given up while it waits for a status to be written',
   });
 });
 
+describe('a pod whose victims cannot be deleted', () => {
+  it('is tried again at once, then less and less often, and says so', async () => {
+    let asked = 0;
+    const client = {
+      bind: async () => {},
+      deletePod: async () => {
+        asked += 1;
+        throw new Error('not today');
+      },
+    };
+    const { clock, scheduler } = schedulerWorld({ client });
+    scheduler.setNode(node('n', '4'));
+    scheduler.setPod({ ...pod('low', '4'), spec: { ...pod('low', '4').spec, nodeName: 'n' } } as never);
+    scheduler.start();
+    scheduler.setPod(pod('high', '4', { priority: 10 }));
+    const counts: number[] = [];
+    for (const ms of [900, 1000, 2000, 4000, 120_000]) {
+      await clock.advance(ms);
+      counts.push(asked);
+    }
+    expect(counts).toEqual([2, 3, 4, 5, 9]);
+    expect(scheduler.explain('uid-high').problem).toMatchObject({
+      kind: 'client-failed',
+      message: 'a pod that is to go so that this one fits could not be deleted: not today',
+      podName: 'high',
+    });
+    await scheduler.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
 describe('a scheduler that is suspended', () => {
   it('marks and deletes no other victim, and tries the pod again when it is resumed', async () => {
     const asked: string[] = [];

@@ -131,7 +131,7 @@ describe('a scheduler', () => {
     expect([told, warnings]).toEqual([['bind web n'], []]);
     expect(scheduler.explain('uid-web')).toMatchObject({
       state: 'backoff',
-      text: expect.stringMatching(/failed: the scheduler was suspended\n?$/),
+      text: expect.stringMatching(/failed: the scheduler was suspended\.$/),
     });
     scheduler.setPod(pod('other'));
     await clock.advance(60_000);

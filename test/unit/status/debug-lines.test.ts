@@ -46,22 +46,22 @@ describe('the debug lines of a status manager', () => {
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'one' });
     expect(take(sent)).toMatchObject([
-      { podUID: uid, why: 'it is the first status of the pod', version: 1, acknowledgedVersion: 0 },
+      { podUID: uid, reason: 'it is the first status of the pod', version: 1, acknowledgedVersion: 0 },
     ]);
     await h.set(pod, { message: 'two' });
-    expect(take(sent)).toMatchObject([{ why: 'the status has changed', version: 2, acknowledgedVersion: 1, urgent: false }]);
+    expect(take(sent)).toMatchObject([{ reason: 'the status has changed', version: 2, acknowledgedVersion: 1, urgent: false }]);
     h.client.failNext('patch', { code: 503 });
     await h.set(pod, { message: 'three' });
     await h.clock.advance(10_000);
-    expect(take(sent)).toMatchObject([{ why: 'the status has changed' }, { why: 'the last attempt failed' }]);
+    expect(take(sent)).toMatchObject([{ reason: 'the status has changed' }, { reason: 'the last attempt failed' }]);
     h.manager.reconcile(uid);
     await h.calls();
-    expect(take(sent)).toMatchObject([{ why: 'reconcile() was called' }]);
+    expect(take(sent)).toMatchObject([{ reason: 'reconcile() was called' }]);
     h.rival(pod, { message: 'theirs', reason: 'Theirs' });
     h.observe(pod);
     await h.calls();
     expect(take(sent)).toMatchObject([
-      { why: 'the API copy says something else than the acknowledged version', differs: ['/reason', '/message'] },
+      { reason: 'the API copy says something else than the acknowledged version', differs: ['/reason', '/message'] },
     ]);
     expect(h.apiStatus(pod).message).toBe('three');
   });
@@ -76,7 +76,7 @@ describe('the debug lines of a status manager', () => {
     take(sent);
     h.safety.reclaimed = true;
     await h.batch();
-    expect(take(sent).map(({ why }) => why)).toContain('the deletion is due');
+    expect(take(sent).map(({ reason }) => reason)).toContain('the deletion is due');
   });
 
   it('say how long it took until the apiserver had a version', async () => {
@@ -91,7 +91,7 @@ describe('the debug lines of a status manager', () => {
         podName: 'foo',
         version: 1,
         patched: true,
-        delayMs: 0,
+        sinceSetMs: 0,
       },
     ]);
   });

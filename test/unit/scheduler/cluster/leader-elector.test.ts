@@ -174,12 +174,24 @@ describe('a leader elector', () => {
     expect(elector.lastFailure()).toBeUndefined();
     elector.start();
     await clock.advance(0);
-    expect(logged).toMatchObject([{ namespace: 'd', name: 'mine', identity: 'a', err: { status: 403 } }]);
+    expect(logged).toMatchObject([
+      {
+        ...{ namespace: 'd', name: 'mine', identity: 'a', err: { status: 403 }, errorClass: 'forbidden' },
+        ...{ attempt: 1, failingForMs: 0, retryInMs: 2000, help: expect.stringContaining('scheduler-rbac.yaml') },
+      },
+    ]);
+    const begun = clock.now();
+    expect(elector.problem()).toMatchObject({
+      ...{ kind: 'forbidden', message: 'the Lease d/mine can be neither taken nor renewed: no right' },
+      ...{ since: begun, attempt: 1, retryAt: begun + 2000 },
+    });
     expect(elector.lastFailure()).toMatchObject({ errorClass: 'forbidden', message: 'no right', retryAt: clock.now() + 2000 });
     await clock.advance(299_000);
     expect(logged).toHaveLength(1);
     await clock.advance(2000);
     expect(logged).toHaveLength(2);
+    expect(logged[1]).toMatchObject({ attempt: 151, failingForMs: 300_000 });
+    expect(elector.problem()).toMatchObject({ since: begun, attempt: 151 });
     await elector.stop();
   });
 
@@ -200,7 +212,7 @@ describe('a leader elector', () => {
     expect(logged).toHaveLength(1);
     server.fate = () => 'answered';
     await clock.advance(2000);
-    expect([elector.isLeader(), elector.lastFailure()]).toEqual([true, undefined]);
+    expect([elector.isLeader(), elector.lastFailure(), elector.problem()]).toEqual([true, undefined, undefined]);
     await elector.stop();
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { PodAttempts } from '../../../../src/scheduler/cycle/pod-attempts.ts';
+import { LastAttempts } from '../../../../src/scheduler/reports/last-attempts.ts';
 import { pod, queueOf } from '../queue/queue-world.ts';
 
 describe('the attempts at pods', () => {
@@ -14,9 +15,13 @@ describe('the attempts at pods', () => {
     };
     const errors: object[] = [];
     const logger = { ...silentLogger, error: (fields: object): void => void errors.push(fields) };
-    const attempts = new PodAttempts({ queue, frameworks, logger, mostBindings: 1 } as never);
+    const lastAttempts = new LastAttempts();
+    const time = { time: (): number => 7 };
+    const attempts = new PodAttempts({ queue, frameworks, logger, lastAttempts, time, mostBindings: 1 } as never);
     expect([attempts.tryNext(), attempts.tryNext(), attempts.tryNext()]).toEqual([true, true, false]);
     expect(queue.counts()).toMatchObject({ inFlight: 0, backoff: 2 });
     expect(errors).toMatchObject([{ podNamespace: 'd', podName: 'a', podUID: 'a' }, { podUID: 'b' }]);
+    const words = { kind: 'scheduling-failed', message: 'the pod could not be placed: broken' };
+    expect(lastAttempts.get('a')).toMatchObject({ since: 7, failures: 1, words });
   });
 });

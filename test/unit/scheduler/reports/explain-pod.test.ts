@@ -1,48 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Diagnosis, FitError } from '../../../../src/scheduler/framework/fit-error.ts';
-import type { PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
-import { explainPod, type KnownOfAttempts, LastAttempts } from '../../../../src/scheduler/reports/explain-pod.ts';
+import { explainPod } from '../../../../src/scheduler/reports/explain-pod.ts';
+import { LastAttempts } from '../../../../src/scheduler/reports/last-attempts.ts';
 import { giveBack, nodeWaiter, pod, queueOf } from '../queue/queue-world.ts';
-
-const full: PluginRejection = {
-  plugin: 'NodeResourcesFit',
-  code: 'Unschedulable',
-  reasons: ['Insufficient cpu', 'Too many pods'],
-};
-const tainted: PluginRejection = {
-  plugin: 'TaintToleration',
-  code: 'UnschedulableAndUnresolvable',
-  reasons: ['node(s) had untolerated taint(s)'],
-};
-
-function diagnosis(failures: Readonly<Record<string, PluginRejection>>, more: Partial<Diagnosis> = {}): Diagnosis {
-  const byName = new Map(Object.entries(failures));
-  const rejectors = new Set([...byName.values()].map(({ plugin }) => plugin));
-  return {
-    nodes: byName.size,
-    failures: byName,
-    rest: undefined,
-    isRejectedAsSuch: false,
-    rejectors,
-    pending: new Set(),
-    ...more,
-  };
-}
-
-function known(more: Partial<KnownOfAttempts>): KnownOfAttempts {
-  return {
-    uid: 'a',
-    place: undefined,
-    placed: undefined,
-    last: undefined,
-    nodeNames: [],
-    now: 0,
-    wallNow: 0,
-    asksForEvents: () => true,
-    maxInUnschedulableMs: 300_000,
-    ...more,
-  };
-}
+import { diagnosis, failedFit, full, knownOf, tainted } from './reports-world.ts';
 
 describe('why a pod is pending', () => {
   it('is said node by node, with what may help', async () => {
@@ -51,9 +11,11 @@ describe('why a pod is pending', () => {
     queue.add(pod('a'));
     queue.pop();
     giveBack(queue, 'a', 'NodeResourcesFit', 'TaintToleration');
-    attempts.set('a', clock.now(), new FitError({}, diagnosis({ n2: tainted, n1: full })));
+    attempts.set('a', failedFit(clock.now(), diagnosis({ n2: tainted, n1: full })));
     await clock.advance(12_000);
-    const explained = explainPod(known({ place: queue.placeOf('a'), last: attempts.get('a'), now: clock.now() }));
+    const explained = explainPod(
+      knownOf({ place: queue.placeOf('a'), last: attempts.get('a'), now: clock.now(), wallNow: 17_000 }),
+    );
     expect(explained).toMatchObject({ state: 'waiting', attempts: 1, nextAttemptAt: undefined });
     expect(explained.nodes.map(({ nodeName, mayFitWithoutOtherPods }) => [nodeName, mayFitWithoutOtherPods])).toEqual([
       ['n1', true],
@@ -61,11 +23,22 @@ describe('why a pod is pending', () => {
     ]);
     expect(explained.text.split('\n')).toEqual([
       'The pod d/a was tried once, and waits for a change that may help it.',
-      'Its last attempt, 12 s ago, failed: 0/2 nodes are available: 1 Insufficient cpu, 1 Too many pods, 1 node(s) had untolerated taint(s).',
+      'Its last attempt, 12 s ago, failed: no node fits: 0/2 nodes are available: 1 Insufficient cpu, 1 Too many pods, 1 node(s) had untolerated taint(s).',
       '- n1: Insufficient cpu, Too many pods (NodeResourcesFit); it may fit once other pods are gone.',
       '- n2: node(s) had untolerated taint(s) (TaintToleration); the end of other pods would not help.',
+      'It has been so for 12 s.',
       'It is tried again when something changes that NodeResourcesFit or TaintToleration can be helped by, and in any case in about 5 min.',
+      "Add a node, end other pods, lower the pod's requests or raise its priority: cpu and room for one more pod lack on 1 node; remove a taint, or add a toleration to the pod: 1 node has one that it does not tolerate (a node that is not ready has one).",
     ]);
+    expect(explained.problem).toEqual({
+      kind: 'no-node-fits',
+      message: 'no node fits: 0/2 nodes are available: 1 Insufficient cpu, 1 Too many pods, 1 node(s) had untolerated taint(s)',
+      since: 5000,
+      attempt: 1,
+      retryAt: undefined,
+      help: explained.text.split('\n').at(-1),
+      ...{ podUID: 'a', podNamespace: 'd', podName: 'a' },
+    });
   });
 
   it('names the nodes, too, that were not looked at', () => {
@@ -74,8 +47,10 @@ describe('why a pod is pending', () => {
     queue.add(pod('a'));
     queue.pop();
     giveBack(queue, 'a', 'NodeAffinity');
-    attempts.set('a', 0, new FitError({}, diagnosis({ n1: full }, { nodes: 3, rest: tainted })));
-    const { nodes } = explainPod(known({ place: queue.placeOf('a'), last: attempts.get('a'), nodeNames: ['n3', 'n1', 'n2'] }));
+    attempts.set('a', failedFit(0, diagnosis({ n1: full }, { nodes: 3, rest: tainted })));
+    const { nodes } = explainPod(
+      knownOf({ place: queue.placeOf('a'), last: attempts.get('a'), nodeNames: () => ['n3', 'n1', 'n2'] }),
+    );
     expect(nodes.map(({ nodeName, plugin }) => `${nodeName} ${plugin}`)).toEqual([
       'n1 NodeResourcesFit',
       'n2 TaintToleration',
@@ -89,7 +64,7 @@ describe('why a pod is pending', () => {
     queue.pop();
     giveBack(queue, 'a', 'VolumeBinding', 'w');
     const lastLine = (asksForEvents: (plugin: string) => boolean): string | undefined =>
-      explainPod(known({ place: queue.placeOf('a'), now: clock.now(), asksForEvents }))
+      explainPod(knownOf({ place: queue.placeOf('a'), now: clock.now(), asksForEvents }))
         .text.split('\n')
         .at(-1);
     expect(lastLine((plugin) => plugin === 'w')).toBe(
@@ -104,7 +79,7 @@ describe('why a pod is pending', () => {
     const { queue, clock } = queueOf([nodeWaiter('w', () => 'Skip')]);
     const at = (uid: string): readonly string[] => {
       const { state, nextAttemptAt, text } = explainPod(
-        known({ uid, place: queue.placeOf(uid), now: clock.now(), wallNow: 5000 }),
+        knownOf({ uid, place: queue.placeOf(uid), now: clock.now(), wallNow: 5000 }),
       );
       return [state, nextAttemptAt === undefined ? '' : `${nextAttemptAt - 5000}`, text];
     };
@@ -116,35 +91,18 @@ describe('why a pod is pending', () => {
     queue.pop();
     queue.add(pod('ready'));
     expect(['gated', 'failed', 'tried', 'ready', 'gone'].map(at)).toEqual([
-      ['gated', '', 'The pod d/gated is not tried: waiting for scheduling gates: [g] (SchedulingGates).'],
+      [
+        'gated',
+        '',
+        "The pod d/gated is not tried: waiting for scheduling gates: [g] (SchedulingGates).\nTake g out of the pod's schedulingGates, or see why their owner does not.",
+      ],
       ['backoff', '1000', 'The pod d/failed was tried once. It is tried again in about 1 s.'],
       ['trying', '', 'The pod d/tried is being tried.'],
       ['ready', '', 'The pod d/ready can be tried, after the pods that come before it. It has not been tried yet.'],
       ['unknown', '', 'No pod with the uid gone is known here: it is gone, or meant for another scheduler.'],
     ]);
-    const placed = { key: 'd/a', nodeName: 'n', isBound: false };
-    expect(explainPod(known({ placed })).text).toBe('The pod d/a has the node n and is being bound to it.');
-    expect(explainPod(known({ placed: { ...placed, isBound: true } })).text).toBe('The pod d/a is on the node n.');
-  });
-});
-
-describe('the last attempts', () => {
-  it('keep the reasons node by node of the latest ones alone', () => {
-    const attempts = new LastAttempts(5);
-    const error = new FitError({}, diagnosis({ n1: full, n2: tainted }));
-    for (const uid of ['a', 'b', 'c']) attempts.set(uid, 0, error);
-    const kept = (): boolean[] => ['a', 'b', 'c'].map((uid) => attempts.get(uid)?.diagnosis !== undefined);
-    expect(kept()).toEqual([false, true, true]);
-    attempts.set('a', 1, error);
-    expect(kept()).toEqual([true, false, true]);
-    attempts.set('c', 1, new Error('not at all'));
-    attempts.set('b', 1, error);
-    expect(kept()).toEqual([true, true, false]);
-    expect(attempts.get('c')).toEqual({ at: 1, message: 'not at all', fitsNowhere: false, diagnosis: undefined });
-    for (const uid of ['a', 'b', 'c']) attempts.delete(uid);
-    expect(attempts.size).toBe(0);
-    const big = new LastAttempts(1);
-    big.set('a', 0, error);
-    expect(big.get('a')?.diagnosis).toBeDefined();
+    const placed = { podInfo: pod('a'), nodeName: 'n', isBound: false, unconfirmedSince: undefined };
+    expect(explainPod(knownOf({ placed })).text).toBe('The pod d/a has the node n and is being bound to it.');
+    expect(explainPod(knownOf({ placed: { ...placed, isBound: true } })).text).toBe('The pod d/a is on the node n.');
   });
 });

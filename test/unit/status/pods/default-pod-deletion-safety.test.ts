@@ -169,13 +169,20 @@ describe('DefaultPodDeletionSafety with a probe that fails', () => {
     safety({}, { logger, volumes }).podResourcesAreReclaimed(pod, {});
     expect(lines).toEqual([
       {
-        pod: 'd/a',
+        podNamespace: 'd',
+        podName: 'a',
         podUID: 'u',
         probe: 'volumes',
         err: new Error('broken'),
         message: 'a probe of the pod failed; the pod is kept',
       },
-      { pod: 'd/a', podUID: 'u', reason: 'volumes are still there', message: 'pod resources are not reclaimed yet' },
+      {
+        podNamespace: 'd',
+        podName: 'a',
+        podUID: 'u',
+        reason: 'volumes are still there',
+        message: 'pod resources are not reclaimed yet',
+      },
     ]);
     const broken: Logger = { debug: throws, info: throws, warn: throws, error: throws };
     expect(safety({}, { logger: broken, volumes }).podResourcesAreReclaimed(pod, {})).toBe(false);

@@ -1,0 +1,146 @@
+import { TimeLeft } from '../../base/concurrency/aborts.ts';
+import {
+  awaitStart,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../../base/concurrency/run-state.ts';
+import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
+import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
+import { awaitedAnswer } from '../../client/resources/resource-client.ts';
+import { KubeTransport } from '../../client/transport/kube-transport.ts';
+import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
+import { StatusManager } from '../../status/status-manager.ts';
+import type { StopResult } from '../../status/sync/status-sync.ts';
+import { ApiServerPodSource } from '../sources/api-server-pod-source.ts';
+import {
+  type PodStatusAgentOptions,
+  type ResolvedStatusAgentOptions,
+  resolveStatusAgentOptions,
+  type StopPodStatusAgentOptions,
+} from './pod-status-agent-options.ts';
+
+/** How much of a stop's time the drain may take: the source and the transport need the rest. */
+const drainShare = 0.75;
+
+/**
+ * A status manager with all that it needs around it: one transport, a pod client over it, a source of the node's pods, and a pod
+ * manager which the source fills. It starts and stops them in order. For an agent that runs pods already and has statuses to tell;
+ * the parts stay usable alone, for any other wiring.
+ *
+ * `start` ends no pod and `stop` ends none: they go on while the agent restarts.
+ *
+ * @example
+ * ```ts with-server
+ * import { PodStatusAgent } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ *
+ * const agent = new PodStatusAgent({
+ *   kubeConfig,
+ *   nodeName: 'node-1',
+ *   // your container runtime's own list
+ *   runtimeCache: { hasSynced: () => true, getContainers: () => [{ state: 'running' }] },
+ * });
+ * await agent.start(); // the pods of the node are known
+ * for (const pod of agent.podManager.getPods()) agent.statusManager.setPodStatus(pod, { phase: 'Running' });
+ * const { pods } = await agent.stop(); // what was set is written, then nothing is in flight
+ * console.log(server.store.get('default', 'web').status?.phase, pods.length); // Running 0
+ * ```
+ */
+export class PodStatusAgent {
+  /** The pods of the node. Read it; the pod source writes it. Static pods are yours to add. */
+  readonly podManager: BasicPodManager;
+  /** Takes the statuses, and writes them. The agent starts and stops it. */
+  readonly statusManager: StatusManager;
+  /** Lists and watches the pods of the node. The agent starts and stops it. */
+  readonly podSource: ApiServerPodSource;
+  /** The connections of both, for other clients of yours too. Closed by `stop()`, unless it was given. */
+  readonly transport: KubeTransport;
+  readonly #options: ResolvedStatusAgentOptions;
+  readonly #ownsTransport: boolean;
+  readonly #runState = new RunState<StopResult>('pod status agent');
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
+  constructor(options: PodStatusAgentOptions) {
+    const resolved = resolveStatusAgentOptions(options);
+    const { podManager, podDeletionSafety, reading, writing, shared } = resolved;
+    const { clock, logger } = shared;
+    this.#options = resolved;
+    this.#ownsTransport = options.transport === undefined;
+    const transport =
+      options.transport ??
+      new KubeTransport(options.kubeConfig as NonNullable<typeof options.kubeConfig>, {
+        logger,
+        ...(clock !== undefined && { clock }),
+      });
+    this.transport = transport;
+    this.podManager = podManager;
+    this.podSource = new ApiServerPodSource({ ...reading, ...shared, transport, podManager });
+    this.statusManager = new StatusManager({
+      ...writing,
+      ...shared,
+      podClient: new KubePodClient(transport),
+      podManager,
+      podSource: this.podSource,
+      podDeletionSafety,
+    });
+  }
+
+  /** `idle`, `running`, `stopping` or `stopped`. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /**
+   * Resolves once the apiserver's pods are in the pod manager; a list that fails is tried again. Rejects with
+   * ERR_ALREADY_STARTED, with ERR_STOPPED when the agent is stopped before that, with ERR_INVALID_OPTION, and with the reason of
+   * a signal that had aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words
+   * what the server answered, and with the signal's reason; then the agent goes on trying, and `stop()` ends it.
+   */
+  start(options: StartOptions = {}): Promise<void> {
+    try {
+      requireStartOptions(options);
+      this.#runState.start();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    // first: a handler may set a status while the first list is still being delivered
+    this.statusManager.start();
+    const { clock } = this.#options;
+    const waitsFor = () => awaitedAnswer('the pods are not listed', this.podSource.lastFailure());
+    return awaitStart(this.podSource.start(), options, { owner: 'pod status agent', clock, waitsFor });
+  }
+
+  /**
+   * Ends in this order: the status manager, which writes what is left while the source still shows it what becomes of the pods; the
+   * source; the transport, unless it was given. No pod is ended. Resolves to what could not be written. When it resolves, no timer
+   * is left and nothing in flight, but for requests that you have made over `transport` yourself and that outlast `timeoutMs`. Every
+   * call after the first returns the first one's promise. Rejects with ERR_INVALID_OPTION, and stops nothing, for an option that is
+   * wrong.
+   */
+  stop(options: StopPodStatusAgentOptions = {}): Promise<StopResult> {
+    try {
+      requireKnownOptions('options', options, ['timeoutMs', 'drainTimeoutMs']);
+      const timeoutMs = numberOption('timeoutMs', options.timeoutMs ?? 20_000, 0, longestTimerMs);
+      const drainTimeoutMs = numberOption('drainTimeoutMs', options.drainTimeoutMs ?? 10_000, 0, longestTimerMs);
+      return this.#runState.stop(() => this.#stop({ timeoutMs, drainTimeoutMs }));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The same as `stop()` with its defaults, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop({ timeoutMs, drainTimeoutMs }: Required<StopPodStatusAgentOptions>): Promise<StopResult> {
+    const timeLeft = new TimeLeft(this.#options.clock, timeoutMs);
+    const result = await this.statusManager.stop({ drainTimeoutMs: Math.min(drainTimeoutMs, timeoutMs * drainShare) });
+    await this.podSource.stop();
+    if (this.#ownsTransport) await timeLeft.allows(this.transport.close());
+    return result;
+  }
+}
