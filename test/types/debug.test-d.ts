@@ -1,9 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createServer2 } from 'node:https';
 import { describe, expectTypeOf, it } from 'vitest';
-import { createDebugHandler, type DebugHandler, type DebugManager, type DebugNodeSource } from '../../src/debug.ts';
+import {
+  createDebugHandler,
+  type DebugHandler,
+  type DebugManager,
+  type DebugNodeSource,
+  type DebugSchedulerSource,
+} from '../../src/debug.ts';
 import type { StatusManager } from '../../src/index.ts';
 import type { ProviderNode } from '../../src/node.ts';
+import type { ClusterScheduler, Scheduler } from '../../src/scheduler.ts';
 
 declare const manager: StatusManager;
 declare const node: ProviderNode;
@@ -21,6 +28,8 @@ describe('createDebugHandler', () => {
   });
 
   it('takes a scheduler, also alone', () => {
+    expectTypeOf<Scheduler>().toExtend<DebugSchedulerSource>();
+    expectTypeOf<ClusterScheduler>().toExtend<DebugSchedulerSource>();
     createDebugHandler({ scheduler: { snapshot: () => ({}), explain: () => ({ text: '' }) } });
   });
 

@@ -241,7 +241,7 @@ export interface DebugPod {
   readonly at: number;
   /** The row of the pod in the table. Its problem is the one to begin with. */
   readonly row: DebugPodRow;
-  /** What is wrong beside the problem of the row. */
+  /** What is wrong beside the problem of the row. At most 9. */
   readonly otherProblems: readonly Problem[];
   /** One sentence: why the newest status is, or is not, on the apiserver. */
   readonly reason: string;

@@ -22,7 +22,7 @@ export interface DebugNodeSource {
     /** Pods that the node has and the status manager has no status of: each has a row, too. The first 1000 are read. */
     readonly podsWithoutStatus?: readonly DebugPodWithoutStatus[];
   };
-  /** Why this pod is as it is; its members `status` and `problem` are shown elsewhere. */
+  /** Why this pod is as it is; read of the answer are `problem`, `problems`, `namespace` and `name`; all else but `status` is shown as it is. */
   explain(podUID: string): object;
 }
 

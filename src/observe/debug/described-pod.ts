@@ -9,7 +9,7 @@ import type { DebugNodeSource, DebugSchedulerSource } from './debug-part.ts';
 import type { PodHistory, PodTimeline } from './pod-history.ts';
 import { rowOf } from './pod-table.ts';
 import { linesOf } from './told-lines.ts';
-import { bareProblem, nameOf, problemOf } from './told-problems.ts';
+import { bareProblem, nameOf, problemOf, problemsOf } from './told-problems.ts';
 
 /** What the handler shows of a manager. */
 export type DebugManager = Pick<StatusManager, 'snapshot' | 'explain' | 'getPodStatus' | 'on' | 'off'>;
@@ -49,10 +49,10 @@ export function describePod(
   const names = [told, ofNode].find(({ name }) => name !== '');
   // all parts are asked for their rows only where nothing nearer is known
   const row = told.row ?? (node === undefined && scheduler === undefined ? undefined : rowOfParts(podUID));
-  const isKnown = names !== undefined || ofNode.problem !== undefined || ofScheduler.text !== undefined || timeline !== undefined;
+  const isKnown = names !== undefined || ofNode.problems.length > 0 || ofScheduler.text !== undefined || timeline !== undefined;
   if (row === undefined && !isKnown) return undefined;
   const shown = row ?? forgottenRow(podUID, names, timeline);
-  const [problem, ...otherProblems] = distinct([ofNode.problem, shown.problem, told.problem, ofScheduler.problem]);
+  const [problem, ...otherProblems] = distinct([...ofNode.problems, shown.problem, told.problem, ofScheduler.problem]);
   return {
     at: clock.now(),
     row: problem === undefined ? shown : { ...shown, problem },
@@ -86,24 +86,28 @@ function askManager(manager: DebugManager | undefined, uid: string): ToldByManag
 
 interface ToldByNode {
   readonly lines: DebugPod['node'];
-  readonly problem: Problem | undefined;
+  /** The one to begin with first. */
+  readonly problems: readonly Problem[];
   readonly namespace: string;
   readonly name: string;
 }
 
 function askedOfNode(node: DebugNodeSource | undefined, podUID: string): ToldByNode {
-  const nothing = { lines: [], problem: undefined, namespace: '', name: '' };
+  const nothing = { lines: [], problems: [], namespace: '', name: '' };
   const told: unknown = callGuarded(() => node?.explain(podUID), ignoreFailure);
   if (typeof told !== 'object' || told === null) return nothing;
   const read = (): ToldByNode => {
-    const { problem, namespace, name } = told as Record<string, unknown>;
-    const lines = linesOf(told, ['status', 'problem']);
-    return { lines, problem: problemOf(problem), namespace: nameOf(namespace), name: nameOf(name) };
+    const { problem, problems, namespace, name } = told as Record<string, unknown>;
+    const lines = linesOf(told, ['status', 'problem', 'problems']);
+    const all = [problemOf(problem), ...problemsOf(problems)].filter((one) => one !== undefined);
+    return { lines, problems: all, namespace: nameOf(namespace), name: nameOf(name) };
   };
   return callGuarded(read, ignoreFailure) ?? nothing;
 }
 
 const longestText = 4_000;
+/** So many problems of one pod are shown. */
+const shownProblems = 10;
 
 interface ToldByScheduler {
   /** Undefined where the scheduler does not know the pod. */
@@ -142,7 +146,7 @@ function forgottenRow(
 function distinct(problems: readonly (Problem | undefined)[]): Problem[] {
   const all: Problem[] = [];
   for (const one of problems) {
-    if (one === undefined) continue;
+    if (one === undefined || all.length >= shownProblems) continue;
     if (!all.some((known) => known.kind === one.kind || one.message.endsWith(wordsOf(known)))) all.push(bareProblem(one));
   }
   return all;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugNodeSource, DebugSchedulerSource } from '../../../../src/observe/debug/debug-part.ts';
+import { node, pod, schedulerWorld } from '../../scheduler/scheduler-world.ts';
 import { numberedPod, settle, testPod } from '../../status/status-harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 
@@ -50,11 +51,16 @@ describe('a pod that only the node knows', () => {
     expect((await debug.pod('stuck')).row).toMatchObject({ name: 'stuck-pod', knownBy: 'node' });
     node.told = {};
     expect((await debug.ask('/pods/stuck')).status).toBe(404);
+    const others = Array.from({ length: 50 }, (_, n) => ({ ...problem, kind: `k${n}`, message: `sync ${n} failed: ${n}` }));
+    node.explained = { namespace: 'ns', name: 'stuck-pod', problem, problems: [problem, ...others] };
+    const { row, otherProblems, node: lines } = await debug.pod('stuck');
+    expect([row.problem?.kind, otherProblems.length, otherProblems[0]?.kind]).toEqual(['create-pod', 9, 'k0']);
+    expect(lines.map(([name]) => name)).toEqual(['namespace', 'name']);
     node.explained = { podUID: 'stuck', namespace: 'ns', name: 'stuck-pod', problem, failure: { at: 1_000 } };
-    const lines = (await debug.ask('/pods/stuck')).body.split('\n');
-    expect(lines[0]).toMatch(/^pod +ns\/stuck-pod$/);
-    expect(lines[1]).toMatch(/^trouble +! createPod\(\) failed: no quota\. It has failed twice, for .*\./);
-    expect(lines.join('\n')).not.toMatch(/ \d{13}|failure\.at +1000/);
+    const text = (await debug.ask('/pods/stuck')).body.split('\n');
+    expect(text[0]).toMatch(/^pod +ns\/stuck-pod$/);
+    expect(text[1]).toMatch(/^trouble +! createPod\(\) failed: no quota\. It has failed twice, for .*\./);
+    expect(text.join('\n')).not.toMatch(/ \d{13}|failure\.at +1000/);
     expect(await debug.pod('stuck')).toMatchObject({ row: { problem }, otherProblems: [] });
   });
 
@@ -209,5 +215,25 @@ describe('a page of a scheduler alone', () => {
     expect((await debug.ask('/scheduler')).body).toMatch(/^scheduler +running\ntrouble +! ns\/stuck-pod: no node fits/);
     const reader = await debug.stream();
     expect((await reader.snapshot()).pods).toHaveLength(1);
+  });
+
+  it('shows a scheduler on which a pod fits nowhere, until it does', async () => {
+    const { scheduler: real } = schedulerWorld();
+    real.setNode(node('small', '1'));
+    real.setPod(pod('web', '4'));
+    real.start();
+    await real.flush();
+    await using debug = await DebugHarness.start({ manager: undefined, scheduler: real });
+    expect(await debug.snapshot()).toMatchObject({
+      summary: { inTrouble: 1, scheduler: { state: 'running', problemCount: 1 }, notes: [{ of: 'scheduler', podName: 'web' }] },
+      pods: [{ podUID: 'uid-web', namespace: 'default', name: 'web', knownBy: 'scheduler' }],
+    });
+    const { body } = await debug.ask('/pods/uid-web');
+    expect(body).toMatch(/^pod +default\/web\ntrouble +! .*Insufficient cpu/);
+    expect(body).toMatch(/^scheduler +The pod default\/web /m);
+    real.setNode(node('large', '8'));
+    await real.flush();
+    expect((await debug.snapshot()).summary).toMatchObject({ pods: 0, inTrouble: 0, notes: [], scheduler: { problemCount: 0 } });
+    await real.stop();
   });
 });
