@@ -66,7 +66,13 @@ function stepProblem(what: string, kind: string, failure: StepFailure | undefine
   return apiProblem(what, error, { attempt: attempts, since: failure.since, retryAt: at + retryInMs });
 }
 
-function sourceProblems({ name, hasSent, isWaiting, lastError }: PodSourceReport): Problem[] {
+/** What is wrong with one source of pods. */
+export function sourceProblems({
+  name,
+  hasSent,
+  isWaiting,
+  lastError,
+}: Pick<PodSourceReport, 'name' | 'hasSent' | 'isWaiting' | 'lastError'>): Problem[] {
   const problems: Problem[] = [];
   if (!hasSent) problems.push(sourceProblem(`the source "${name}" has not sent its pods`, 'source-silent', lastError));
   else if (lastError !== undefined) problems.push(sourceProblem(`the source "${name}" cannot be read`, 'source', lastError));

@@ -86,9 +86,6 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
-  'node/status-agent':
-    'base/clock base/errors base/options base/logging base/concurrency base/metrics client/transport ' +
-    'client/resources status/pods status/sync status/status-manager-options status/status-manager node/sources',
   'node/workers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
@@ -98,6 +95,10 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/random api/json api/pod client/transport client/resources client/events status/conditions ' +
     'status/canonical status/pods status/rules status/sync status/status-manager-options status/status-manager ' +
     'node/mirror node/node-object node/pod-status node/sources node/config node/workers node/node-problems',
+  'node/status-agent':
+    'base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem api/pod ' +
+    'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
+    'node/sources node/node-problems',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cluster':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json client/resources ' +

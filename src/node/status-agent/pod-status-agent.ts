@@ -1,3 +1,4 @@
+import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import {
   awaitStart,
@@ -7,12 +8,15 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
+import { type ProblemReport, problemReport } from '../../base/problem.ts';
+import { retriedError } from '../../client/resources/api-problem.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { awaitedAnswer } from '../../client/resources/resource-client.ts';
 import { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../status/status-manager.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
+import { sourceProblems } from '../node-problems.ts';
 import { ApiServerPodSource } from '../sources/api-server-pod-source.ts';
 import {
   type PodStatusAgentOptions,
@@ -23,6 +27,16 @@ import {
 
 /** How much of a stop's time the drain may take: the source and the transport need the rest. */
 const drainShare = 0.75;
+
+/** What an agent knows of itself. It can be turned into JSON. */
+export interface PodStatusAgentSnapshot extends ProblemReport {
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  /** `idle`, `running`, `stopping` or `stopped`. */
+  readonly state: RunStateName;
+  /** True once a full list of the node's pods was delivered. */
+  readonly hasListed: boolean;
+}
 
 /**
  * A status manager with all that it needs around it: one transport, a pod client over it, a source of the node's pods, and a pod
@@ -111,6 +125,19 @@ export class PodStatusAgent {
     const { clock } = this.#options;
     const waitsFor = () => awaitedAnswer('the pods are not listed', this.podSource.lastFailure());
     return awaitStart(this.podSource.start(), options, { owner: 'pod status agent', clock, waitsFor });
+  }
+
+  /**
+   * What is wrong with the source and with the pods, also while the agent starts: its `notes` are empty exactly when all is well. What
+   * is known of each pod, `statusManager.snapshot()` has. Sends nothing and changes nothing.
+   */
+  snapshot(): PodStatusAgentSnapshot {
+    const { at, problems: ofPods } = this.statusManager.snapshot({ podUIDs: [] });
+    const failure = this.podSource.lastFailure();
+    const hasListed = this.podSource.lastListedAt() !== undefined;
+    const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError: failure && retriedError(failure) };
+    const ofSource = this.state === 'running' ? sourceProblems(source) : [];
+    return Object.freeze({ at, state: this.state, hasListed, ...problemReport([...ofSource, ...ofPods], at) });
   }
 
   /**

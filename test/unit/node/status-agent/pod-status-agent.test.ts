@@ -52,6 +52,30 @@ describe('PodStatusAgent', () => {
     await until(() => server.countOpenWatches() === 0);
   });
 
+  it('says in its snapshot what is wrong with the source, then with the pods, and has no notes when all is well', async () => {
+    createPod('a');
+    await using agent = agentOf();
+    expect(agent.snapshot()).toMatchObject({
+      state: 'idle',
+      hasListed: false,
+      notes: [expect.stringContaining('was not started')],
+    });
+    server.fail({ verb: 'list', resource: 'pods', fault: { kind: 'status', code: 403 } });
+    server.fail({ verb: 'watch', resource: 'pods', fault: { kind: 'status', code: 403 } });
+    const started = agent.start();
+    await until(() => agent.podSource.lastFailure() !== undefined);
+    expect(agent.snapshot()).toMatchObject({ hasListed: false, problems: [{ kind: 'forbidden' }] });
+    expect(agent.snapshot().notes).toEqual([expect.stringContaining('the source "api" has not sent its pods: ')]);
+    await clock.advance(60_000);
+    await started;
+    expect(agent.snapshot()).toMatchObject({ state: 'running', hasListed: true, problems: [], problemCount: 0, notes: [] });
+    server.fail({ verb: 'patch', resource: 'pods', fault: { kind: 'status', code: 403 } });
+    for (const pod of agent.podManager.getPods()) agent.statusManager.setPodStatus(pod, { phase: 'Running' });
+    await until(() => agent.snapshot().problemCount > 0);
+    expect(agent.snapshot().notes).toEqual([expect.stringContaining('default/a: the status could not be written: ')]);
+    await agent.stop({ drainTimeoutMs: 0 });
+  });
+
   it('writes at once what a handler sets while the first list is being delivered', async () => {
     createPod('a');
     let flushed: Promise<unknown> | undefined;
