@@ -57,12 +57,14 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
         </summary>
         <Facts facts={[['UID', row.podUID], ...factsOfLines(node, now)]} />
       </details>
-      <details class="status">
-        <summary>
-          <h3>Newest status</h3>
-        </summary>
-        <pre>{manyLines(status)}</pre>
-      </details>
+      {status === undefined ? null : (
+        <details class="status">
+          <summary>
+            <h3>Newest status</h3>
+          </summary>
+          <pre>{manyLines(status)}</pre>
+        </details>
+      )}
     </>
   );
 }

@@ -62,8 +62,9 @@ export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRo
   );
 }
 
-/** `5` when the apiserver has version 5, `3 → 5` when it has version 3 of it, `new → 1` when it has none. */
+/** `5` when the apiserver has version 5, `3 → 5` when it has version 3 of it, `none → 1` when it has none, `–` without a status. */
 export function versionOf({ version, acknowledgedVersion }: DebugPodRow): string {
+  if (version === 0) return '–';
   if (acknowledgedVersion >= version) return String(version);
   return `${acknowledgedVersion > 0 ? acknowledgedVersion : 'none'} → ${version}`;
 }
