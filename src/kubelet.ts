@@ -10,6 +10,7 @@ export type { AgentSettings } from './kubelet/agent/agent-settings.ts';
 export { NodeAgent } from './kubelet/agent/node-agent.ts';
 export type { AgentServerOptions, NodeAgentOptions } from './kubelet/agent/node-agent-options.ts';
 export type {
+  AgentPodExplanation,
   AgentPodReport,
   NodeAgentSnapshot,
   NodeAgentSnapshotOptions,

@@ -26,6 +26,7 @@ export type { EventRecorder, EventType } from './client/events/event-recorder.ts
 export type { MetadataOf, PodOperation, PodUpdate } from './node/config/pod-changes.ts';
 export type { ConfigMode, PodConfigOptions, PodSourceReport } from './node/config/pod-config.ts';
 export { PodConfig } from './node/config/pod-config.ts';
+export type { LeftOutPod } from './node/config/pod-storage.ts';
 export type { AdvertisedStatus } from './node/node-object/advertised-status.ts';
 export type { NodeIdentity } from './node/node-object/initial-node.ts';
 export type { NodePressures, NodeReadiness } from './node/node-object/node-conditions.ts';
@@ -35,6 +36,7 @@ export { NodeObject, type StopNodeOptions } from './node/node-object/node-object
 export type { NodeObjectOptions } from './node/node-object/node-object-options.ts';
 export type { NodeObjectStopped, RemovalOutcome } from './node/node-object/node-removal.ts';
 export type { StepFailure } from './node/node-object/steady-loop.ts';
+export type { PodWithoutStatus } from './node/node-problems.ts';
 export type { ContainerProbeStates, WaitingReasons } from './node/pod-status/container-statuses.ts';
 export type { Eviction } from './node/pod-status/generate-pod-status.ts';
 export { type GeneratePodStatusOptions, generatePodStatus } from './node/pod-status/generate-pod-status.ts';
@@ -49,7 +51,7 @@ export type { ProbedState } from './node/probes/container-state.ts';
 export { NetworkProber, type NetworkProberOptions } from './node/probes/network-prober.ts';
 export { ProbeManager } from './node/probes/probe-manager.ts';
 export type { ProbeHandlers, ProbeManagerOptions, ProbeStatusManager } from './node/probes/probe-manager-options.ts';
-export type { ProbeResult, ProbeResultUpdate, ProbeType } from './node/probes/probe-types.ts';
+export type { ProbeFailure, ProbeResult, ProbeResultUpdate, ProbeType } from './node/probes/probe-types.ts';
 export type {
   ExecProbeTarget,
   GrpcProbeTarget,
@@ -75,7 +77,6 @@ export type { ProvidedPods } from './node/provider/provided-pods.ts';
 export { ProviderNode } from './node/provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions, SharedOption } from './node/provider/provider-node-options.ts';
 export type {
-  PodWithoutStatus,
   ProviderFailureReport,
   ProviderNodeSnapshot,
   ProviderNodeSnapshotOptions,

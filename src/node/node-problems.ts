@@ -18,6 +18,12 @@ export interface ObservedNode {
   readonly lastIterationAt: number | undefined;
 }
 
+/** A pod of which no status was set yet. */
+export interface PodWithoutStatus extends Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'> {
+  /** When the node learned of the pod, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
 /** A sync loop that has ended no iteration for so long is worth a problem: it looks at all pods every two seconds. */
 const silentLoopMs = 30_000;
 /** Another agent that was noticed longer ago may have gone. */
@@ -66,14 +72,21 @@ function stepProblem(what: string, kind: string, failure: StepFailure | undefine
   return apiProblem(what, error, { attempt: attempts, since: failure.since, retryAt: at + retryInMs });
 }
 
-/** What is wrong with one source of pods. */
-export function sourceProblems({
-  name,
-  hasSent,
-  isWaiting,
-  lastError,
-}: Pick<PodSourceReport, 'name' | 'hasSent' | 'isWaiting' | 'lastError'>): Problem[] {
-  const problems: Problem[] = [];
+/** The pods that are left out of the last list of a source. */
+export function leftOutProblems({ name, leftOut }: Pick<PodSourceReport, 'name' | 'leftOut'>): PodProblem[] {
+  const help = 'Give each pod of the source a name and a uid of its own.';
+  return leftOut.map(({ same, ...pod }) => {
+    const message = `the source "${name}" has two pods with one ${same}, and this one is left out`;
+    return frozenProblem({ ...pod, kind: 'left-out', message, attempt: 0, help });
+  });
+}
+
+/** What is wrong with one source of pods, and with the pods that are left out of its list. */
+export function sourceProblems(
+  source: Pick<PodSourceReport, 'name' | 'hasSent' | 'isWaiting' | 'lastError' | 'leftOut'>,
+): Problem[] {
+  const { name, hasSent, isWaiting, lastError } = source;
+  const problems: Problem[] = leftOutProblems(source);
   if (!hasSent) problems.push(sourceProblem(`the source "${name}" has not sent its pods`, 'source-silent', lastError));
   else if (lastError !== undefined) problems.push(sourceProblem(`the source "${name}" cannot be read`, 'source', lastError));
   if (isWaiting) {

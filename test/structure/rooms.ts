@@ -23,6 +23,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/guard': '',
   'base/clock': 'base/guard',
   'base/errors': 'base/guard',
+  'base/failure-run': 'base/clock base/errors',
   'base/names': 'base/errors',
   'base/node-version': 'base/errors',
   'base/options': 'base/errors',
@@ -41,7 +42,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources':
     'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
-  'client/events': 'base/guard base/clock base/names base/logging base/concurrency base/random api/json api/pod client/resources',
+  'client/events':
+    'base/guard base/clock base/failure-run base/names base/logging base/concurrency base/random api/json api/pod ' +
+    'client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/resources',
@@ -78,8 +81,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/pod-status':
     'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
   'node/probes':
-    'base/grpc-codes base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/json api/pod client/events status/conditions',
+    'base/grpc-codes base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency ' +
+    'base/metrics base/random api/json api/pod client/events status/conditions',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
     'api/pod api/manifest client/transport client/resources client/reflector',
@@ -115,8 +118,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
-    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod node/node-object ' +
-    'node/pod-status kubelet/runtime kubelet/cgroups',
+    'base/guard base/clock base/errors base/failure-run base/logging base/concurrency api/quantity api/json api/pod ' +
+    'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
     'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/pod node/workers ' + 'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
@@ -124,8 +127,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
-    'base/guard base/clock base/errors base/logging base/concurrency api/quantity api/json api/pod client/events ' +
-    'node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
+    'base/guard base/clock base/errors base/failure-run base/logging base/concurrency api/quantity api/json api/pod ' +
+    'client/events node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups ' +
+    'kubelet/resize',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'kubelet/runtime kubelet/logs',
@@ -136,17 +140,18 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/events ' +
-    'status/conditions status/pods status/status-manager node/pod-status node/probes node/workers kubelet/runtime ' +
-    'kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes ' +
-    'kubelet/containers',
+    'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/problem ' +
+    'api/json api/pod client/events status/conditions status/pods status/status-manager node/pod-status node/probes ' +
+    'node/workers kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
+    'kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
-    'base/clock base/errors base/names base/options base/logging base/concurrency base/metrics base/random ' +
-    'api/quantity api/json api/pod client/transport client/resources client/events status/pods status/sync ' +
-    'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
-    'node/pod-status node/probes node/sources node/config node/workers kubelet/admission kubelet/cluster ' +
-    'kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg ' +
-    'kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
+    'base/clock base/errors base/failure-run base/names base/options base/logging base/concurrency base/metrics ' +
+    'base/problem base/random api/quantity api/json api/pod client/transport client/resources client/events ' +
+    'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
+    'node/object-managers node/pod-status node/probes node/sources node/config node/workers node/node-problems ' +
+    'kubelet/admission kubelet/cluster kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs ' +
+    'kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers ' +
+    'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',

@@ -5,6 +5,7 @@ import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { safeRandom } from '../../base/random.ts';
 import { resources } from '../resources/api-resource.ts';
@@ -84,6 +85,7 @@ export class ApiEventRecorder implements EventRecorder {
   readonly #clock: SteadyClock;
   readonly #random: () => number;
   readonly #logger: Logger;
+  readonly #failures: FailureRun;
   /** What is left of the events that an object may have, by its kind and uid. */
   readonly #budgets = new BoundedMap<string, TokenBucket>(mostRemembered);
 
@@ -92,6 +94,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.#clock = safeClock(options.clock ?? systemClock);
     this.#random = safeRandom(options.random ?? Math.random);
     this.#logger = loggerOption(options.logger);
+    this.#failures = new FailureRun(this.#clock);
     this.#sender = new EventSender({
       client: new ResourceClient(options.transport, resources.events),
       clock: this.#clock,
@@ -116,6 +119,11 @@ export class ApiEventRecorder implements EventRecorder {
     this.#take({ involvedObject, type, reason, message }, mostWaiting + ofObject.burst);
   }
 
+  /** Why events are not written: they are refused, not answered, or too many wait. Undefined once one was written again. */
+  get failing(): Failing | undefined {
+    return this.#failures.failing;
+  }
+
   /** Drops what waits, and gives up the request under way. */
   stop(): Promise<void> {
     return this.#sender.stop();
@@ -129,6 +137,7 @@ export class ApiEventRecorder implements EventRecorder {
   #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
+      if (this.#failures.failing === undefined) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
       this.#logger.warn(
         { ...objectFields(involvedObject.kind, involvedObject), reason },
         'too many events wait to be written: one was dropped',
@@ -154,12 +163,16 @@ export class ApiEventRecorder implements EventRecorder {
     const again = this.#sender.countAgain(key);
     if (again !== undefined) {
       const { first, count } = again;
-      return () => this.#sender.raise(this.#eventObject(event, first, count), { count, lastTimestamp: at });
+      return async () => {
+        await this.#sender.raise(this.#eventObject(event, first, count), { count, lastTimestamp: at });
+        this.#failures.succeeded();
+      };
     }
     const since = this.#clock.elapsed();
     const first = { name: this.#sender.newName(involvedObject.name ?? ''), firstTimestamp: at };
     return async () => {
       await this.#sender.create(this.#eventObject(event, first, 1));
+      this.#failures.succeeded();
       this.#sender.remember(key, first, since);
     };
   }
@@ -183,6 +196,7 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   #retryIn(event: WaitingEvent, error: unknown, tries: number): number | undefined {
+    this.#failures.failed(error);
     const { involvedObject, reason } = event;
     const fields = { err: error, ...objectFields(involvedObject.kind, involvedObject), reason, attempt: tries };
     const askedMs = retryAfter(error);

@@ -90,6 +90,8 @@ const ofCode: Readonly<Record<string, FailureInWords>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: ownCertificate,
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: ownCertificate,
   ERR_SSL_SSL_ALERT_BAD_CERTIFICATE: ownCertificate,
+  ERR_INVALID_MANIFEST: { kind: 'invalid-manifest', help: 'Correct the manifest that the message names.' },
+  EACCES: { kind: 'unreadable', help: 'Let the agent read the path that the message names.' },
 };
 
 /** How many causes behind an error are looked at. */

@@ -1,7 +1,9 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import type { Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
@@ -15,6 +17,7 @@ export interface AgentCleanupOptions {
   readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod'>;
   /** Asked right before something is removed: a pod may have come meanwhile. */
   readonly isKnown: (podUID: string) => boolean;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -22,19 +25,34 @@ export interface AgentCleanupOptions {
 export class AgentCleanup {
   readonly #options: AgentCleanupOptions;
   readonly #stopping = new AbortController();
+  readonly #failures: FailureRun;
+  /** Something could not be removed in the look that is under way. */
+  #hasFailed = false;
   #run: Promise<void> | undefined;
 
   constructor(options: AgentCleanupOptions) {
     this.#options = options;
+    this.#failures = new FailureRun(options.clock);
+  }
+
+  /** Why something that pods have left is still there; undefined while all is well. */
+  get failing(): Failing | undefined {
+    return this.#failures.failing;
   }
 
   /** Begins a look, unless one is under way. `desired` are the uids of known pods; what the runtime still has is known, too. */
   look(desired: ReadonlySet<string>): void {
     if (this.#stopping.signal.aborted || this.#run !== undefined) return;
+    this.#hasFailed = false;
     // what never settles does not keep the agent from stopping
     this.#run = untilAborted(this.#look(desired), this.#stopping.signal)
+      .then(() => {
+        if (!this.#hasFailed) this.#failures.succeeded();
+      })
       .catch((err: unknown) => {
-        if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
+        if (this.#stopping.signal.aborted) return;
+        this.#failures.failed(err);
+        this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
       })
       .finally(() => {
         this.#run = undefined;
@@ -80,6 +98,8 @@ export class AgentCleanup {
       await call();
     } catch (err) {
       this.#stopping.signal.throwIfAborted();
+      if (!this.#hasFailed) this.#failures.failed(err);
+      this.#hasFailed = true;
       this.#options.logger.warn(
         { err, ...podFields({ uid: podUID }) },
         'what a pod has left could not be removed; it is tried again',

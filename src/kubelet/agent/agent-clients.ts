@@ -1,3 +1,4 @@
+import type { Failing } from '../../base/failure-run.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
@@ -38,6 +39,11 @@ export class AgentClients {
     const events = { transport: this.#lanes.lane(), nodeName, component: 'kubelet', clock, logger, random };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
     this.eventRecorder = safeEventRecorder(eventRecorder ?? (this.#ownEvents as ApiEventRecorder));
+  }
+
+  /** Why events are not written; undefined while all is well, and for a recorder of somebody else's. */
+  eventsFailing(): Failing | undefined {
+    return this.#ownEvents?.failing;
   }
 
   /** Writes the events that wait. What was given to the agent stays open. */

@@ -2,12 +2,13 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
-import { EvictionManager } from '../eviction/eviction-manager.ts';
+import { EvictionManager, type NodeShortage } from '../eviction/eviction-manager.ts';
 import { signalKinds, thresholdsOf } from '../eviction/eviction-options.ts';
 import { ImageCollection } from '../eviction/image-collection.ts';
 import { PodFileCounter, podTreeSize, podTrees } from '../eviction/pod-file-counter.ts';
@@ -47,6 +48,7 @@ export class GarbageCollection {
   readonly #images: ImageCollection;
   readonly #files: PodFileCounter;
   readonly #stopping = new AbortController();
+  readonly #failures: FailureRun;
   #imagefs: { readonly path: string | undefined; readonly readAt: number } | undefined;
   #run: Promise<void> = Promise.resolve();
 
@@ -55,6 +57,7 @@ export class GarbageCollection {
     this.#options = options;
     const { settings, given, clock, logger } = agent;
     const { runtime } = given;
+    this.#failures = new FailureRun(clock);
     this.containers = new ContainerCollector({ runtime, podLogsDirectory: settings.podLogsDirectory, clock, logger });
     this.#images = new ImageCollection({
       images: new ImageCollector({ runtime, clock }),
@@ -75,6 +78,20 @@ export class GarbageCollection {
 
   get pressures(): NodePressures {
     return this.#evictionManager.pressures;
+  }
+
+  /** What could not be looked at or removed; undefined for what is well. */
+  failing(): {
+    readonly images?: Failing | undefined;
+    readonly containers?: Failing | undefined;
+    readonly look?: Failing | undefined;
+  } {
+    return { images: this.#images.failing, containers: this.#failures.failing, look: this.#evictionManager.failing };
+  }
+
+  /** What the node runs short of. */
+  shortages(): readonly NodeShortage[] {
+    return this.#evictionManager.shortages;
   }
 
   /** What was counted of the pod's files; undefined where nothing was yet. */
@@ -142,11 +159,15 @@ export class GarbageCollection {
     while (!signal.aborted) {
       await sleep(clock, collectPeriodMs, signal);
       if (signal.aborted) return;
-      await this.#collectContainers(signal).catch((err: unknown) => {
+      try {
+        await this.#collectContainers(signal);
+        this.#failures.succeeded();
+      } catch (err) {
         if (signal.aborted) return;
+        this.#failures.failed(err);
         logger.warn({ err }, 'ended containers could not be removed');
         this.#warnOfNode('ContainerGCFailed', errorText(err));
-      });
+      }
     }
   }
 

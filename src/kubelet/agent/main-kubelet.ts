@@ -53,6 +53,7 @@ export class MainKubelet {
   readonly services: ClusterServices;
   readonly source: HandledSource;
   readonly cgroups: PodCgroups;
+  readonly classUpdates: ClassUpdates;
   readonly statusManager: StatusManager;
   /** Lists the pods of the runtime, and hears of their changes: the kubelet's pod lifecycle event generator. */
   readonly pleg: PodLifecycle;
@@ -73,7 +74,6 @@ export class MainKubelet {
   readonly api: KubeletApi | undefined;
   readonly #runtimeClasses: RuntimeClasses;
   readonly #apiServerSource: ApiServerSource;
-  readonly #classUpdates: ClassUpdates;
   readonly #allocationManager: AllocationManager;
   readonly #imageManager: ImagePuller;
   readonly #volumeManager: VolumeManager;
@@ -97,7 +97,7 @@ export class MainKubelet {
     this.source = new HandledSource(this.#apiServerSource);
     this.cgroups = given.cgroups ?? this.#newCgroups();
     this.statusManager = this.#newStatusManager();
-    this.#classUpdates = new ClassUpdates({ cgroups: this.cgroups, activePods: () => this.#activePods(), logger });
+    this.classUpdates = new ClassUpdates({ cgroups: this.cgroups, activePods: () => this.#activePods(), clock, logger });
     this.pleg = this.#newPleg();
     this.node = this.#newNode();
     this.#allocationManager = this.#newAllocationManager();
@@ -217,7 +217,7 @@ export class MainKubelet {
   #newPodSyncer(): AgentPodSyncer {
     return newPodSyncer(this.options, {
       cgroups: this.cgroups,
-      classUpdates: this.#classUpdates,
+      classUpdates: this.classUpdates,
       containerConfigs: this.#containerConfigs,
       eventRecorder: this.clients.eventRecorder,
       imageManager: this.#imageManager,
@@ -293,14 +293,14 @@ export class MainKubelet {
   }
 
   #newCleanup(): AgentCleanup {
-    const { podManager, logger } = this.options;
+    const { podManager, shared } = this.options;
     return new AgentCleanup({
+      ...shared,
       lifecycle: this.pleg,
       volumes: this.#volumeManager,
       cgroups: this.cgroups,
       containers: this.garbageCollection.containers,
       isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
-      logger,
     });
   }
 
@@ -365,7 +365,7 @@ export class MainKubelet {
     this.probeManager.cleanupPods(desired);
     this.#restartBackoff.gc();
     this.#imageManager.forgetWaits();
-    void this.#classUpdates.update();
+    void this.classUpdates.update();
     this.cleanup.look(desired);
     this.#allocationManager.housekeep(desired);
   }

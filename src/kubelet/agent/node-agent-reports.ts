@@ -1,11 +1,17 @@
 import { apiserverSource, podSourceOf } from '../../api/pod/pod-identity.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
+import { type PodProblem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import type { PodSourceReport } from '../../node/config/pod-config.ts';
 import type { NodeObjectReport } from '../../node/node-object/node-object.ts';
 import type { NodeObjectStopped } from '../../node/node-object/node-removal.ts';
+import { leftOutProblems, type PodWithoutStatus } from '../../node/node-problems.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../../node/workers/pod-worker-report.ts';
 import type { StoppedWorkers } from '../../node/workers/pod-workers.ts';
+import type { PodExplanation } from '../../status/sync/explain.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
+import { namesOf } from '../pods/pod-troubles.ts';
+import { type OwnState, problemsOfAgent } from './agent-node-problems.ts';
+import { problemsOfPod, problemsOfPods, seenAt } from './agent-pod-problems.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** What becomes of the pods, and how long a stop and the parts of it may take. */
@@ -42,9 +48,32 @@ export interface AgentPodReport {
   readonly source: string;
   /** The newest phase that the agent has told; undefined before the first one. */
   readonly phase: string | undefined;
+  /** What is wrong with the pod: the most telling of what is; undefined when all is well. */
+  readonly problem: PodProblem | undefined;
   /** Undefined for a pod that no worker knows: it was not begun yet, was refused, or is over. */
   readonly worker: PodWorkerReport | undefined;
 }
+
+/** Why a pod is as it is. It can be turned into JSON. */
+export interface AgentPodExplanation extends Omit<AgentPodReport, 'source'> {
+  /** The source that the pod is from, such as `api` or `file`; undefined where no source names the pod any more. */
+  readonly source: string | undefined;
+  /** All that is wrong with the pod, the most telling first. */
+  readonly problems: readonly PodProblem[];
+  /** When the pod is synced again, in milliseconds since the epoch; undefined for a pod that waits for no time. */
+  readonly nextSyncAt: number | undefined;
+  /** True while containers of the pod may run. */
+  readonly couldRun: boolean;
+  /** True once the pod is to end. */
+  readonly isTerminationRequested: boolean;
+  /** Why the pod's newest status is, or is not, on the apiserver. */
+  readonly status: PodExplanation;
+  /** What the pod's source did last; undefined where no source names the pod. */
+  readonly sourceReport: PodSourceReport | undefined;
+}
+
+/** At most so many pods without a status are listed. */
+const mostListed = 1000;
 
 /** What a {@link NodeAgentSnapshot} is to have. */
 export interface NodeAgentSnapshotOptions {
@@ -53,7 +82,7 @@ export interface NodeAgentSnapshotOptions {
 }
 
 /** How an agent is, and what it waits for. It can be turned into JSON. */
-export interface NodeAgentSnapshot {
+export interface NodeAgentSnapshot extends ProblemReport {
   /** When it was made, in milliseconds since the epoch. */
   readonly at: number;
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -64,8 +93,8 @@ export interface NodeAgentSnapshot {
   readonly registered: boolean;
   /** True while the node is registered, and what its Ready condition is to say is True. */
   readonly ready: boolean;
-  /** In words: what the agent waits for, and what failed last. Empty when all is well. */
-  readonly notes: readonly string[];
+  /** The pods of which the agent has told no status yet, at most 1000. */
+  readonly podsWithoutStatus: readonly PodWithoutStatus[];
   /** The runtime, as it names itself; undefined until it has answered. */
   readonly runtime: { readonly name: string; readonly version: string } | undefined;
   /** The node's object, and what failed last of it. */
@@ -78,47 +107,82 @@ export interface NodeAgentSnapshot {
   readonly pods: readonly AgentPodReport[] | undefined;
 }
 
-export function agentSnapshot(kubelet: MainKubelet, state: RunStateName, withPods: boolean): NodeAgentSnapshot {
+export function agentSnapshot(kubelet: MainKubelet, own: OwnState, withPods: boolean): NodeAgentSnapshot {
   const { options, podWorkers, podConfig, node: agentNode } = kubelet;
-  const { runtimeWatch } = agentNode;
-  const { nodeFailure, leaseFailure, ...node } = agentNode.object.explain();
-  const sources = podConfig.explain();
-  const workers = podWorkers.snapshot();
-  const notes = [
-    ...(node.registered ? [] : [`the node object is not registered${because(nodeFailure?.error)}`]),
-    ...(node.registered && nodeFailure ? [`the node object could not be kept in step${because(nodeFailure.error)}`] : []),
-    ...(leaseFailure ? [`the Lease of the node could not be renewed${because(leaseFailure.error)}`] : []),
-    ...sources.flatMap(({ name, hasSent, lastError }) =>
-      hasSent ? [] : [`the source "${name}" has not sent its pods${because(lastError)}`],
-    ),
-    ...[runtimeWatch.runtimeError(), runtimeWatch.networkError()].flatMap((error) => error ?? []),
-  ];
-  const { version } = runtimeWatch;
+  const { nodeFailure: _node, leaseFailure: _lease, ...node } = agentNode.object.explain();
+  const { version } = agentNode.runtimeWatch;
+  const at = options.clock.now();
+  const ofPods = own.state === 'running' ? problemsOfPods(kubelet) : [];
   return {
-    at: options.clock.now(),
-    state,
+    at,
+    state: own.state,
     nodeName: options.nodeName,
     registered: node.registered,
     node,
-    sources,
-    workers,
+    sources: podConfig.explain(),
+    workers: podWorkers.snapshot(),
     ready: node.registered && node.readiness?.ready === true,
-    notes: state === 'running' ? notes : [`the node agent is ${state}`],
+    ...problemReport([...problemsOfAgent(kubelet, own), ...ofPods], at),
+    podsWithoutStatus: podsWithoutStatus(kubelet),
     runtime: version && { name: version.runtimeName, version: version.runtimeVersion },
-    pods: withPods ? podReports(kubelet) : undefined,
+    pods: withPods ? podReports(kubelet, ofPods) : undefined,
   };
 }
 
-function podReports({ options, podWorkers, statusManager }: MainKubelet): AgentPodReport[] {
+/** Why a pod is as it is. Sends nothing and changes nothing. */
+export function explainAgentPod(kubelet: MainKubelet, podUID: string): AgentPodExplanation {
+  const { options, podWorkers, podSyncer, podConfig, statusManager } = kubelet;
+  const pod = options.podManager.getPodByUID(podUID);
+  const sources = podConfig.explain();
+  const leftOut = sources.flatMap(leftOutProblems).filter((one) => one.podUID === podUID);
+  const known = podSyncer.troubles.pods().find((one) => one.podUID === podUID) ?? leftOut[0];
+  const status = statusManager.explain(podUID);
+  const { podNamespace = '', podName = '' } = pod === undefined ? (known ?? {}) : namesOf(pod);
+  const names = { podUID, podNamespace, podName };
+  const problems = [...problemsOfPod(kubelet, names, status.problem), ...leftOut];
+  const source = pod && (podSourceOf(pod) ?? apiserverSource);
+  return {
+    podUID,
+    namespace: names.podNamespace,
+    name: names.podName,
+    source,
+    phase: statusManager.getPodStatus(podUID)?.phase,
+    problem: problems[0],
+    problems,
+    worker: podWorkers.explain(podUID),
+    nextSyncAt: podWorkers.workQueue.dueAt(podUID),
+    couldRun: podWorkers.couldHaveRunningContainers(podUID),
+    isTerminationRequested: podWorkers.isPodTerminationRequested(podUID),
+    status,
+    sourceReport: sources.find(({ name }) => name === source),
+  };
+}
+
+function podReports(kubelet: MainKubelet, problems: readonly PodProblem[]): AgentPodReport[] {
+  const { options, podWorkers, statusManager } = kubelet;
+  const ofPod = new Map(problems.map((problem) => [problem.podUID, problem]));
   return options.podManager.getPods().map((pod) => {
     const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
-    const phase = statusManager.getPodStatus(uid)?.phase;
-    return { podUID: uid, namespace, name, source: podSourceOf(pod) ?? apiserverSource, phase, worker: podWorkers.explain(uid) };
+    return {
+      podUID: uid,
+      namespace,
+      name,
+      source: podSourceOf(pod) ?? apiserverSource,
+      phase: statusManager.getPodStatus(uid)?.phase,
+      problem: ofPod.get(uid),
+      worker: podWorkers.explain(uid),
+    };
   });
 }
 
-function because(error: unknown): string {
-  if (error === undefined) return '';
-  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
-  return `: ${String(message)}`;
+/** Pods that nobody has told anything of yet. */
+function podsWithoutStatus({ options, statusManager }: MainKubelet): PodWithoutStatus[] {
+  const found: PodWithoutStatus[] = [];
+  for (const pod of options.podManager.getPods()) {
+    if (found.length === mostListed) break;
+    const names = namesOf(pod);
+    if (statusManager.getPodStatus(names.podUID) !== undefined) continue;
+    found.push({ ...names, since: seenAt(pod) ?? options.clock.now() });
+  }
+  return found;
 }

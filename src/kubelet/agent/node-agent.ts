@@ -13,10 +13,13 @@ import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import { noPodCgroups } from '../machine/machine.ts';
+import { type OwnState, problemsOfAgent } from './agent-node-problems.ts';
 import { MainKubelet } from './main-kubelet.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
 import {
+  type AgentPodExplanation,
   agentSnapshot,
+  explainAgentPod,
   type NodeAgentSnapshot,
   type NodeAgentSnapshotOptions,
   type StopNodeAgentOptions,
@@ -65,6 +68,7 @@ export class NodeAgent {
   readonly nodeObject: NodeObject;
   readonly #kubelet: MainKubelet;
   readonly #runState = new RunState<StoppedNodeAgent>('node agent');
+  #startFailure: OwnState['startFailure'];
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeAgentOptions) {
@@ -91,17 +95,20 @@ export class NodeAgent {
     requireStartOptions(options);
     this.#runState.start();
     const { clock } = this.#kubelet.options;
-    const waitsFor = () => ({
-      text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled',
-    });
+    const waitsFor = () => ({ text: this.#waitsFor() || 'the pods of the apiserver are not handled' });
     await awaitStart(this.#start(), options, { owner: 'node agent', clock, waitsFor });
+  }
+
+  /** Why this pod is as it is: `problem` is the most telling of what is wrong with it. Works in every state. Sends nothing and changes nothing. */
+  explain(podUID: string): AgentPodExplanation {
+    return explainAgentPod(this.#kubelet, this.podManager.translatePodUID(podUID));
   }
 
   /** How the agent is, and what it waits for, also while it starts and once it has stopped. Sends nothing and changes nothing. */
   snapshot(options: NodeAgentSnapshotOptions = {}): NodeAgentSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    return agentSnapshot(this.#kubelet, this.state, pods);
+    return agentSnapshot(this.#kubelet, this.#own(), pods);
   }
 
   /**
@@ -127,7 +134,31 @@ export class NodeAgent {
     await this.stop();
   }
 
+  #own(): OwnState {
+    return { state: this.state, startFailure: this.#startFailure };
+  }
+
+  #waitsFor(): string {
+    return problemsOfAgent(this.#kubelet, this.#own())
+      .map(({ message }) => message)
+      .join('; ');
+  }
+
+  /** What makes a start impossible is told as long as the agent is not stopped. */
   async #start(): Promise<void> {
+    try {
+      await this.#startParts();
+    } catch (error) {
+      const { clock, logger } = this.#kubelet.options;
+      if (this.state === 'running') {
+        this.#startFailure = { error, at: clock.now() };
+        logger.error({ err: error, node: this.#kubelet.options.nodeName }, 'the node agent could not start');
+      }
+      throw error;
+    }
+  }
+
+  async #startParts(): Promise<void> {
     const { cgroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
     const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');

@@ -7,6 +7,7 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { bytesText } from '../../api/quantity/quantity.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
@@ -42,6 +43,7 @@ export class EvictionManager {
   readonly #clock: SteadyClock;
   readonly #thresholds: readonly Threshold[];
   readonly #pressure: Pressure;
+  readonly #failures: FailureRun;
   readonly #stopping = new AbortController();
   #run: Promise<void> = Promise.resolve();
 
@@ -50,6 +52,17 @@ export class EvictionManager {
     this.#clock = options.clock;
     this.#thresholds = thresholdsOf(options.evictionHard);
     this.#pressure = new Pressure(options.transitionPeriodMs ?? 300_000);
+    this.#failures = new FailureRun(options.clock);
+  }
+
+  /** Why the node could not be looked at; undefined while all is well. */
+  get failing(): Failing | undefined {
+    return this.#failures.failing;
+  }
+
+  /** What counts as running short, in words. */
+  get shortages(): readonly NodeShortage[] {
+    return this.#pressure.shortages;
   }
 
   /** What counts as running short, for the node's conditions and for admission. */
@@ -75,10 +88,18 @@ export class EvictionManager {
     const { logger, periodMs = 10_000 } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const evicted = await this.#look(signal).catch((err: unknown) => {
-        if (!signal.aborted) logger.warn({ err }, 'what the node has left could not be looked at; it is looked at again');
-        return [];
-      });
+      const evicted = await this.#look(signal).then(
+        (pods) => {
+          this.#failures.succeeded();
+          return pods;
+        },
+        (err: unknown) => {
+          if (signal.aborted) return [];
+          this.#failures.failed(err);
+          logger.warn({ err }, 'what the node has left could not be looked at; it is looked at again');
+          return [];
+        },
+      );
       if (evicted.length > 0) await this.#waitForCleanup(evicted, signal);
       else await sleep(this.#clock, periodMs, signal);
     }
@@ -110,7 +131,10 @@ export class EvictionManager {
   #observe(node: NodeUsage): MetThreshold[] {
     const { pressureChanged = () => undefined, logger } = this.#options;
     const met = metThresholds(this.#thresholds, node);
-    if (this.#pressure.observe(met, this.#clock.elapsed())) {
+    if (this.#pressure.observe(met, this.#clock)) {
+      const reason = this.shortages.map(({ message }) => message).join('; ');
+      if (reason !== '') logger.warn({ reason }, 'the node runs short, and takes fewer pods');
+      else logger.info({}, 'the node runs short of nothing any more');
       callGuarded(pressureChanged, (err) => logger.error({ err }, 'pressureChanged failed'));
     }
     return met;
@@ -161,6 +185,7 @@ export class EvictionManager {
     const { signal } = this.#stopping;
     if (signal.aborted || isCriticalPod(pod)) return false;
     safeEventRecorder(eventRecorder).event(pod, 'Warning', evictedReason, message);
+    logger.warn({ ...podFields(pod.metadata), reason: message }, 'a pod is evicted');
     try {
       await untilAborted(killPod(pod, evictionKill(pod, message, disrupts, this.#clock.now())), signal);
     } catch (err) {
@@ -230,10 +255,20 @@ function setCondition(status: WirePodStatus, condition: WirePodCondition): void 
 
 // Behaviour of pkg/kubelet/eviction/helpers.go (nodeConditionsObservedSince), v1.36.3.
 
+/** Something that the node runs short of. */
+export interface NodeShortage {
+  readonly pressure: keyof NodePressures;
+  /** `memory.available: Threshold quantity: 100Mi, available: 95Mi`. */
+  readonly message: string;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+}
+
 /** What runs short, and for a while afterwards still counts as running short, so that pods do not come and go. */
 class Pressure {
   readonly #transitionPeriodMs: number;
   readonly #lastSeen = new Map<keyof NodePressures, number>();
+  readonly #shortages = new Map<keyof NodePressures, NodeShortage>();
   #now: Required<NodePressures> = { memory: false, disk: false, pid: false };
 
   constructor(transitionPeriodMs: number) {
@@ -244,15 +279,27 @@ class Pressure {
     return this.#now;
   }
 
+  get shortages(): readonly NodeShortage[] {
+    return [...this.#shortages.values()];
+  }
+
   /** True when this changes what counts. */
-  observe(met: readonly MetThreshold[], now: number): boolean {
-    for (const { signal } of met) this.#lastSeen.set(signalKinds[signal].pressure, now);
+  observe(met: readonly MetThreshold[], clock: SteadyClock): boolean {
+    const now = clock.elapsed();
+    for (const threshold of met.toReversed()) {
+      const { signal } = threshold;
+      const { pressure } = signalKinds[signal];
+      this.#lastSeen.set(pressure, now);
+      const since = this.#shortages.get(pressure)?.since ?? clock.now();
+      this.#shortages.set(pressure, { pressure, since, message: `${signal}: ${thresholdText(threshold).trim()}` });
+    }
     const isUnder = (name: keyof NodePressures): boolean => {
       const seen = this.#lastSeen.get(name);
       return seen !== undefined && now - seen < this.#transitionPeriodMs;
     };
     const before = this.#now;
     this.#now = { memory: isUnder('memory'), disk: isUnder('disk'), pid: isUnder('pid') };
+    for (const name of this.#shortages.keys()) if (!this.#now[name]) this.#shortages.delete(name);
     return before.memory !== this.#now.memory || before.disk !== this.#now.disk || before.pid !== this.#now.pid;
   }
 }

@@ -2,6 +2,7 @@
 
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { tellNode } from './eviction-options.ts';
 import type { Supply } from './usage.ts';
@@ -50,11 +51,17 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
 export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   readonly #options: ImageCollectionOptions<Image>;
   readonly #stopping = new AbortController();
-  #hasFailed = false;
+  readonly #failures: FailureRun;
   #run: Promise<void> = Promise.resolve();
 
   constructor(options: ImageCollectionOptions<Image>) {
     this.#options = options;
+    this.#failures = new FailureRun(options.clock);
+  }
+
+  /** Why unused images could not be removed; undefined while all is well. */
+  get failing(): Failing | undefined {
+    return this.#failures.failing;
   }
 
   start(): void {
@@ -115,12 +122,11 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   async #collectOnce(signal: AbortSignal): Promise<void> {
     try {
       await this.collect(signal);
-      this.#hasFailed = false;
+      this.#failures.succeeded();
     } catch (err) {
       if (signal.aborted) return;
       this.#options.logger.warn({ err }, 'unused images could not be removed');
-      if (this.#hasFailed) tellNode(this.#options, 'ImageGCFailed', errorText(err));
-      this.#hasFailed = true;
+      if (this.#failures.failed(err).attempt > 1) tellNode(this.#options, 'ImageGCFailed', errorText(err));
     }
   }
 

@@ -7,6 +7,7 @@ import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { earliestBackoffEnd } from '../../node/workers/backoff-error.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -21,10 +22,13 @@ import type { AgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
 import { awaitClasses } from './class-updates.ts';
 import { ContainerKiller, PodKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
+import { PodEndings } from './pod-endings.ts';
 import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
 import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
+import { PodTroubles, type TroubleWords } from './pod-troubles.ts';
 import { StartFailures } from './start-failures.ts';
 import { progressView, StartProgress } from './start-progress.ts';
+import { cleanUpWords, endWords, preparationWords, preStopWords, syncWords } from './trouble-words.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */
 const unknownPodGraceSeconds = 1;
@@ -51,6 +55,8 @@ interface SyncRun {
 export class AgentPodSyncer implements PodSyncer {
   readonly #options: AgentPodSyncerOptions;
   readonly #failures = new StartFailures();
+  readonly #troubles: PodTroubles;
+  readonly #endings: PodEndings;
   readonly #deadlines: ActiveDeadlines;
   readonly #statuses: AgentPodStatuses;
   readonly #containerKiller: ContainerKiller;
@@ -61,6 +67,9 @@ export class AgentPodSyncer implements PodSyncer {
   constructor(options: AgentPodSyncerOptions) {
     this.#options = options;
     const hooks = new LifecycleHooks(options);
+    const troubles = new PodTroubles(options.clock);
+    this.#troubles = troubles;
+    this.#endings = new PodEndings({ ...options, troubles });
     const requestSync = (pod: Pod): void => {
       callGuarded(
         () => options.requestSync(podUIDOf(pod)),
@@ -69,16 +78,24 @@ export class AgentPodSyncer implements PodSyncer {
     };
     this.#deadlines = new ActiveDeadlines({ ...options, requestSync });
     this.#statuses = new AgentPodStatuses({ ...options, failures: this.#failures, deadlines: this.#deadlines });
-    this.#containerKiller = new ContainerKiller({ ...options, hooks });
+    const hookFailed = (pod: Pod, containerName: string, error: unknown): void =>
+      troubles.failed(pod, `preStop ${containerName}`, preStopWords(containerName, error));
+    this.#containerKiller = new ContainerKiller({ ...options, hooks, hookFailed });
     this.#killer = new PodKiller({ runtime: options.runtime, containers: this.#containerKiller });
     this.#preparation = new PodPreparation(options);
-    const parts = { hooks, killer: this.#containerKiller, podKiller: this.#killer, failures: this.#failures };
+    const parts = { hooks, killer: this.#containerKiller, podKiller: this.#killer, failures: this.#failures, troubles };
     this.#starter = new PodStarter({ ...options, ...parts });
+  }
+
+  /** What could not be done for pods. Nothing of a pod that is over. */
+  get troubles(): Pick<PodTroubles, 'of' | 'pods'> {
+    return this.#troubles;
   }
 
   /** Gives up hooks that are under way. Calls are ended by their signals. */
   stop(): void {
     this.#deadlines.stop();
+    this.#endings.stop();
     this.#containerKiller.stop();
   }
 
@@ -117,6 +134,7 @@ export class AgentPodSyncer implements PodSyncer {
       this.#statuses.tellSoon(pod, told);
       const outcome = await this.#start({ pod, status, told, endedRuns }, signal);
       if (!outcome.changed) {
+        this.#troubles.keepOnly(podUID, () => false);
         this.#statuses.tellNow(podUID);
         return { isTerminal: false };
       }
@@ -146,18 +164,25 @@ export class AgentPodSyncer implements PodSyncer {
     const before = request.runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, before), podStatusFn);
     probes.stopLivenessAndStartup(pod);
+    this.#beginEnd(pod, before, gracePeriodSeconds);
     try {
       await this.#end(pod, before, gracePeriodSeconds, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const text = errorText(error);
       eventRecorder.event(pod, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
+      this.#troubles.failed(pod, 'end', endWords(error));
       throw new Error(`error killing terminating pod: ${text}`, { cause: error });
     }
     const stopped = await lifecycle.refresh(podUIDOf(pod), signal);
     const running = stopped.containers.filter(({ state }) => state === 'running');
-    if (running.length > 0)
-      throw new Error(`the runtime says that stopped containers run: ${running.map(({ id }) => id).join()}`);
+    if (running.length > 0) {
+      const error = new Error(`the runtime says that stopped containers run: ${running.map(({ id }) => id).join()}`);
+      this.#troubles.failed(pod, 'end', endWords(error));
+      throw error;
+    }
+    this.#endings.ended(podUIDOf(pod));
+    this.#troubles.forget(podUIDOf(pod));
     probes.removePod(pod);
     this.#statuses.tell(pod, this.#statuses.generate(pod, { ...stopped, ips: before.ips }, true), podStatusFn);
   }
@@ -175,7 +200,12 @@ export class AgentPodSyncer implements PodSyncer {
     const podUID = podUIDOf(pod);
     const status = runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, status, true), podStatusFn);
-    await Promise.all([volumes.unmountVolumes(podUID), cgroups.removePod(pod)]);
+    try {
+      await Promise.all([volumes.unmountVolumes(podUID), cgroups.removePod(pod)]);
+    } catch (error) {
+      this.#troubles.failed(pod, 'clean-up', cleanUpWords(error));
+      throw error;
+    }
     callGuarded(
       () => onPodEnded(pod),
       (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the function that is told of the end of a pod failed'),
@@ -191,9 +221,37 @@ export class AgentPodSyncer implements PodSyncer {
       () => onPodStarting(pod),
       (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the function that is told of the start of a pod failed'),
     );
-    const prepared = await this.#preparation.prepare(pod, signal);
+    const words = (error: unknown): TroubleWords => preparationWords(pod, error);
+    const prepared = await this.#noting(pod, 'preparation', words, signal, () => this.#preparation.prepare(pod, signal));
     probes.addPod(pod);
-    return this.#starter.start({ ...request, ...prepared }, signal);
+    const start = () => this.#starter.start({ ...request, ...prepared }, signal);
+    return this.#noting(pod, 'sync', syncWords, signal, start);
+  }
+
+  /** What fails is a trouble of the pod until it has succeeded. */
+  async #noting<T>(
+    pod: Pod,
+    part: string,
+    words: (error: unknown) => TroubleWords,
+    signal: AbortSignal,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const podUID = podUIDOf(pod);
+    try {
+      const answer = await call();
+      this.#troubles.cleared(podUID, part);
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) this.#troubles.failed(pod, part, words(error), { retryAt: earliestBackoffEnd(error) });
+      throw error;
+    }
+  }
+
+  /** What could not be started matters no more. */
+  #beginEnd(pod: Pod, { containers }: AgentPodStatus, gracePeriodSeconds: number | undefined): void {
+    this.#troubles.keepOnly(podUIDOf(pod), (part) => part === 'end' || part === 'grace' || part.startsWith('preStop '));
+    const running = containers.filter(({ state }) => state === 'running').map(({ name }) => name);
+    this.#endings.begin(pod, gracePeriodSeconds, running);
   }
 
   /** Ends what may run of the pod. */
@@ -211,6 +269,8 @@ export class AgentPodSyncer implements PodSyncer {
 
   #forget(podUID: string): void {
     this.#deadlines.forget(podUID);
+    this.#endings.ended(podUID);
+    this.#troubles.forget(podUID);
     this.#statuses.forget(podUID);
     this.#failures.forget(podUID);
     this.#preparation.forget(podUID);

@@ -3,6 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 
@@ -10,6 +11,7 @@ export interface ClassUpdatesOptions {
   readonly cgroups: Pick<PodCgroups, 'updateClasses'>;
   /** The pods whose requests count. */
   readonly activePods: () => readonly Pod[];
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -19,11 +21,18 @@ const patienceMs = 2000;
 /** Brings the groups of classes up to date. Two updates never run at once, and all calls that come while one runs share the next one. */
 export class ClassUpdates {
   readonly #options: ClassUpdatesOptions;
+  readonly #failures: FailureRun;
   #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
   constructor(options: ClassUpdatesOptions) {
     this.#options = options;
+    this.#failures = new FailureRun(options.clock);
+  }
+
+  /** Why the groups are not up to date; undefined while all is well. */
+  get failing(): Failing | undefined {
+    return this.#failures.failing;
   }
 
   /** Resolves after an update that began with this call, or later. Never rejects: the next call tries again what has failed. */
@@ -49,7 +58,9 @@ export class ClassUpdates {
     const { cgroups, activePods, logger } = this.#options;
     try {
       await cgroups.updateClasses(activePods());
+      this.#failures.succeeded();
     } catch (err) {
+      this.#failures.failed(err);
       logger.warn({ err }, 'the groups of the classes of pods could not be brought up to date; it is tried again');
     }
   }

@@ -6,6 +6,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KillReason } from '../actions/pod-actions.ts';
@@ -17,6 +18,9 @@ export interface PodKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopPodSandbox'>;
   readonly containers: ContainerKiller;
 }
+
+/** So many failures of one end are told. */
+const mostTold = 3;
 
 /** What is to end. */
 export interface PodKillRequest {
@@ -56,7 +60,7 @@ export class PodKiller {
     failures.push(...(await allFailures(stopped)));
     signal.throwIfAborted();
     if (failures.length === 1) throw failures[0];
-    if (failures.length > 1) throw new AggregateError(failures, 'several parts of the pod could not be ended');
+    if (failures.length > 1) throw new AggregateError(failures, failures.slice(0, mostTold).map(errorText).join('; '));
   }
 
   #killContainers({ pod, containers, gracePeriodSeconds, podIP }: PodKillRequest, signal: AbortSignal): Promise<void>[] {
@@ -96,6 +100,8 @@ export interface ContainerKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopContainer'>;
   readonly hooks: LifecycleHooks;
   readonly eventRecorder: EventRecorder;
+  /** Told of each hook that failed. It does not throw. */
+  readonly hookFailed: (pod: Pod, containerName: string, error: unknown) => void;
   readonly clock: SteadyClock;
   readonly logger: Logger;
 }
@@ -205,17 +211,18 @@ export class ContainerKiller {
     signal.throwIfAborted();
   }
 
-  /** Never rejects. What a hook says is not told in the event: it may be secret. */
+  /** Never rejects. What a hook says is not told in the event, which everybody reads. */
   async #hook(request: KillRequest, handler: NonNullable<NonNullable<Container['lifecycle']>['preStop']>, signal: AbortSignal) {
-    const { hooks, eventRecorder, logger } = this.#options;
+    const { hooks, eventRecorder, hookFailed, logger } = this.#options;
     const { pod, container, containerName, containerID, podIP } = request;
     try {
       await hooks.run({ pod, container: container as Container, containerID, handler, podIP }, signal);
     } catch (err) {
       if (signal.aborted) return;
-      logger.debug({ err, ...podFields(pod.metadata), containerName, containerID }, 'the hook preStop of a container failed');
+      logger.warn({ err, ...podFields(pod.metadata), containerName, containerID }, 'the hook preStop of a container failed');
       const event = { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', containerID } as const;
       recordContainerEvent(eventRecorder, pod, containerName, event);
+      hookFailed(pod, containerName, err);
     }
   }
 

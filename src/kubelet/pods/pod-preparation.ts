@@ -10,6 +10,7 @@ import type { PodVolumes } from '../volumes/pod-folder.ts';
 import { VolumeError } from '../volumes/volume-manager.ts';
 import type { SyncCgroups, SyncVolumeManager } from './agent-pod-syncer-options.ts';
 import { awaitClasses } from './class-updates.ts';
+import { cgroupText } from './trouble-words.ts';
 
 export interface PodPreparationOptions {
   readonly volumes: SyncVolumeManager;
@@ -56,9 +57,7 @@ export class PodPreparation {
       throw new Error(message);
     }
     const [cgroup, volumes, pullSecrets] = await Promise.allSettled([
-      this.#withEvent(pod, 'FailedCreatePodContainer', 'unable to ensure pod container exists', signal, () =>
-        this.#group(pod, signal),
-      ),
+      this.#withEvent(pod, 'FailedCreatePodContainer', cgroupText, signal, () => this.#group(pod, signal)),
       this.#mount(pod, signal),
       pullSecretsOf(pod, signal),
     ]);

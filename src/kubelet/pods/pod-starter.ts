@@ -7,7 +7,7 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { podConditionType } from '../../status/conditions/pod-conditions.ts';
 import { computePodActions } from '../actions/compute-pod-actions.ts';
-import { containerEntries, type EphemeralContainer, isNoAction, type PodActions } from '../actions/pod-actions.ts';
+import { containerEntries, type EphemeralContainer, isNoAction, newestEntry, type PodActions } from '../actions/pod-actions.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { AgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
@@ -15,15 +15,18 @@ import { type ContainerKiller, graceSeconds, type PodKiller } from './container-
 import { ContainerStarter, type StartContext } from './container-starter.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { PreparedPod } from './pod-preparation.ts';
+import type { PodTroubles } from './pod-troubles.ts';
 import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
 import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
 import { restartedRuns } from './start-progress.ts';
+import { containerWords, crashKinds } from './trouble-words.ts';
 
 export interface PodStarterOptions extends AgentPodSyncerOptions {
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
   readonly podKiller: PodKiller;
   readonly failures: StartFailures;
+  readonly troubles: PodTroubles;
 }
 
 export interface PodStartRequest extends PreparedPod {
@@ -166,22 +169,40 @@ export class PodStarter {
     turn: Promise<unknown>,
     signal: AbortSignal,
   ): Promise<ContainerStartError | undefined> {
-    const { failures, logger } = this.#options;
+    const { failures, troubles, logger } = this.#options;
     const podUID = podUIDOf(context.pod);
     try {
       await this.#containers.start(context, container, turn, signal);
       failures.clear(podUID, container.name);
+      troubles.cleared(podUID, partOf(container));
       return undefined;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const failure = asStartError(error, 'RunContainerError');
       failures.set(podUID, container.name, failure);
+      this.#note(context, container, failure);
       logger.debug(
         { err: failure, ...podFields(context.pod.metadata), containerName: container.name },
         'a container could not be started',
       );
       return failure;
     }
+  }
+
+  /** A pull that waits says why the last one failed; a container that waits counts its runs. */
+  #note({ pod, status }: StartContext, container: Container | EphemeralContainer, failure: ContainerStartError): void {
+    const { troubles } = this.#options;
+    const { reason, until: retryAt } = failure;
+    const podUID = podUIDOf(pod);
+    const isCrash = reason === 'CrashLoopBackOff';
+    const before = troubles.of(podUID).get(partOf(container));
+    // why a start failed says more than that the next one waits
+    const isWait = reason === 'ImagePullBackOff' || (isCrash && !crashKinds.has(before?.kind ?? ''));
+    if (isWait && troubles.waits(podUID, partOf(container), retryAt)) return;
+    const crashed = isCrash ? newestEntry(containerEntries(status), container.name) : undefined;
+    const words = containerWords(pod, container, failure, crashed?.details);
+    const runs = crashed && (crashed.status.restartCount ?? crashed.details.metadata.attempt) + 1;
+    troubles.failed(pod, partOf(container), words, { retryAt, attempt: runs });
   }
 
   /** A pod that begins anew begins without records of its init containers. */
@@ -211,6 +232,10 @@ export class PodStarter {
     );
     await Promise.all(removals).catch(ignoreFailure);
   }
+}
+
+function partOf({ name }: Container | EphemeralContainer): string {
+  return `container ${name}`;
 }
 
 function isRestartOfAll({ type, status }: { readonly type: string; readonly status: string }): boolean {

@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join, posix } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
-import { ifCode, invalidArgument } from '../../base/errors.ts';
+import { errorText, ifCode, invalidArgument } from '../../base/errors.ts';
 import { isPathSegment } from '../../base/options.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { makeFoldersIn, openFolder } from '../files/opened-folder.ts';
@@ -47,7 +47,8 @@ async function unmountAll(folder: string, mounter: Mounter): Promise<void> {
   }
   const left = await mounter.mountsBelow(folder);
   if (left.length === 0) return;
-  throw new AggregateError(failures, `volumes in ${folder} are still mounted: ${left.slice(0, 5).join(', ')}`);
+  const why = failures.length === 0 ? '' : `: ${errorText(failures[0])}`;
+  throw new AggregateError(failures, `volumes in ${folder} are still mounted: ${left.slice(0, 5).join(', ')}${why}`);
 }
 
 /** True for the folder of a volume whose files are secret. A sub path that shows a part of one is no such folder. */

@@ -21,7 +21,7 @@ import { retriedError } from '../../client/resources/api-problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { PodSource, SendPods } from '../sources/pod-source.ts';
 import type { MetadataOf, PodOperation, PodUpdate } from './pod-changes.ts';
-import { type Merge, PodStorage } from './pod-storage.ts';
+import { type LeftOutPod, type Merge, PodStorage } from './pod-storage.ts';
 import { SourceRuns } from './source-runs.ts';
 import { UpdateQueue } from './update-queue.ts';
 
@@ -166,6 +166,7 @@ export class PodConfig {
       hasSent: this.hasSeen(name),
       isWaiting: this.#lists.has(name),
       pods: this.#storage.count(name),
+      leftOut: this.#storage.leftOut(name),
       ...askSource(this.#sources.find(name)),
     }));
   }
@@ -307,6 +308,8 @@ export interface PodSourceReport {
   readonly isWaiting: boolean;
   /** How many pods its last merged list has. */
   readonly pods: number;
+  /** The pods of that list that are left out, because another one of the list has the same name or uid; at most 100. */
+  readonly leftOut: readonly LeftOutPod[];
   /** When it last heard from where its pods come from, in milliseconds since the epoch; undefined where it does not say. */
   readonly lastObservedAt: number | undefined;
   /** Why its pods could not be read last, while they were not read since; undefined where it does not say. */

@@ -36,6 +36,23 @@ export interface Merge {
   readonly reconciled: readonly Pod[];
 }
 
+/** A pod that is left out of its list, because another one of the list counts in its place. */
+export interface LeftOutPod {
+  /** The pod's `metadata.uid`. */
+  readonly podUID: string;
+  /** The pod's namespace. */
+  readonly podNamespace: string;
+  /** The pod's name. */
+  readonly podName: string;
+  /** What the other pod has, too. */
+  readonly same: 'name' | 'uid';
+  /** Since when, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** So many are remembered of one list. */
+const mostLeftOut = 100;
+
 /** What is kept of one source. */
 interface SourcePods {
   /** By uid, in the order of the list. */
@@ -46,6 +63,7 @@ interface SourcePods {
   list: readonly Pod[];
   /** True where the list has been taken as it is, each entry as a pod of its own. */
   isWhole: boolean;
+  readonly leftOut: readonly LeftOutPod[];
 }
 
 /**
@@ -71,6 +89,11 @@ export class PodStorage {
     return this.#sources.get(source)?.kept.size ?? 0;
   }
 
+  /** The pods that are left out of the last list of the source, at most 100. */
+  leftOut(source: string): readonly LeftOutPod[] {
+    return this.#sources.get(source)?.leftOut ?? [];
+  }
+
   pods(): Pod[] {
     return [...this.#sources.values()].flatMap(({ kept }) => Array.from(kept.values(), ({ pod }) => pod));
   }
@@ -83,7 +106,8 @@ export class PodStorage {
     const merge = new ListMerge(source, before?.kept ?? new Map<string, KeptPod>(), list, this.#options);
     for (const pod of list) merge.take(pod);
     const { kept, uids, hasFailed } = merge;
-    this.#sources.set(source, { kept, uids, list, isWhole: !hasFailed && kept.size === list.length });
+    const leftOut = merge.leftOut.map((one) => ({ ...one, since: before?.leftOut.find(isSamePod(one))?.since ?? one.since }));
+    this.#sources.set(source, { kept, uids, list, isWhole: !hasFailed && kept.size === list.length, leftOut });
     return merge.result(before === undefined, merge.removed());
   }
 
@@ -138,6 +162,7 @@ class ListMerge {
   readonly uids = new Map<string, string>();
   /** True once an entry could not be read or compared. */
   hasFailed = false;
+  readonly leftOut: LeftOutPod[] = [];
   readonly #source: string;
   readonly #before: ReadonlyMap<string, KeptPod>;
   readonly #list: readonly Pod[];
@@ -236,6 +261,9 @@ class ListMerge {
       'two pods of a list have one name or one uid; this one is left out',
     );
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);
+    if (this.leftOut.length === mostLeftOut) return;
+    const { uid: podUID = '', namespace: podNamespace = '', name: podName = '' } = given.metadata ?? {};
+    this.leftOut.push({ podUID, podNamespace, podName, same: what, since: this.#options.now() });
   }
 
   /** What was kept before and is not in the list. */
@@ -248,6 +276,11 @@ class ListMerge {
     }
     return removed;
   }
+}
+
+function isSamePod(one: LeftOutPod): (other: LeftOutPod) => boolean {
+  return ({ podUID, podNamespace, podName }) =>
+    podUID === one.podUID && podNamespace === one.podNamespace && podName === one.podName;
 }
 
 /** Undefined for an entry that cannot be read. */

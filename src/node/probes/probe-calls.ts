@@ -7,13 +7,14 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { type WaitLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import type { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { isLargeCommand, type ProbeTarget, probeTarget } from './network-prober.ts';
-import { type ProbeType, probeOf, probeTitles } from './probe-types.ts';
+import { type ProbeFailure, type ProbeType, probeOf, probeTitles } from './probe-types.ts';
 import { type Namesakes, type ProbeDefinition, probeFields } from './probed-container.ts';
 import { goSeconds, type ProbeOutcome, type Prober } from './prober.ts';
 
@@ -42,10 +43,16 @@ export class ProbeCalls {
   readonly #metrics: ProbeMetrics;
   /** The calls that have not settled, each with its container. */
   readonly #underWay = new Map<TimedCall, string>();
+  /** The failures in a row, also where the container was started again meanwhile. */
+  readonly #failures: FailureRun;
+  /** How many of them are those of the container that runs now. */
+  #ofContainer = { containerID: '', failures: 0 };
+  #lastAt = 0;
 
   constructor(definition: ProbeDefinition, options: ProbeCallsOptions, namesakes: Namesakes) {
     this.#definition = definition;
     this.#options = options;
+    this.#failures = new FailureRun(options.clock);
     this.#metrics = new ProbeMetrics(options, namesakes, definition);
   }
 
@@ -60,8 +67,17 @@ export class ProbeCalls {
     const outcome = await this.#outcome(containerID, podIP, signal);
     if (outcome === undefined || signal.aborted) return undefined;
     const said = this.#judge(outcome);
+    this.#count(containerID, said, outcome);
     this.#metrics.count(said, startedAt);
     return said;
+  }
+
+  /** Undefined while the probe has not failed as often in a row as its threshold says. */
+  failure(): ProbeFailure | undefined {
+    const { container, type, settings } = this.#definition;
+    const { failing } = this.#failures;
+    if (failing === undefined || failing.attempt < settings.failureThreshold) return undefined;
+    return { type, containerName: container.name, ...failing, retryAt: this.#lastAt + settings.periodMs };
   }
 
   /** No probe follows: its series end. */
@@ -128,6 +144,27 @@ export class ProbeCalls {
         'the prober gave no outcome; the probe has failed',
       );
     return outcome ?? { result: 'failure', output: 'the prober gave no outcome' };
+  }
+
+  /** The log says it once for each run of the container: when the failures count. */
+  #count(containerID: string, said: 'Success' | 'Failure' | undefined, { output, error }: ProbeOutcome): void {
+    const { clock, logger } = this.#options;
+    const { settings } = this.#definition;
+    this.#lastAt = clock.now();
+    if (this.#ofContainer.containerID !== containerID) this.#ofContainer = { containerID, failures: 0 };
+    if (said === 'Success') {
+      this.#failures.succeeded();
+      this.#ofContainer.failures = 0;
+      return;
+    }
+    const { message, attempt } = this.#failures.failed(error ?? output ?? '');
+    this.#ofContainer.failures += 1;
+    // a probe that could not be made has a line of its own
+    if (said === undefined || this.#ofContainer.failures !== settings.failureThreshold) return;
+    logger.warn(
+      { ...probeFields(this.#definition), attempt, reason: message },
+      'a probe of a container has failed as often as its threshold says',
+    );
   }
 
   #judge({ result, output, error }: ProbeOutcome): 'Success' | 'Failure' | undefined {

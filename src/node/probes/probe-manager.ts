@@ -15,7 +15,7 @@ import {
   type ResolvedProbeManagerOptions,
   resolveProbeManagerOptions,
 } from './probe-manager-options.ts';
-import { type ProbeResult, ProbeResults, type ProbeType, probeTypes } from './probe-types.ts';
+import { type ProbeFailure, type ProbeResult, ProbeResults, type ProbeType, probeTypes } from './probe-types.ts';
 import { ProbeWorkers } from './probe-workers.ts';
 import type { ProbeDefinition } from './probed-container.ts';
 
@@ -142,6 +142,14 @@ export class ProbeManager {
   result(type: ProbeType, containerID: string): ProbeResult | undefined {
     if (!probeTypes.includes(type)) throw invalidArgument('type', `one of ${probeTypes.join(', ')}`, type);
     return this.#results.get(type, containerID);
+  }
+
+  /**
+   * The probes of the pod that have failed at least as often in a row as their thresholds say; empty when all is well, and for a pod
+   * that is not probed. Works in every state.
+   */
+  failures(podUID: string): readonly ProbeFailure[] {
+    return this.#workers.failures(podUID);
   }
 
   /**

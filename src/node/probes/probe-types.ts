@@ -23,6 +23,22 @@ export interface ProbeResultUpdate {
   readonly needsSync: boolean;
 }
 
+/** A probe that has failed at least as often in a row as its threshold says. */
+export interface ProbeFailure {
+  /** Which probe of the container. */
+  readonly type: ProbeType;
+  /** The container's name in the pod's spec. */
+  readonly containerName: string;
+  /** What the last probe said. */
+  readonly message: string;
+  /** When the first failure in a row came, in milliseconds since the epoch. */
+  readonly since: number;
+  /** Failures in a row. */
+  readonly attempt: number;
+  /** When the container is probed again, in milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
 /** The word of a type in events. */
 export const probeTitles: Readonly<Record<ProbeType, string>> = {
   liveness: 'Liveness',

@@ -5,7 +5,15 @@ import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { ProbeCalls } from './probe-calls.ts';
 import type { ResolvedProbeManagerOptions } from './probe-manager-options.ts';
-import { type ProbeResult, type ProbeResults, type ProbeType, probeOf, probeSettings, probeTypes } from './probe-types.ts';
+import {
+  type ProbeFailure,
+  type ProbeResult,
+  type ProbeResults,
+  type ProbeType,
+  probeOf,
+  probeSettings,
+  probeTypes,
+} from './probe-types.ts';
 import { ProbeWorker } from './probe-worker.ts';
 import { Namesakes, type ProbeDefinition } from './probed-container.ts';
 
@@ -50,6 +58,11 @@ export class ProbeWorkers {
 
   find(podUID: string, containerName: string, type: ProbeType): ProbeWorker | undefined {
     return this.#entries.get(podUID)?.get(keyOf(containerName, type))?.worker;
+  }
+
+  /** The probes of the pod that fail. */
+  failures(podUID: string): readonly ProbeFailure[] {
+    return Array.from(this.#entries.get(podUID)?.values() ?? []).flatMap(({ calls }) => calls.failure() ?? []);
   }
 
   podUIDs(): readonly string[] {

@@ -6,6 +6,7 @@ import type { StopResult } from '../../status/sync/status-sync.ts';
 import type { PodSourceReport } from '../config/pod-config.ts';
 import type { NodeObjectReport } from '../node-object/node-object.ts';
 import type { NodeObjectStopped } from '../node-object/node-removal.ts';
+import type { PodWithoutStatus } from '../node-problems.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../workers/pod-worker-report.ts';
 import type { StoppedWorkers } from '../workers/pod-workers.ts';
 
@@ -83,12 +84,6 @@ export interface ProviderPodExplanation extends ProviderPodReport {
   readonly status: PodExplanation;
   /** What the pod's source did last; undefined where no source names the pod. */
   readonly sourceReport: PodSourceReport | undefined;
-}
-
-/** A pod of which no status was set yet. */
-export interface PodWithoutStatus extends Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'> {
-  /** When the node learned of the pod, in milliseconds since the epoch. */
-  readonly since: number;
 }
 
 /** How a node is, and what it waits for. It can be turned into JSON. */

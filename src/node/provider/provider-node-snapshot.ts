@@ -5,15 +5,10 @@ import { frozenProblem, isPodProblem, type PodProblem, type Problem, problemRepo
 import { retriedError } from '../../client/resources/api-problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
-import { nodeProblems, workerProblem } from '../node-problems.ts';
+import { nodeProblems, type PodWithoutStatus, workerProblem } from '../node-problems.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
-import type {
-  PodWithoutStatus,
-  ProviderFailureReport,
-  ProviderNodeSnapshot,
-  ProviderPodReport,
-} from './provider-node-reports.ts';
+import type { ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
 import { providedPodProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */

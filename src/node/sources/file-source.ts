@@ -132,7 +132,7 @@ export class FileSource implements PodSource {
     return this.#lastObservedAt;
   }
 
-  /** Why the path could not be read last; undefined once it was read again, and before any failure. */
+  /** Why the path, or the first manifest in it that cannot be used, could not be read last; undefined once all can be, and before any failure. */
   lastFailure(): LastFailure | undefined {
     return this.#lastFailure;
   }
@@ -154,6 +154,14 @@ export class FileSource implements PodSource {
     }
   }
 
+  /** What cannot be used is that since it was first found. */
+  #failureOfManifest(error: unknown): LastFailure {
+    const before = this.#lastFailure;
+    const now = this.#clock.now();
+    const at = before !== undefined && errorText(before.error) === errorText(error) ? before.at : now;
+    return { error, at, retryAt: now + Math.max(1, this.#untilCheckMs()) };
+  }
+
   /** How long until every file is to be read, whatever the system says of it. */
   #untilCheckMs(): number {
     return this.#lastCheckAt === undefined ? 0 : this.#lastCheckAt + this.#checkPeriodMs - this.#clock.elapsed();
@@ -162,10 +170,10 @@ export class FileSource implements PodSource {
   /** False where there is nothing at the path. */
   async #read(send: SendPods, signal: AbortSignal, filesToRead: FilesToRead): Promise<boolean> {
     try {
-      const { isThere, pods } = await this.#files.read(signal, filesToRead);
+      const { isThere, pods, failure } = await this.#files.read(signal, filesToRead);
       if (signal.aborted) return isThere;
       this.#problem = undefined;
-      this.#lastFailure = undefined;
+      this.#lastFailure = failure && this.#failureOfManifest(failure.error);
       this.#lastObservedAt = this.#clock.now();
       this.#logger.debug({ path: this.#path, filesToRead, isThere, pods: pods.length }, 'the path of manifests was read');
       send(pods);

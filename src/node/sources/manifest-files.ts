@@ -42,6 +42,8 @@ interface KnownFile {
 export interface ManifestFilesResult {
   readonly isThere: boolean;
   readonly pods: readonly Pod[];
+  /** Why the first manifest that cannot be used cannot; undefined where all can. */
+  readonly failure?: { readonly error: unknown } | undefined;
 }
 
 /**
@@ -80,9 +82,13 @@ export class ManifestFiles {
       if (this.#isNews('missing', path)) this.#options.logger.warn({ path }, 'the path does not exist; there are no pods');
       return { isThere: false, pods: [] };
     }
-    if (stats.isDirectory()) return { isThere: true, pods: await this.#podsOfDirectory(path, signal, filesToRead) };
+    if (stats.isDirectory()) {
+      const pods = await this.#podsOfDirectory(path, signal, filesToRead);
+      return { isThere: true, pods, failure: this.#firstFailure() };
+    }
     if (!stats.isFile()) throw new NoFileError(`${path} is neither a directory nor a file`);
-    return { isThere: true, pods: await this.#podsOfOneFile(path, filesToRead) };
+    const pods = await this.#podsOfOneFile(path, filesToRead);
+    return { isThere: true, pods, failure: this.#firstFailure() };
   }
 
   async #podsOfDirectory(path: string, signal: AbortSignal, filesToRead: FilesToRead): Promise<readonly Pod[]> {
@@ -130,6 +136,11 @@ export class ManifestFiles {
       // what could not be read is tried again each time
       return { hash, stamp: hash === undefined ? undefined : stamp, pods, error };
     }
+  }
+
+  #firstFailure(): { readonly error: unknown } | undefined {
+    for (const { error } of this.#files.values()) if (error !== undefined) return { error };
+    return undefined;
   }
 
   #decode(text: string, file: string): readonly Pod[] {

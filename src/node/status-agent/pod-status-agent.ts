@@ -135,7 +135,8 @@ export class PodStatusAgent {
     const { at, problems: ofPods } = this.statusManager.snapshot({ podUIDs: [] });
     const failure = this.podSource.lastFailure();
     const hasListed = this.podSource.lastListedAt() !== undefined;
-    const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError: failure && retriedError(failure) };
+    const lastError = failure && retriedError(failure);
+    const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError, leftOut: [] };
     const ofSource = this.state === 'running' ? sourceProblems(source) : [];
     return Object.freeze({ at, state: this.state, hasListed, ...problemReport([...ofSource, ...ofPods], at) });
   }

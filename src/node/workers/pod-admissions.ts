@@ -71,8 +71,9 @@ export class PodAdmissions {
   }
 
   #refuse(pod: Pod, reason: string, message: string): void {
-    const { statusManager, eventRecorder, metrics } = this.#options;
+    const { statusManager, eventRecorder, logger, metrics } = this.#options;
     eventRecorder.event(pod, 'Warning', reason, message);
+    logger.warn({ ...podFields(pod.metadata), reason: `${reason}: ${message}` }, 'a pod may not run on this node');
     metrics.increment('kubelet_admission_rejections_total', { reason });
     const { qosClass } = pod.status ?? {};
     const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` };

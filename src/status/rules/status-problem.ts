@@ -36,6 +36,7 @@ const ofFailedPod: Readonly<Record<string, { readonly kind: string; readonly hel
   },
   DeadlineExceeded: { kind: 'deadline-exceeded', help: 'Raise activeDeadlineSeconds, or make the pod faster.' },
 };
+const runsShort = { kind: 'refused', help: 'Wait until the node no longer runs short of what the message names, or free it.' };
 const noRoom = { kind: 'no-room', help: 'Make room on the node, or lower what the pod requests.' };
 const otherFailure = { kind: 'refused', help: undefined };
 
@@ -55,7 +56,14 @@ export function problemOfStatus(status: WirePodStatus): StatusProblem | undefine
 }
 
 function failedPod({ reason = '', message = '' }: WirePodStatus): StatusProblem {
-  const words = /^OutOf/.test(reason) ? noRoom : Object.hasOwn(ofFailedPod, reason) ? ofFailedPod[reason] : otherFailure;
+  const isRejected = reason === 'Evicted' && message.startsWith('Pod was rejected');
+  const words = isRejected
+    ? runsShort
+    : /^OutOf/.test(reason)
+      ? noRoom
+      : Object.hasOwn(ofFailedPod, reason)
+        ? ofFailedPod[reason]
+        : otherFailure;
   return { ...(words ?? otherFailure), message: `the pod has failed: ${sentence(reason, message)}`, attempt: 0 };
 }
 

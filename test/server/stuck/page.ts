@@ -1,15 +1,19 @@
 // Writes docs/when-something-is-wrong.md from the tables of the tests: `node test/server/stuck/page.ts`.
 import { writeFile } from 'node:fs/promises';
 import { stuckSchedulers } from '../scheduler/stuck-schedulers.ts';
+import { agentNodeRows } from './agent-node-rows.ts';
+import { agentPodRows } from './agent-pod-rows.ts';
 import { managerRows } from './manager-rows.ts';
 import { connectionRows, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
 import type { StuckRow } from './stuck-row.ts';
 
+type Row = Omit<StuckRow, 'retried'>;
+
 interface Section {
   readonly title: string;
   readonly text: string;
-  readonly rows: readonly StuckRow[];
+  readonly rows: readonly Row[];
 }
 
 const sections: readonly Section[] = [
@@ -25,6 +29,16 @@ const sections: readonly Section[] = [
     rows: [...statusRows, ...managerRows],
   },
   { title: 'A pod and its provider', text: 'What a `ProviderNode` says of the pods that its provider runs.', rows: providerRows },
+  {
+    title: 'A pod of a node agent',
+    text: 'What a `NodeAgent` says of pods that do not start, do not go on, or do not end.',
+    rows: agentPodRows,
+  },
+  {
+    title: 'The node of a node agent',
+    text: 'What a `NodeAgent` says of its runtime, its machine and itself, beside what is above.',
+    rows: agentNodeRows,
+  },
   {
     title: 'A scheduler and its pods',
     text: 'What a `Scheduler` or a `ClusterScheduler` says of itself, and of a pod that has no node.',
@@ -59,7 +73,7 @@ export function stuckPage(): string {
 }
 
 /** Every row of the page. */
-export function stuckRows(): StuckRow[] {
+export function stuckRows(): Row[] {
   return sections.flatMap(({ rows }) => rows);
 }
 
@@ -76,7 +90,7 @@ function sectionText({ title, text, rows }: Section): string {
   ].join('\n');
 }
 
-function rowText({ title, kind, words, log, event, help }: StuckRow): string {
+function rowText({ title, kind, words, log, event, help }: Row): string {
   const told = [
     `kind \`${kind}\``,
     `“${words}”`,

@@ -251,6 +251,7 @@ export const providerRows: readonly NodeRow[] = [
     about: 'pod',
     kind: 'refused',
     words: 'no pods after six',
+    log: { message: 'a pod may not run on this node' },
     event: { reason: 'AfterHours' },
     help: undefined,
     retried: false,

@@ -6,7 +6,7 @@ const at = 1_000_000;
 const well: ObservedNode = {
   at,
   node: { registered: true, readiness: { ready: true }, rival: undefined, nodeFailure: undefined, leaseFailure: undefined },
-  sources: [{ name: 'api', hasSent: true, isWaiting: false, pods: 3, lastObservedAt: at, lastError: undefined }],
+  sources: [{ name: 'api', hasSent: true, isWaiting: false, pods: 3, leftOut: [], lastObservedAt: at, lastError: undefined }],
   lastIterationAt: at - 2000,
 };
 const forbidden = new ApiError({ status: 403, reason: 'Forbidden', message: 'leases is forbidden' });
@@ -64,7 +64,15 @@ describe('nodeProblems', () => {
       ...{ errorClass: 'unavailable', message: 'connect ECONNREFUSED', at: at - 10, retryAt: at + 10 },
       ...{ kind: 'connection-refused', help: 'Start it.' },
     } as const;
-    const source = { name: 'api', hasSent: false, isWaiting: false, pods: 0, lastObservedAt: undefined, lastError: undefined };
+    const source = {
+      name: 'api',
+      hasSent: false,
+      isWaiting: false,
+      pods: 0,
+      leftOut: [],
+      lastObservedAt: undefined,
+      lastError: undefined,
+    };
     const messages = (more: object) =>
       nodeProblems({ ...well, sources: [{ ...source, ...more }] }).map(({ kind, message }) => [kind, message]);
     expect(messages({})).toEqual([['source-silent', 'the source "api" has not sent its pods']]);

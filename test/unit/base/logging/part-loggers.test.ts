@@ -42,6 +42,7 @@ const parts: Record<string, (rest: Rest) => unknown> = {
     new index.DefaultPodDeletionSafety({ runtimeCache: { hasSynced: () => true, getContainers: () => [] }, ...rest }),
   StatusManager: (rest) => new index.StatusManager({ podClient, podManager, podDeletionSafety, ...rest }),
   ApiServerPodSource: (rest) => new index.ApiServerPodSource({ ...ofNode, podManager, ...rest }),
+  PodStatusAgent: (rest) => new index.PodStatusAgent({ ...ofNode, podDeletionSafety, ...rest }),
   Reflector: (rest) => new reflector.Reflector({ transport, resource: reflector.resources.pods, ...rest }),
   MirrorPodReconciler: (rest) =>
     new mirror.MirrorPodReconciler({

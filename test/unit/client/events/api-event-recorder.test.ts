@@ -254,3 +254,28 @@ describe('ApiEventRecorder', () => {
     expect([requests.length, lines]).toEqual([1, ['too many events wait to be written: one was dropped']]);
   });
 });
+
+describe('events that are not written', () => {
+  it('are told of with what the server said, until one is written', async () => {
+    let error: Error | undefined = refusal(403, 'Forbidden');
+    const { events, clock } = recorder(() => (error === undefined ? undefined : Promise.reject(error)));
+    events.event(pod, 'Normal', 'Started', 'one');
+    await settle();
+    expect(events.failing).toEqual({ message: 'Forbidden', since: clock.now(), attempt: 1 });
+    events.event(pod, 'Normal', 'Started', 'two');
+    await settle();
+    expect(events.failing?.attempt).toBe(2);
+    error = undefined;
+    events.event(pod, 'Normal', 'Started', 'three');
+    await settle();
+    expect(events.failing).toBeUndefined();
+    await events.stop();
+  });
+
+  it('are told of where too many wait', async () => {
+    const { events } = recorder(() => new Promise(() => {}));
+    const podOf = (index: number) => buildPod({ metadata: { name: `p${index}`, uid: `u${index}` } });
+    for (let index = 0; index < 502; index += 1) events.event(podOf(index), 'Normal', 'Started', 'one');
+    expect(events.failing?.message).toBe('500 events wait to be written, and more are dropped');
+  });
+});

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { AgentCleanup, type AgentCleanupOptions } from '../../../../src/kubelet/agent/agent-cleanup.ts';
 import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
+import { FakeClock } from '../../../../src/testing.ts';
 import type { LogLine } from '../pleg/lifecycle-setup.ts';
 import { container, podOf, SyncerWorld } from '../pods/syncer-world.ts';
 
@@ -24,6 +25,7 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
   const note = (fields: object, message: string) => void lines.push({ level: 'warn', message, fields });
   const left = { volumes: [] as string[], cgroups: [] as string[], known: new Set<string>() };
   const cleanup = new AgentCleanup({
+    clock: new FakeClock(),
     lifecycle: world.lifecycle,
     containers: new ContainerCollector({
       ...{ runtime: world.runtime, clock: world.clock, podLogsDirectory: logs, logger: silentLogger },

@@ -67,4 +67,49 @@ describe('a watch of the runtime', () => {
     await settle();
     expect(runtime.calls).toEqual([]);
   });
+
+  it('says since when and how often the runtime has not been well, from its first bad answer on', async () => {
+    const { watch, clock, runtime } = setUp();
+    await watch.start();
+    expect([watch.trouble(), watch.networkTrouble()]).toEqual([undefined, undefined]);
+    runtime.fail({ call: 'Status', fault: { kind: 'error', error: 'unavailable', message: 'no socket' }, times: 100 });
+    await clock.advance(5000);
+    const since = clock.now();
+    expect(watch.trouble()).toEqual({ message: 'no socket', since, attempt: 1, retryAt: since + 5000 });
+    await clock.advance(10_000);
+    expect(watch.trouble()).toEqual({ message: 'no socket', since, attempt: 3, retryAt: since + 15_000 });
+    runtime.heal();
+    await clock.advance(5000);
+    expect(watch.trouble()).toBeUndefined();
+    await watch.stop();
+  });
+
+  it('gives a runtime half a minute for an answer', async () => {
+    const { watch, clock, runtime, warnings } = setUp();
+    await watch.start();
+    runtime.fail({ call: 'Status', fault: { kind: 'hang' } });
+    await clock.advance(34_999);
+    expect(watch.trouble()).toBeUndefined();
+    await clock.advance(1);
+    expect(watch.trouble()?.message).toBe('Status gave no answer within 30 s');
+    expect(warnings).toEqual(['the container runtime did not say how it is; it is asked again']);
+    await clock.advance(5000);
+    expect(watch.trouble()).toBeUndefined();
+    await watch.stop();
+  });
+
+  it('logs once that the runtime says that it or its network is not ready', async () => {
+    const { watch, clock, runtime, warnings } = setUp();
+    await watch.start();
+    for (const type of ['RuntimeReady', 'NetworkReady']) {
+      runtime.setCondition({ type, status: false, reason: 'No', message: `no ${type}` });
+    }
+    await clock.advance(60_000);
+    expect(warnings).toEqual([
+      'the container runtime says that it is not ready',
+      'the container runtime says that its network is not ready',
+    ]);
+    expect(watch.networkTrouble()).toMatchObject({ message: expect.stringContaining('no NetworkReady'), attempt: 12 });
+    await watch.stop();
+  });
 });

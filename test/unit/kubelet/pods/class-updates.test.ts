@@ -17,6 +17,7 @@ function setUp() {
   const warnings: string[] = [];
   const log = (_: object, message: string) => void warnings.push(message);
   const classes = new ClassUpdates({
+    clock: new FakeClock(),
     cgroups: {
       updateClasses: (given) => {
         written.push(Array.from(given, ({ metadata }) => metadata?.name ?? ''));

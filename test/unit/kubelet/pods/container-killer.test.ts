@@ -28,6 +28,7 @@ beforeEach(() => {
     run: () => new Promise((resolve) => clock.setTimer(resolve, hookMs)),
   };
   killer = new ContainerKiller({
+    hookFailed: () => {},
     runtime: {
       stopContainer: async (_id, timeoutSeconds) => {
         timeouts.push(timeoutSeconds);

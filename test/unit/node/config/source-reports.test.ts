@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { PodConfig } from '../../../../src/node.ts';
+import { FakeClock } from '../../../../src/testing.ts';
 import { podNamed, taken } from './config-pods.ts';
 
 const never = { lastObservedAt: undefined, lastError: undefined };
@@ -13,9 +14,9 @@ describe('PodConfig.explain', () => {
     const failing = { start() {}, stop() {}, lastObservedAt: () => 5, lastFailure: () => ({ error, at: 6, retryAt: 7 }) };
     config.addSource('api', failing);
     expect(config.explain()).toEqual([
-      { name: 'static', hasSent: false, isWaiting: false, pods: 0, ...never },
+      { name: 'static', hasSent: false, isWaiting: false, pods: 0, leftOut: [], ...never },
       {
-        ...{ name: 'api', hasSent: false, isWaiting: false, pods: 0, lastObservedAt: 5 },
+        ...{ name: 'api', hasSent: false, isWaiting: false, pods: 0, leftOut: [], lastObservedAt: 5 },
         lastError: {
           ...{ errorClass: 'forbidden', kind: 'forbidden', message: 'pods is forbidden', at: 6, retryAt: 7 },
           help: expect.stringContaining('deploy/rbac.yaml'),
@@ -24,7 +25,7 @@ describe('PodConfig.explain', () => {
     ]);
     send([podNamed('a'), podNamed('b')]);
     await taken(config);
-    expect(config.explain()[0]).toEqual({ name: 'static', hasSent: true, isWaiting: false, pods: 2, ...never });
+    expect(config.explain()[0]).toEqual({ name: 'static', hasSent: true, isWaiting: false, pods: 2, leftOut: [], ...never });
   });
 
   it('says that a newer list waits for the consumer', () => {
@@ -48,5 +49,25 @@ describe('PodConfig.explain', () => {
     const config = new PodConfig();
     config.addSource('odd', { start() {}, stop() {}, lastFailure: ask, lastObservedAt: ask } as never);
     expect(config.explain()).toMatchObject([{ name: 'odd', ...never }]);
+  });
+
+  it('names the pods that are left out, each since it was first, and at most a hundred', async () => {
+    const clock = new FakeClock({ start: 1000 });
+    const config = new PodConfig({ clock, logger: null });
+    const send = config.channel('static');
+    const second = { ...podNamed('a'), metadata: { ...podNamed('a').metadata, uid: 'other' } };
+    send([podNamed('a'), second]);
+    await taken(config);
+    await clock.advance(500);
+    send([podNamed('a'), second, podNamed('b')]);
+    await taken(config);
+    const { namespace: podNamespace, name: podName } = podNamed('a').metadata ?? {};
+    expect(config.explain()[0]?.leftOut).toEqual([{ podUID: 'other', podNamespace, podName, same: 'name', since: 1000 }]);
+    send([podNamed('a'), podNamed('b')]);
+    await taken(config);
+    expect(config.explain()[0]?.leftOut).toEqual([]);
+    send(Array.from({ length: 300 }, (_, i) => ({ ...podNamed('a'), metadata: { ...podNamed('a').metadata, uid: `u${i}` } })));
+    await taken(config);
+    expect(config.explain()[0]?.leftOut).toHaveLength(100);
   });
 });

@@ -208,3 +208,51 @@ describe('a clock that sets no timer', () => {
     await world.manager.stop();
   });
 });
+
+describe('a probe that fails again and again', () => {
+  const failures = ({ manager }: ProbeWorld) => manager.failures('u1');
+
+  it('is told of once its failures count, until it succeeds, and logged once', async () => {
+    const world = new ProbeWorld();
+    world.answer = async () => failure;
+    await world.add(podOf({ readinessProbe: exec({ failureThreshold: 3 }) }));
+    const since = world.clock.now();
+    await world.seconds(10);
+    expect(failures(world)).toEqual([]);
+    await world.seconds(10);
+    const told = { type: 'readiness', containerName: 'a', message: 'bad', since, attempt: 3, retryAt: since + 30_000 };
+    expect(failures(world)).toEqual([told]);
+    await world.seconds(10);
+    expect(failures(world)).toMatchObject([{ attempt: 4 }]);
+    expect(world.logged).toEqual(['a probe of a container has failed as often as its threshold says']);
+    world.answer = async () => success;
+    await world.seconds(10);
+    expect(failures(world)).toEqual([]);
+    await world.manager.stop();
+  });
+
+  it('is still told of when its container was started again, and logged again', async () => {
+    const world = new ProbeWorld();
+    world.answer = async () => failure;
+    await world.add(podOf({ livenessProbe: exec({ failureThreshold: 2 }) }));
+    await world.seconds(10);
+    world.status = running({ ...started, containerID: 'x://a1' });
+    await world.seconds(10);
+    expect(failures(world)).toMatchObject([{ attempt: 3 }]);
+    expect(world.logged).toHaveLength(1);
+    await world.seconds(10);
+    expect(failures(world)).toMatchObject([{ attempt: 4 }]);
+    expect(world.logged).toHaveLength(2);
+    await world.manager.stop();
+  });
+
+  it('is forgotten with its pod', async () => {
+    const world = new ProbeWorld();
+    world.answer = async () => failure;
+    const pod = await world.add(podOf({ readinessProbe: exec() }));
+    expect(failures(world)).toMatchObject([{ type: 'readiness', attempt: 1 }]);
+    world.manager.removePod(pod);
+    expect([failures(world), world.manager.failures('nobody')]).toEqual([[], []]);
+    await world.manager.stop();
+  });
+});

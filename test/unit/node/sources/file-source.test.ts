@@ -232,3 +232,22 @@ describe('FileSource', () => {
     );
   });
 });
+
+describe('a manifest that cannot be used', () => {
+  it('is the last failure of its source until it is mended, since it was first found', async () => {
+    await using test = await setUp();
+    await test.write('a.yaml', yamlOf('a'));
+    await test.write('b.yaml', 'kind: Pod\napiVersion: v1\nmetadata: { name: b }\nspec: { containers: 7 }\n');
+    test.source.start(test.sent.send);
+    await test.sent.reached(1);
+    const first = test.source.lastFailure();
+    expect(first).toMatchObject({ error: { code: 'ERR_INVALID_MANIFEST' }, at: test.clock.now() });
+    expect(first?.retryAt).toBeGreaterThan(test.clock.now());
+    expect(test.sent.names()).toEqual(['a-n1']);
+    await test.next(20_000);
+    expect(test.source.lastFailure()?.at).toBe(first?.at);
+    await test.write('b.yaml', yamlOf('b'));
+    await test.next(20_000);
+    expect([test.source.lastFailure(), test.sent.latest().length]).toEqual([undefined, 2]);
+  });
+});

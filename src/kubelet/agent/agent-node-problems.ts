@@ -1,0 +1,86 @@
+import type { RunStateName } from '../../base/concurrency/run-state.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
+import type { Failing } from '../../base/failure-run.ts';
+import { frozenProblem, type Problem } from '../../base/problem.ts';
+import { nodeProblems } from '../../node/node-problems.ts';
+import { type HelpedKind, helped } from '../pods/problem-help.ts';
+import type { MainKubelet } from './main-kubelet.ts';
+
+/** What the agent itself knows. */
+export interface OwnState {
+  readonly state: RunStateName;
+  /** Why it could not start; undefined where it could, or has not tried. */
+  readonly startFailure: { readonly error: unknown; readonly at: number } | undefined;
+}
+
+/** What is wrong with the node itself and with the agent, the most telling first. Empty when all is well. */
+export function problemsOfAgent(kubelet: MainKubelet, { state, startFailure }: OwnState): readonly Problem[] {
+  if (state !== 'running') return [frozenProblem(problemOfState(state))];
+  const { options, node, podConfig, loop } = kubelet;
+  const runtime = runtimeProblems(kubelet);
+  const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
+  const facts = { at: options.clock.now(), node: node.object.explain(), sources: podConfig.explain(), lastIterationAt };
+  // that the node is not ready is told with its cause
+  const shared = nodeProblems(facts).filter(({ kind }) => kind !== 'not-ready' || runtime.length === 0);
+  return [
+    ...(startFailure === undefined ? [] : [startProblem(startFailure)]),
+    ...runtime,
+    ...shared,
+    ...shortageProblems(kubelet),
+    ...upkeepProblems(kubelet),
+  ].map((problem) => frozenProblem(problem));
+}
+
+function problemOfState(state: Exclude<RunStateName, 'running'>): Problem {
+  const message = `the node agent is ${state}`;
+  return state === 'idle' ? { ...helped('not-started'), message, attempt: 0 } : { kind: 'stopped', message, attempt: 0 };
+}
+
+function startProblem({ error, at }: NonNullable<OwnState['startFailure']>): Problem {
+  const { help } = helped(errorCodeOf(error) === 'EADDRINUSE' ? 'port-taken' : 'start');
+  return { kind: 'start', message: `the node agent could not start: ${errorText(error)}`, since: at, attempt: 1, help };
+}
+
+function runtimeProblems({ node, pleg }: MainKubelet): Problem[] {
+  const { runtimeWatch } = node;
+  const [down, network] = [runtimeWatch.trouble(), runtimeWatch.networkTrouble()];
+  if (down !== undefined) {
+    return [{ ...down, ...helped('runtime-down'), message: `the container runtime is not well: ${down.message}` }];
+  }
+  const found: Problem[] = [];
+  const hasAnswered = runtimeWatch.version !== undefined;
+  if (!hasAnswered) {
+    found.push({ ...helped('runtime-down'), message: 'the container runtime has not said yet how it is', attempt: 0 });
+  }
+  if (network !== undefined) {
+    found.push({ ...network, ...helped('network-not-ready'), message: `pods get no network: ${network.message}` });
+  }
+  const { ok, message } = pleg.healthy();
+  if (!ok && hasAnswered) {
+    const text = `the container runtime does not list its pods: ${message}`;
+    found.push({ ...helped('runtime-silent'), message: text, attempt: 0 });
+  }
+  return found;
+}
+
+function shortageProblems({ garbageCollection }: MainKubelet): Problem[] {
+  return garbageCollection.shortages().map(({ pressure, message, since }) => {
+    const text = `the node runs short of ${pressure === 'pid' ? 'processes' : pressure}: ${message}`;
+    return { ...helped(`${pressure}-pressure`), message: text, since, attempt: 0 };
+  });
+}
+
+/** What the agent does beside running pods. */
+function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients }: MainKubelet): Problem[] {
+  const { images, containers, look } = garbageCollection.failing();
+  const problem = (failing: Failing | undefined, kind: HelpedKind, what: string): Problem[] =>
+    failing === undefined ? [] : [{ ...failing, ...helped(kind), message: `${what}: ${failing.message}` }];
+  return [
+    ...problem(images, 'image-gc', 'unused images could not be removed'),
+    ...problem(containers, 'container-gc', 'ended containers could not be removed'),
+    ...problem(look, 'eviction', 'what the node has left could not be looked at'),
+    ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
+    ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
+    ...problem(clients.eventsFailing(), 'events', 'events are not written'),
+  ];
+}

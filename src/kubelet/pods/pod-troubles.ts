@@ -1,0 +1,92 @@
+import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { PodProblem, Problem } from '../../base/problem.ts';
+
+/** What is wrong, in words. */
+export type TroubleWords = Pick<Problem, 'kind' | 'message' | 'help'>;
+
+/** Something that could not be done for a pod, while it was not done since. */
+export interface AgentPodTrouble extends TroubleWords {
+  /** When it failed first, in milliseconds since the epoch. */
+  readonly since: number;
+  /** How often it has failed in a row. */
+  readonly attempt: number;
+  /** When it is tried again at the soonest, in milliseconds since the epoch; undefined where the failure did not say. */
+  readonly retryAt: number | undefined;
+}
+
+/** So much of a message is kept, in characters. */
+const longestKept = 1000;
+
+interface TroubledPod {
+  readonly names: PodNamesOfTrouble;
+  readonly parts: Map<string, AgentPodTrouble>;
+}
+
+type PodNamesOfTrouble = Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
+
+/** What could not be done for pods, by the pod and by the part of it: `preparation`, `sync`, `end`, or a container. */
+export class PodTroubles {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #pods = new Map<string, TroubledPod>();
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** `attempt`: how often it has failed, where that is known otherwise than by counting. */
+  failed(
+    pod: Pod,
+    part: string,
+    { kind, message, help }: TroubleWords,
+    times: { readonly retryAt?: number | undefined; readonly attempt?: number | undefined } = {},
+  ): void {
+    const names = namesOf(pod);
+    const known = this.#pods.get(names.podUID) ?? { names, parts: new Map<string, AgentPodTrouble>() };
+    const { since = this.#clock.now(), attempt = 0 } = known.parts.get(part) ?? {};
+    const counted = times.attempt ?? attempt + 1;
+    const kept = message.slice(0, longestKept);
+    known.parts.set(part, { kind, message: kept, help, since, attempt: counted, retryAt: times.retryAt });
+    this.#pods.set(names.podUID, known);
+  }
+
+  /** Nothing was tried: what has failed before waits until `retryAt`. False where nothing has failed before. */
+  waits(podUID: string, part: string, retryAt: number | undefined): boolean {
+    const parts = this.#pods.get(podUID)?.parts;
+    const trouble = parts?.get(part);
+    if (trouble !== undefined) parts?.set(part, { ...trouble, retryAt });
+    return trouble !== undefined;
+  }
+
+  cleared(podUID: string, part: string): void {
+    const parts = this.#pods.get(podUID)?.parts;
+    parts?.delete(part);
+    if (parts?.size === 0) this.#pods.delete(podUID);
+  }
+
+  /** Nothing but these parts matters any more. */
+  keepOnly(podUID: string, isKept: (part: string) => boolean): void {
+    for (const part of this.#pods.get(podUID)?.parts.keys() ?? []) if (!isKept(part)) this.cleared(podUID, part);
+  }
+
+  /** By their parts, the oldest first. */
+  of(podUID: string): ReadonlyMap<string, AgentPodTrouble> {
+    return this.#pods.get(podUID)?.parts ?? new Map<string, AgentPodTrouble>();
+  }
+
+  /** The pods for which something could not be done. */
+  pods(): readonly PodNamesOfTrouble[] {
+    return Array.from(this.#pods.values(), ({ names }) => names);
+  }
+
+  forget(podUID: string): void {
+    this.#pods.delete(podUID);
+  }
+}
+
+/** The names of the pod, as a problem has them. */
+export function namesOf(pod: Pod): PodNamesOfTrouble {
+  const { namespace: podNamespace = '', name: podName = '' } = pod.metadata ?? {};
+  return { podUID: podUIDOf(pod), podNamespace, podName };
+}

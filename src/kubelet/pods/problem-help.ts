@@ -1,0 +1,81 @@
+/** What would help, by the kind of the problem. A word in capitals stands for a name that the problem gives. */
+const helpByKind = {
+  // a pod
+  'config-map-missing': 'Create the config map OBJECT, or mark it optional.',
+  'secret-missing': 'Create the secret OBJECT, or mark it optional.',
+  'key-missing': 'Add the key KEY to OBJECT, or mark it optional.',
+  'service-account-token':
+    'Create the service account OBJECT if it is missing; else let the node make tokens of it (deploy/rbac.yaml).',
+  'host-path': 'Correct the path or the type of the hostPath volume, or make on the node what it names.',
+  'volume-type': 'Use a volume of another type: this agent has no persistent volumes and no storage drivers.',
+  volume: 'Mend what the message names; the log of the kernel (dmesg) says why a mount fails.',
+  'pod-cgroup': 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
+  sandbox: 'See what the container runtime says of the sandbox (crictl pods, its log).',
+  'sandbox-network':
+    'See what the network plugin says, and whether its configuration in /etc/cni/net.d and its programs in /opt/cni/bin are there.',
+  // its images
+  'image-credentials': 'Give the pod a pull secret for the registry (imagePullSecrets), or correct the one that it has.',
+  'image-not-found': 'Correct the name or the tag of the image: its registry has none of that name.',
+  'image-pull': 'See whether the node reaches the registry and trusts its certificate, and whether its disk has room.',
+  'registry-unavailable': 'See whether the node reaches the registry: DNS, proxy, firewall.',
+  'signature-validation-failed': 'Use an image that is signed as the policy of the runtime asks for.',
+  'invalid-image-name': 'Correct the name of the image: [REGISTRY/]NAME[:TAG][@DIGEST], the name in lower case.',
+  'err-image-never-pull': 'Bring the image to the node, or set imagePullPolicy to IfNotPresent.',
+  'image-inspect-error': 'See what the container runtime says of the image (crictl images, its log).',
+  // its containers
+  'create-container-config-error': 'Correct what the message names in the spec of the pod.',
+  'create-container-error': 'Correct what the runtime names in the spec of the pod, such as a command, a mount or a device.',
+  'run-container-error': 'Correct the command of the container, or its image: the message names what could not be run.',
+  container: 'See what the container runtime says (crictl ps -a, its log).',
+  'post-start-hook-error': 'Correct the hook: a container whose hook fails is ended and started again.',
+  'pre-stop-hook': 'Correct the hook: the container was ended without it.',
+  'startup-probe':
+    'See why the container does not start, or give it more time (failureThreshold): it is ended and started again.',
+  'readiness-probe': 'See why the container is not ready: its pod gets no traffic until the probe succeeds.',
+  'liveness-probe':
+    'See why the container does not answer, or give it more time (timeoutSeconds, failureThreshold): it is started again.',
+  'crash-loop-back-off': 'Read what the container wrote last: kubectl logs --previous, container OBJECT.',
+  'oom-killed': "Raise the container's memory limit, or make it use less.",
+  // its syncs and its end
+  sync: 'See what the container runtime says (crictl pods, crictl ps -a, its log).',
+  'slow-call': 'See what the container runtime does (crictl ps -a, its log): an image may be large, or a call of it hangs.',
+  'waits-for-namesake': 'See why the earlier pod does not end: explain() of its uid says it, and the log.',
+  'pod-end': 'See why the runtime cannot stop the container (crictl ps, its log).',
+  'grace-over':
+    'See what the runtime does with the containers (crictl ps, its log); a process that waits for a disk cannot be killed.',
+  'clean-up': 'See what still uses the path that the message names (mount, lsof).',
+  // the node
+  'not-started': 'Call start().',
+  start: 'Mend what the message names, and start the program again: the agent does not try by itself.',
+  'port-taken': 'End what listens on this port, such as a kubelet, or set server.port; then start the program again.',
+  'runtime-down': 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).',
+  'runtime-silent': 'See why the container runtime does not list its pods (crictl pods, its log).',
+  'network-not-ready':
+    "Install the cluster's network plugin: the runtime finds none that is ready (/etc/cni/net.d, and what the plugin's pods say).",
+  'memory-pressure': 'Free memory on the node, or move pods away: pods are evicted, and new ones without requests are refused.',
+  'disk-pressure': 'Free the disk of the node: pods are evicted, and new ones are refused.',
+  'pid-pressure': 'End processes on the node, or raise kernel.pid_max: pods are evicted, and new ones are refused.',
+  'image-gc': 'Make room on the disk of the images, or set imageGCHighThresholdPercent to 100 where the runtime has no disk.',
+  'container-gc': 'See what the container runtime says (crictl ps -a, its log).',
+  eviction: 'Mend what the message names: nothing is evicted until then.',
+  cgroups: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
+  events: 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.',
+} as const satisfies Readonly<Record<string, string>>;
+
+/** A kind of problem that a node agent tells of and has help for. */
+export type HelpedKind = keyof typeof helpByKind;
+
+/** Names that stand in the help of some kinds. */
+interface HelpNames {
+  readonly OBJECT?: string;
+  readonly KEY?: string;
+}
+
+/** The kind with what would help. */
+export function helped<Kind extends HelpedKind>(
+  kind: Kind,
+  { OBJECT = '', KEY = '' }: HelpNames = {},
+): { readonly kind: Kind; readonly help: string } {
+  const help = helpByKind[kind].replace(/\b(?:OBJECT|KEY)\b/g, (name) => (name === 'KEY' ? KEY : OBJECT));
+  return { kind, help };
+}

@@ -1,0 +1,206 @@
+import type { Pod } from '../../api/json/types.ts';
+import { errorText, isStatusManagerError } from '../../base/errors.ts';
+import { networkNotReadyMessage } from '../../node/workers/pod-lanes.ts';
+import { isRuntimeError } from '../runtime/container-runtime.ts';
+import type { TroubleWords } from './pod-troubles.ts';
+import { type HelpedKind, helped } from './problem-help.ts';
+import type { ContainerStartError } from './start-failures.ts';
+
+/** How a container ended last. */
+interface LastEnd {
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** So many causes behind an error are looked at. */
+const deepestCause = 8;
+const longestEnd = 300;
+const mostErrors = 3;
+
+/** What a pod needs before its containers could not be made: network, cgroup, volumes. */
+export function preparationWords(pod: Pod, error: unknown): TroubleWords {
+  const text = errorText(error);
+  if (text.includes(networkNotReadyMessage)) return { ...helped('network-not-ready'), message: `the pod waits: ${text}` };
+  if (text.startsWith(cgroupText)) {
+    return { ...helped('pod-cgroup'), message: `the cgroup of the pod could not be made: ${causeText(error)}` };
+  }
+  return { ...volumeWords(pod, error, text), message: `the volumes of the pod could not be mounted: ${text}` };
+}
+
+export const cgroupText = 'unable to ensure pod container exists';
+
+type KindAndHelp = Pick<TroubleWords, 'kind' | 'help'>;
+
+function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp {
+  // the message says what would help
+  if (isOverBudget(deepest(error, isOverBudget))) return { kind: 'over-budget', help: undefined };
+  const missing = missingWords(pod, text);
+  if (missing !== undefined) return missing;
+  if (text.includes('failed to fetch token')) {
+    const account = `${pod.metadata?.namespace ?? ''}/${pod.spec?.serviceAccountName ?? 'default'}`;
+    return helped('service-account-token', { OBJECT: account });
+  }
+  if (/hostPath type check failed|invalid HostPath|is an invalid volume type/.test(text)) return helped('host-path');
+  return helped(text.includes('is not supported by this agent') ? 'volume-type' : 'volume');
+}
+
+/** What a config map or a secret lacks, by the kubelet's words for it. */
+function missingWords({ metadata }: Pod, text: string): KindAndHelp | undefined {
+  const [, sort, name] = /\b(configmap|secret) "([^"]{1,253})" not found/.exec(text) ?? [];
+  const object = `${metadata?.namespace ?? ''}/${name}`;
+  if (sort !== undefined) return helped(sort === 'secret' ? 'secret-missing' : 'config-map-missing', { OBJECT: object });
+  const [, key, kind, full] = /couldn't find key (\S{1,253}) in (ConfigMap|Secret) (\S{1,510})/.exec(text) ?? [];
+  if (key !== undefined) {
+    const called = kind === 'Secret' ? 'secret' : 'config map';
+    return helped('key-missing', { KEY: key, OBJECT: `the ${called} ${full}` });
+  }
+  const [, absent] = /references non-existent (?:config|secret) key: (\S{1,253})/.exec(text) ?? [];
+  return absent === undefined
+    ? undefined
+    : helped('key-missing', { KEY: absent, OBJECT: 'the config map or secret of the volume' });
+}
+
+/** The sandbox could not be made, or what may not go on could not be ended. */
+export function syncWords(error: unknown): TroubleWords {
+  const text = errorText(error);
+  if (isRuntimeAway(error)) return { ...helped('runtime-down'), message: `the container runtime did not answer: ${text}` };
+  if (!text.includes('pod sandbox')) return { ...helped('sync'), message: `the pod could not be synced: ${callText(error)}` };
+  const words = causeText(error);
+  const kind = /\bcni\b|network/i.test(words) ? 'sandbox-network' : 'sandbox';
+  return { ...helped(kind), message: `the sandbox of the pod could not be made: ${words}` };
+}
+
+/** A pod that is to end could not be ended. */
+export function endWords(error: unknown): TroubleWords {
+  const kind = isRuntimeAway(error) ? 'runtime-down' : 'pod-end';
+  return { ...helped(kind), message: `the pod could not be ended: ${callText(error)}` };
+}
+
+/** What a pod that runs no more has left could not be removed. */
+export function cleanUpWords(error: unknown): TroubleWords {
+  return { ...helped('clean-up'), message: `what the pod has left could not be removed: ${errorText(error)}` };
+}
+
+/** A hook `preStop` failed. Its container is ended all the same. */
+export function preStopWords(containerName: string, error: unknown): TroubleWords {
+  const message = `the preStop hook of the container ${containerName} failed: ${errorText(error)}`;
+  return { ...helped('pre-stop-hook'), message };
+}
+
+/** A pod takes longer to end than it may. */
+export function lateEndWords(graceSeconds: number, containerNames: readonly string[]): TroubleWords {
+  const running =
+    containerNames.length === 0 ? '' : `, and the runtime has not said that it stopped ${containerNames.join(', ')}`;
+  return { ...helped('grace-over'), message: `the pod has not ended within its grace period of ${graceSeconds} s${running}` };
+}
+
+/** What registries say, the most telling first: one that hides what it has says "denied" for what is not there. */
+const ofRegistry: readonly { readonly kind: HelpedKind; readonly says: RegExp }[] = [
+  { kind: 'image-credentials', says: /unauthorized|forbidden|authorization|authentication|denied|no basic auth/i },
+  { kind: 'image-not-found', says: /not found|manifest unknown|name unknown|does not exist/i },
+];
+const pullReasons: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff']);
+
+/** By the reason: the kind, and what failed; `NAME` stands for the name of the container. */
+const ofReason: Readonly<Record<string, { readonly kind: HelpedKind; readonly what: string }>> = {
+  InvalidImageName: { kind: 'invalid-image-name', what: 'the image of the container NAME has no name that is one' },
+  ErrImageNeverPull: {
+    kind: 'err-image-never-pull',
+    what: 'the image of the container NAME is not on the node, and may not be pulled',
+  },
+  ImageInspectError: {
+    kind: 'image-inspect-error',
+    what: 'the runtime could not say whether it has the image of the container NAME',
+  },
+  RegistryUnavailable: { kind: 'registry-unavailable', what: 'the image of the container NAME could not be pulled' },
+  SignatureValidationFailed: {
+    kind: 'signature-validation-failed',
+    what: 'the image of the container NAME could not be pulled',
+  },
+  CreateContainerConfigError: {
+    kind: 'create-container-config-error',
+    what: 'the configuration of the container NAME could not be made',
+  },
+  CreateContainerError: { kind: 'create-container-error', what: 'the container NAME could not be made' },
+  RunContainerError: { kind: 'run-container-error', what: 'the container NAME could not be started' },
+  PostStartHookError: { kind: 'post-start-hook-error', what: 'the postStart hook of the container NAME failed' },
+};
+
+/** Why a container could not be started. `end`: how it ended last, where it waits for that. */
+export function containerWords(
+  pod: Pod,
+  { name, image = '' }: { readonly name: string; readonly image?: string | undefined },
+  failure: Pick<ContainerStartError, 'reason' | 'message'>,
+  end: LastEnd | undefined,
+): TroubleWords {
+  const { reason, message } = failure;
+  if (reason === 'CrashLoopBackOff') return crashWords(name, message, end);
+  if (pullReasons.has(reason)) {
+    const said = withoutName(message, image);
+    const { kind } = ofRegistry.find(({ says }) => says.test(said)) ?? { kind: 'image-pull' };
+    const what = `the image ${JSON.stringify(image)} of the container ${name} could not be pulled`;
+    return { ...helped(kind), message: `${what}: ${message}` };
+  }
+  const known = Object.hasOwn(ofReason, reason) ? ofReason[reason] : undefined;
+  const what = (known?.what ?? `the container NAME waits with ${reason}`).replace('NAME', () => name);
+  const missing = reason === 'CreateContainerConfigError' ? missingWords(pod, message) : undefined;
+  return { ...(missing ?? helped(known?.kind ?? 'container')), message: `${what}: ${message}` };
+}
+
+/** What a registry says of an image, without the parts of the name: they may be words of their own, such as `authorization`. */
+function withoutName(message: string, image: string): string {
+  const parts = image.split(/[/:@]/).filter((part) => part !== '');
+  return parts.reduce((text, part) => text.replaceAll(part, ''), message);
+}
+
+/** The kinds of a container that ends again and again. */
+export const crashKinds: ReadonlySet<string> = new Set(['crash-loop-back-off', 'oom-killed']);
+
+function crashWords(name: string, message: string, end: LastEnd | undefined): TroubleWords {
+  if (end?.reason === 'OOMKilled') {
+    const text = `the container ${name} had no memory left, and the kernel ended it: ${endText(end)}`;
+    return { ...helped('oom-killed'), message: text };
+  }
+  const text = `the container ${name} ends again and again: ${end === undefined ? message : endText(end)}`;
+  return { ...helped('crash-loop-back-off', { OBJECT: name }), message: text };
+}
+
+function endText({ exitCode, reason, message }: LastEnd): string {
+  const words = message.trim().slice(-longestEnd);
+  return `exit code ${exitCode}${reason === '' ? '' : ` (${reason})`}${words === '' ? '' : `: ${words}`}`;
+}
+
+function isOverBudget(error: unknown): boolean {
+  return isStatusManagerError(error, 'ERR_OVER_BUDGET');
+}
+
+function isRuntimeAway(error: unknown): boolean {
+  return isRuntimeError(
+    deepest(error, (one) => isRuntimeError(one)),
+    'unavailable',
+  );
+}
+
+/** The first error of the chain of causes that fits; undefined where none does. */
+function deepest(error: unknown, fits: (one: unknown) => boolean): unknown {
+  let one = error;
+  for (let depth = 0; depth < deepestCause && one instanceof Error; depth += 1) {
+    if (fits(one)) return one;
+    one = one.cause;
+  }
+  return undefined;
+}
+
+/** What an error says; that of a call to the runtime with the name of the call. */
+function callText(error: unknown): string {
+  const several = deepest(error, (one) => one instanceof AggregateError);
+  if (several instanceof AggregateError) return several.errors.slice(0, mostErrors).map(callText).join('; ');
+  const found = deepest(error, (one) => isRuntimeError(one));
+  return isRuntimeError(found) ? `${found.call} failed: ${errorText(found)}` : errorText(error);
+}
+
+/** What the error behind this one says. */
+function causeText(error: unknown): string {
+  return errorText(error instanceof Error && error.cause !== undefined ? error.cause : error);
+}

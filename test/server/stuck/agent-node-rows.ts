@@ -1,0 +1,297 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
+import { createCertificateAuthority } from '../../support/certificate-authority.ts';
+import type { AgentRow } from './stuck-agent.ts';
+
+const startRuntime = 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).';
+const noAnswer = { message: 'the container runtime did not say how it is; it is asked again' };
+
+const runtimeRows: readonly AgentRow[] = [
+  {
+    id: 'runtime-down-at-start',
+    title: 'a runtime that is down when the agent starts',
+    about: 'node',
+    kind: 'runtime-down',
+    words: 'connection refused',
+    log: noAnswer,
+    help: startRuntime,
+    arrange: (world) => {
+      world.node.runtime.restart({ downMs: 30_000 });
+      return world.start();
+    },
+    mend: () => {},
+  },
+  {
+    id: 'runtime-dies',
+    title: 'a runtime that dies',
+    about: 'node',
+    kind: 'runtime-down',
+    words: 'connection refused',
+    log: noAnswer,
+    event: { reason: 'NodeNotReady' },
+    eventWords: false,
+    help: startRuntime,
+    arrange: async (world) => {
+      await world.start();
+      world.node.runtime.restart({ downMs: 120_000 });
+      await world.pass(60_000);
+    },
+    mend: () => {},
+  },
+  {
+    id: 'runtime-hangs',
+    title: 'a runtime that does not answer',
+    about: 'node',
+    kind: 'runtime-down',
+    words: 'Status gave no answer within 30 s',
+    log: noAnswer,
+    event: { reason: 'NodeNotReady' },
+    eventWords: false,
+    help: startRuntime,
+    arrange: async (world) => {
+      await world.start();
+      world.node.runtime.fail({ call: 'Status', times: 1000, fault: { kind: 'hang' } });
+      await world.pass(60_000);
+    },
+    mend: (world) => world.node.runtime.heal(),
+  },
+  {
+    id: 'runtime-not-ready',
+    title: 'a runtime that says that it is not ready',
+    about: 'node',
+    kind: 'runtime-down',
+    words: 'reason:NoSnapshotter message:the snapshotter is not there',
+    log: { message: 'the container runtime says that it is not ready' },
+    event: { reason: 'NodeNotReady' },
+    eventWords: false,
+    help: startRuntime,
+    arrange: async (world) => {
+      await world.start();
+      const [reason, message] = ['NoSnapshotter', 'the snapshotter is not there'];
+      world.node.runtime.setCondition({ type: 'RuntimeReady', status: false, reason, message });
+      await world.pass(60_000);
+    },
+    mend: ({ node }) => node.runtime.setCondition({ type: 'RuntimeReady', status: true, reason: '', message: '' }),
+  },
+  {
+    id: 'network-not-ready',
+    title: 'a node without a network plugin',
+    about: 'node',
+    kind: 'network-not-ready',
+    words: 'cni plugin not initialized',
+    log: { message: 'the container runtime says that its network is not ready' },
+    event: { reason: 'NodeNotReady' },
+    eventWords: false,
+    help: "Install the cluster's network plugin: the runtime finds none that is ready (/etc/cni/net.d, and what the plugin's pods say).",
+    arrange: async (world) => {
+      await world.start();
+      const [reason, message] = ['NetworkPluginNotReady', 'cni plugin not initialized'];
+      world.node.runtime.setCondition({ type: 'NetworkReady', status: false, reason, message });
+      await world.pass(60_000);
+    },
+    mend: ({ node }) => node.runtime.setCondition({ type: 'NetworkReady', status: true, reason: '', message: '' }),
+  },
+];
+
+const shortageRows: readonly AgentRow[] = [
+  {
+    id: 'memory-pressure',
+    title: 'a node that runs short of memory',
+    about: 'node',
+    kind: 'memory-pressure',
+    words: 'Threshold quantity: 1Ei',
+    log: { message: 'the node runs short, and takes fewer pods' },
+    event: { reason: 'EvictionThresholdMet' },
+    eventWords: false,
+    retried: false,
+    help: 'Free memory on the node, or move pods away: pods are evicted, and new ones without requests are refused.',
+    arrange: (world) => world.start({ evictionHard: { 'memory.available': '1Ei' } }),
+  },
+  {
+    id: 'disk-pressure',
+    title: 'a node whose disk is full',
+    about: 'node',
+    kind: 'disk-pressure',
+    words: 'nodefs.available: Threshold quantity:',
+    log: { message: 'the node runs short, and takes fewer pods' },
+    event: { reason: 'EvictionThresholdMet' },
+    eventWords: false,
+    retried: false,
+    help: 'Free the disk of the node: pods are evicted, and new ones are refused.',
+    arrange: (world) => world.start({ evictionHard: { 'nodefs.available': '100%' } }),
+  },
+  {
+    id: 'image-gc',
+    title: 'images that cannot be removed',
+    about: 'node',
+    kind: 'image-gc',
+    retried: 'untimed',
+    words: 'images: input/output error',
+    log: { message: 'unused images could not be removed' },
+    event: { reason: 'ImageGCFailed' },
+    help: 'Make room on the disk of the images, or set imageGCHighThresholdPercent to 100 where the runtime has no disk.',
+    arrange: async (world) => {
+      const message = 'images: input/output error';
+      world.node.runtime.fail({ call: 'ListImages', times: 1000, fault: { kind: 'error', error: 'failed', message } });
+      await world.start({ imageGCHighThresholdPercent: 85 });
+      await world.pass(320_000);
+    },
+  },
+  {
+    id: 'cgroups',
+    title: 'cgroups that cannot be brought up to date',
+    about: 'node',
+    kind: 'cgroups',
+    retried: 'untimed',
+    words: 'write cpu.weight: permission denied',
+    log: { message: 'the groups of the classes of pods could not be brought up to date; it is tried again' },
+    help: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
+    arrange: async (world) => {
+      const updateClasses = () => Promise.reject(new Error('write cpu.weight: permission denied'));
+      await world.start({ cgroups: { ...noPodCgroups, updateClasses } });
+      await world.pass(5000);
+    },
+  },
+];
+
+const startRows: readonly AgentRow[] = [
+  {
+    id: 'start-cgroups',
+    title: 'an agent that cannot make its cgroups',
+    about: 'node',
+    kind: 'start',
+    words: 'the cgroup /kubepods cannot be made: read-only file system',
+    log: { message: 'the node agent could not start' },
+    retried: false,
+    help: 'Mend what the message names, and start the program again: the agent does not try by itself.',
+    arrange: async (world) => {
+      const createBase = () => Promise.reject(new Error('the cgroup /kubepods cannot be made: read-only file system'));
+      await world.start({ cgroups: { ...noPodCgroups, createBase } }).catch(() => {});
+    },
+  },
+  {
+    id: 'port-taken',
+    title: 'an agent whose port is taken',
+    about: 'node',
+    kind: 'start',
+    words: 'EADDRINUSE',
+    log: { message: 'the node agent could not start' },
+    retried: false,
+    help: 'End what listens on this port, such as a kubelet, or set server.port; then start the program again.',
+    arrange: async (world) => {
+      const folder = await world.folder();
+      const { cert, key } = createCertificateAuthority('serving').issue();
+      const files = { tlsCertFile: join(folder, 'tls.crt'), tlsPrivateKeyFile: join(folder, 'tls.key') };
+      await Promise.all([writeFile(files.tlsCertFile, cert), writeFile(files.tlsPrivateKeyFile, key)]);
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const { port } = other.address() as { readonly port: number };
+      await world.node.throughSockets(world.begin({ server: { ...files, address: '127.0.0.1', port } })).catch(() => {});
+      other.close();
+    },
+  },
+];
+
+const rights = 'Give the user that the message names the right that it names; deploy/rbac.yaml has all that are needed.';
+
+const serverRows: readonly AgentRow[] = [
+  {
+    id: 'events-refused',
+    title: 'events that the apiserver refuses',
+    about: 'node',
+    kind: 'events',
+    retried: 'untimed',
+    words: 'events is forbidden',
+    log: { message: 'an event was refused: it is not written' },
+    help: 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.',
+    arrange: async (world) => {
+      world.refuse(/^POST .*events/, 403, 'Forbidden', 'events is forbidden: User "system:node:node-1" cannot create events');
+      await world.start();
+    },
+  },
+  {
+    id: 'node-forbidden',
+    title: 'a node that the agent may not create',
+    about: 'node',
+    kind: 'forbidden',
+    words: 'nodes "node-1" is forbidden',
+    log: { message: 'the node could not be kept in step' },
+    help: rights,
+    arrange: async (world) => {
+      world.refuse(/ \/api\/v1\/nodes/, 403, 'Forbidden', 'nodes "node-1" is forbidden: User "web" cannot create nodes');
+      world.begin().catch(() => {});
+      await world.pass(20_000);
+    },
+    mend: (world) => world.allow(),
+  },
+  {
+    id: 'credentials-expired',
+    title: 'credentials that have expired',
+    about: 'node',
+    kind: 'unauthorized',
+    words: 'the bearer token has expired',
+    log: { message: 'the node could not be kept in step' },
+    help: 'Renew the credentials: the apiserver does not take those of the kubeconfig.',
+    arrange: async (world) => {
+      await world.start();
+      world.refuse(/./, 401, 'Unauthorized', 'the bearer token has expired');
+      await world.pass(330_000);
+    },
+  },
+  {
+    id: 'lease-forbidden',
+    title: 'a Lease that cannot be renewed',
+    about: 'node',
+    kind: 'forbidden',
+    words: 'leases.coordination.k8s.io "node-1" is forbidden',
+    log: { message: 'the Lease of the node could not be renewed' },
+    help: rights,
+    arrange: async (world) => {
+      await world.start();
+      world.refuse(/leases/, 403, 'Forbidden', 'leases.coordination.k8s.io "node-1" is forbidden: no right to update');
+      await world.pass(60_000);
+    },
+    mend: (world) => world.allow(),
+  },
+  {
+    id: 'two-node-agents',
+    title: 'two agents on one node',
+    about: 'node',
+    kind: 'two-agents',
+    words: 'another agent, ',
+    logWords: false,
+    log: { message: 'another agent renews the Lease of this node: two agents run under one name' },
+    retried: false,
+    help: 'End one of the two agents, or give it a node name of its own.',
+    arrange: async (world) => {
+      await world.start();
+      const other = world.node.agent({ imageGCHighThresholdPercent: 100, evictionHard: {} });
+      await world.node.through(other.start());
+      await world.pass(60_000);
+      await world.node.through(other.stop());
+    },
+  },
+  {
+    id: 'bad-manifest',
+    title: 'a static pod with a bad manifest',
+    about: 'node',
+    kind: 'invalid-manifest',
+    words: 'Expected `spec.containers` to be a list, got a number',
+    log: { message: 'the manifest cannot be used; it is left out' },
+    help: 'Correct the manifest that the message names.',
+    arrange: async (world) => {
+      const staticPodPath = await world.folder();
+      await writeFile(
+        join(staticPodPath, 'web.yaml'),
+        'apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec: { containers: 7 }\n',
+      );
+      await world.start({ staticPodPath, fileCheckFrequencyMs: 2000 });
+      await world.pass(5000);
+    },
+  },
+];
+
+/** Ways in which something is wrong with the node of a node agent. */
+export const agentNodeRows: readonly AgentRow[] = [...runtimeRows, ...shortageRows, ...startRows, ...serverRows];

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { FailureRun } from '../../../src/base/failure-run.ts';
+import { FakeClock } from '../../../src/testing.ts';
+
+describe('FailureRun', () => {
+  it('counts failures in a row since the first, in the words of the last, and begins anew after a success', async () => {
+    const clock = new FakeClock({ start: 1000 });
+    const run = new FailureRun(clock);
+    expect(run.failing).toBeUndefined();
+    run.failed(new Error('no'));
+    await clock.advance(500);
+    expect(run.failed('never')).toEqual({ message: 'never', since: 1000, attempt: 2 });
+    run.succeeded();
+    expect(run.failing).toBeUndefined();
+    expect(run.failed('again')).toEqual({ message: 'again', since: 1500, attempt: 1 });
+  });
+
+  it('keeps a bounded part of what was said', () => {
+    expect(new FailureRun(new FakeClock()).failed('x'.repeat(100_000)).message).toHaveLength(1000);
+  });
+});

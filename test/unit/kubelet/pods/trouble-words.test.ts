@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { StatusManagerError } from '../../../../src/index.ts';
+import {
+  cleanUpWords,
+  containerWords,
+  endWords,
+  lateEndWords,
+  preparationWords,
+  syncWords,
+} from '../../../../src/kubelet/pods/trouble-words.ts';
+import { RuntimeError } from '../../../../src/kubelet.ts';
+import { buildPod } from '../../../../src/testing.ts';
+
+const pod = buildPod({ metadata: { name: 'web' } });
+const app = { name: 'app', image: 'app:1' };
+const ofContainer = (reason: string, message: string) => containerWords(pod, app, { reason, message }, undefined);
+
+describe('the words for a container that cannot be started', () => {
+  it.each([
+    ['ErrImagePull', 'unauthorized: authentication required', 'image-credentials'],
+    ['ErrImagePull', 'unexpected status from HEAD request: 403 Forbidden', 'image-credentials'],
+    ['ErrImagePull', 'manifest unknown', 'image-not-found'],
+    ['ErrImagePull', 'tls: failed to verify certificate: x509: certificate signed by unknown authority', 'image-pull'],
+    ['ErrImagePull', 'i/o timeout', 'image-pull'],
+    ['ImagePullBackOff', 'Back-off pulling image "app:1": ErrImagePull: not found', 'image-not-found'],
+    ['RegistryUnavailable', 'image pull failed for app:1 because the registry is unavailable', 'registry-unavailable'],
+    ['SignatureValidationFailed', 'no signature', 'signature-validation-failed'],
+    ['ImageInspectError', 'Failed to inspect image "app:1": no', 'image-inspect-error'],
+    ['CreateContainerConfigError', 'secret "login" not found', 'secret-missing'],
+    ['CreateContainerConfigError', 'container has runAsNonRoot and image will run as root', 'create-container-config-error'],
+    ['SomethingNew', 'who knows', 'container'],
+    ['constructor', 'who knows', 'container'],
+  ])('with reason %s: %s', (reason, message, kind) => {
+    const words = ofContainer(reason, message);
+    expect(words.kind).toBe(kind);
+    expect(words.message).toMatch(/^the .*\bapp\b.*: /);
+    expect(words.message.endsWith(message)).toBe(true);
+    expect(words.help).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('take no part of the name of an image for what the registry says', () => {
+    const image = 'registry.example:5000/authorization/denied:401';
+    const failure = { reason: 'ErrImagePull', message: `failed to resolve reference "${image}": ${image}: not found` };
+    expect(containerWords(pod, { name: 'app', image }, failure, undefined).kind).toBe('image-not-found');
+  });
+
+  it('take no name of a container for a pattern', () => {
+    const { message } = containerWords(pod, { name: '$&' }, { reason: 'RunContainerError', message: 'no' }, undefined);
+    expect(message).toBe('the container $& could not be started: no');
+  });
+
+  it('have how it ended, at most 300 characters of what it said', () => {
+    const end = { exitCode: 2, reason: 'Error', message: `${'x'.repeat(1000)} last words\n` };
+    const { message } = containerWords(pod, app, { reason: 'CrashLoopBackOff', message: 'back-off' }, end);
+    expect(message).toMatch(/^the container app ends again and again: exit code 2 \(Error\): x+ last words$/);
+    expect(message.length).toBeLessThan(400);
+    const unknown = containerWords(pod, app, { reason: 'CrashLoopBackOff', message: 'back-off 10s' }, undefined);
+    expect(unknown.message).toBe('the container app ends again and again: back-off 10s');
+  });
+});
+
+describe('the words for a pod', () => {
+  it.each([
+    [new Error('network is not ready: no plugin'), 'network-not-ready'],
+    [new Error('unable to ensure pod container exists: no', { cause: new Error('no') }), 'pod-cgroup'],
+    [new Error('x', { cause: new StatusManagerError('ERR_OVER_BUDGET', 'too many') }), 'over-budget'],
+    [new Error('mount failed'), 'volume'],
+  ])('that cannot be prepared: %s', (error, kind) => {
+    expect(preparationWords(pod, error).kind).toBe(kind);
+  });
+
+  it('tell a runtime that is away from one that refuses', () => {
+    const away = new RuntimeError('unavailable', 'RunPodSandbox', 'connection refused');
+    const refuses = new RuntimeError('failed', 'RunPodSandbox', 'no space left on device');
+    const failed = (cause: Error) => new Error(`Failed to create pod sandbox: ${cause.message}`, { cause });
+    expect(syncWords(failed(away)).kind).toBe('runtime-down');
+    expect(syncWords(failed(refuses))).toMatchObject({
+      kind: 'sandbox',
+      message: 'the sandbox of the pod could not be made: no space left on device',
+      help: expect.stringContaining('crictl'),
+    });
+    expect(syncWords(refuses)).toMatchObject({
+      kind: 'sync',
+      message: 'the pod could not be synced: RunPodSandbox failed: no space left on device',
+    });
+  });
+
+  it('name every call that could not end it, at most three', () => {
+    const stop = new RuntimeError('failed', 'StopContainer', 'busy');
+    const { message } = endWords(new Error('x', { cause: new AggregateError([stop, stop, stop, stop, stop]) }));
+    expect(message).toBe(`the pod could not be ended: ${Array(3).fill('StopContainer failed: busy').join('; ')}`);
+    expect(endWords(new Error('no')).message).toBe('the pod could not be ended: no');
+    expect(cleanUpWords(new Error('no')).message).toBe('what the pod has left could not be removed: no');
+    expect(lateEndWords(5, []).message).toBe('the pod has not ended within its grace period of 5 s');
+  });
+});
