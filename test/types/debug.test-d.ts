@@ -9,6 +9,7 @@ import {
   type DebugSchedulerSource,
 } from '../../src/debug.ts';
 import type { StatusManager } from '../../src/index.ts';
+import type { NodeAgent } from '../../src/kubelet.ts';
 import type { ProviderNode } from '../../src/node.ts';
 import type { ClusterScheduler, Scheduler } from '../../src/scheduler.ts';
 
@@ -19,6 +20,7 @@ describe('createDebugHandler', () => {
   it('takes a status manager, and a provider node or what answers like one', () => {
     expectTypeOf<StatusManager>().toExtend<DebugManager>();
     expectTypeOf<ProviderNode>().toExtend<DebugNodeSource>();
+    expectTypeOf<NodeAgent>().toExtend<DebugNodeSource>();
     expectTypeOf(createDebugHandler({ manager, node })).toEqualTypeOf<DebugHandler>();
     const head = { nodeName: 'n', state: 'running', ready: true, registered: true, notes: [] };
     createDebugHandler({ manager, node: { snapshot: () => head, explain: () => ({}) } });

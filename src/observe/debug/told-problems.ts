@@ -13,7 +13,7 @@ const longestName = 253;
 const latestTime = 8.64e15;
 
 /** So many problems of one answer are read. */
-export const problemsAtMost = 1_000;
+const problemsAtMost = 1_000;
 
 /** Undefined for what is no problem. */
 export function problemOf(told: unknown): DebugProblem | undefined {

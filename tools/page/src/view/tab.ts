@@ -4,7 +4,7 @@ import type { Model } from '../model/model.ts';
 const longestName = 100;
 
 /** What the browser's tab says: how many pods are in trouble, and of which node. */
-export function titleOf({ summary }: Pick<Model, 'summary'>): string {
+function titleOf({ summary }: Pick<Model, 'summary'>): string {
   const { inTrouble = 0, node } = summary ?? {};
   const count = inTrouble > 0 ? `(${inTrouble}) ` : '';
   const name = node?.name ? `${node.name.slice(0, longestName)} · ` : '';
