@@ -5,13 +5,17 @@
  */
 import './base/node-version.ts';
 
-export type { DebugManager } from './observe/debug/board.ts';
+export type { Problem } from './base/problem.ts';
 export type {
   DebugChanges,
   DebugNode,
+  DebugNote,
+  DebugPart,
   DebugPathChange,
   DebugPod,
   DebugPodRow,
+  DebugProblem,
+  DebugScheduler,
   DebugSnapshot,
   DebugSummary,
   DebugTimelineEntry,
@@ -19,4 +23,5 @@ export type {
 } from './observe/debug/debug-api.ts';
 export type { DebugHandlerOptions, DebugHistoryOptions } from './observe/debug/debug-handler.ts';
 export { createDebugHandler, type DebugHandler } from './observe/debug/debug-handler.ts';
-export type { DebugNodeSource } from './observe/debug/debug-node.ts';
+export type { DebugNodeSource, DebugPodWithoutStatus, DebugSchedulerSource } from './observe/debug/debug-part.ts';
+export type { DebugManager } from './observe/debug/described-pod.ts';

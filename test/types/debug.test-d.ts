@@ -1,9 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createServer2 } from 'node:https';
 import { describe, expectTypeOf, it } from 'vitest';
-import { createDebugHandler, type DebugHandler, type DebugManager, type DebugNodeSource } from '../../src/debug.ts';
+import {
+  createDebugHandler,
+  type DebugHandler,
+  type DebugManager,
+  type DebugNodeSource,
+  type DebugSchedulerSource,
+} from '../../src/debug.ts';
 import type { StatusManager } from '../../src/index.ts';
+import type { NodeAgent } from '../../src/kubelet.ts';
 import type { ProviderNode } from '../../src/node.ts';
+import type { ClusterScheduler, Scheduler } from '../../src/scheduler.ts';
 
 declare const manager: StatusManager;
 declare const node: ProviderNode;
@@ -12,9 +20,19 @@ describe('createDebugHandler', () => {
   it('takes a status manager, and a provider node or what answers like one', () => {
     expectTypeOf<StatusManager>().toExtend<DebugManager>();
     expectTypeOf<ProviderNode>().toExtend<DebugNodeSource>();
+    expectTypeOf<NodeAgent>().toExtend<DebugNodeSource>();
     expectTypeOf(createDebugHandler({ manager, node })).toEqualTypeOf<DebugHandler>();
     const head = { nodeName: 'n', state: 'running', ready: true, registered: true, notes: [] };
     createDebugHandler({ manager, node: { snapshot: () => head, explain: () => ({}) } });
+    const problem = { kind: 'k', message: 'm', attempt: 0 };
+    const more = { problems: [problem], podsWithoutStatus: [{ podUID: 'u', podNamespace: 'n', podName: 'p' }] };
+    createDebugHandler({ manager, node: { snapshot: () => ({ ...head, ...more }), explain: () => ({}) } });
+  });
+
+  it('takes a scheduler, also alone', () => {
+    expectTypeOf<Scheduler>().toExtend<DebugSchedulerSource>();
+    expectTypeOf<ClusterScheduler>().toExtend<DebugSchedulerSource>();
+    createDebugHandler({ scheduler: { snapshot: () => ({}), explain: () => ({ text: '' }) } });
   });
 
   it('refuses what is no manager, and options that are not there', () => {
@@ -22,8 +40,8 @@ describe('createDebugHandler', () => {
     createDebugHandler({ manager: node });
     // @ts-expect-error misspelt
     createDebugHandler({ manager, allowedHost: ['a'] });
-    // @ts-expect-error the manager is needed
-    createDebugHandler({ node });
+    // @ts-expect-error a node is no scheduler
+    createDebugHandler({ manager, scheduler: {} });
   });
 
   it('gives the listener of a server, and what a framework mounts', () => {

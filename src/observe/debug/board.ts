@@ -1,21 +1,31 @@
-import { toWireJson } from '../../api/json/json.ts';
 import type { Clock, SteadyClock } from '../../base/clock.ts';
 import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { PodRemovedEvent, PodUpdatedEvent, StatusManagerEvents } from '../../status/events/status-manager-events.ts';
-import type { StatusManager } from '../../status/status-manager.ts';
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
-import type { DebugChanges, DebugPod, DebugPodRow, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
-import { type DebugNodeSource, debugNode, linesOf } from './debug-node.ts';
-import type { PodHistory, PodTimeline } from './pod-history.ts';
-import { type PodTable, rowOf } from './pod-table.ts';
+import { AllPods, type Teller, tellers } from './all-pods.ts';
+import type { DebugChanges, DebugPart, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
+import { notesFrom, type OwnProblem } from './debug-notes.ts';
+import {
+  askNode,
+  askScheduler,
+  type DebugNodeSource,
+  type DebugSchedulerSource,
+  nodeHead,
+  type PartKind,
+  partOf,
+  schedulerHead,
+  type ToldPart,
+} from './debug-part.ts';
+import { type DebugManager, describePod } from './described-pod.ts';
+import type { PodHistory } from './pod-history.ts';
+import type { PodTable } from './pod-table.ts';
 import type { Traffic } from './traffic.ts';
 
-/** What the handler shows of a manager. */
-export type DebugManager = Pick<StatusManager, 'snapshot' | 'explain' | 'getPodStatus' | 'on' | 'off'>;
-
 export interface BoardOptions {
-  readonly manager: DebugManager;
+  /** Undefined: there are only the other parts. */
+  readonly manager: DebugManager | undefined;
   readonly node: DebugNodeSource | undefined;
+  readonly scheduler: DebugSchedulerSource | undefined;
   readonly table: PodTable;
   readonly history: PodHistory;
   readonly traffic: Traffic;
@@ -25,112 +35,94 @@ export interface BoardOptions {
 /** Everything that is shown, put together from its parts. */
 export class Board {
   readonly #options: BoardOptions;
+  readonly #pods: AllPods;
   /** The number of the newest second that the last changes had. */
   #toldTraffic = 0;
 
   constructor(options: BoardOptions) {
     this.#options = options;
+    this.#pods = new AllPods(options.table);
   }
 
   snapshot(): DebugSnapshot {
-    const { table, traffic } = this.#options;
-    const summary = this.#summary(table.readAll());
-    return { summary, traffic: traffic.since(0), pods: table.rows() };
+    const parts = this.#ask();
+    const summary = this.#summary(this.#pods.readAll(parts), parts);
+    return { summary, traffic: this.#options.traffic.since(0), pods: this.#pods.rows() };
   }
 
   /** From now on somebody calls `changes` at short intervals. */
   follow(): void {
-    const { table, traffic } = this.#options;
-    this.#toldTraffic = traffic.newest;
-    table.follow();
+    this.#toldTraffic = this.#options.traffic.newest;
+    this.#pods.follow();
   }
 
   /** Nobody calls `changes` any more. */
   unfollow(): void {
-    this.#options.table.unfollow();
+    this.#pods.unfollow();
   }
 
   /** What has changed since the last call, or since `follow`. */
   changes(): DebugChanges {
-    const { table, traffic } = this.#options;
-    const summary = this.#summary(table.readSome());
+    const { traffic } = this.#options;
+    const parts = this.#ask();
+    const summary = this.#summary(this.#pods.readSome(parts), parts);
     const seconds = traffic.since(this.#toldTraffic);
     this.#toldTraffic = traffic.newest;
-    return { summary, traffic: seconds, ...table.takeChanges() };
+    return { summary, traffic: seconds, ...this.#pods.takeChanges() };
   }
 
   /** Undefined for a pod of which nothing is known. */
   pod(podUID: string): DebugPod | undefined {
-    const { manager, node, history } = this.#options;
-    return describePod(manager, podUID, (uid) => ({ timeline: history.of(uid), node: linesOf(node, uid) }));
+    const { clock } = this.#options;
+    return describePod(this.#options, podUID, (uid) => this.#pods.rowOfParts(uid, this.#ask(), clock.now()));
   }
 
-  #summary({ at, state, podCount, inFlight, channel, pausedUntil }: StatusManagerSnapshot): DebugSummary {
-    const { table, node } = this.#options;
-    const { bySync, byPhase, oldestUnsentMs } = table.counts();
+  /** Undefined where there is no such part. */
+  part(kind: PartKind): DebugPart | undefined {
+    const { node, scheduler, clock } = this.#options;
+    const told = kind === 'node' ? askNode(node) : askScheduler(scheduler);
+    return told && partOf(told, clock.now());
+  }
+
+  #ask(): readonly ToldPart[] {
+    const { node, scheduler } = this.#options;
+    return [askNode(node), askScheduler(scheduler)].filter((part) => part !== undefined);
+  }
+
+  #summary(snapshot: StatusManagerSnapshot, parts: readonly ToldPart[]): DebugSummary {
+    const { at, state, inFlight, channel, pausedUntil } = snapshot;
+    const { kinds, ...counts } = this.#pods.counts();
     return {
       at,
-      state,
-      pods: podCount,
-      bySync,
-      byPhase,
+      state: this.#options.manager === undefined ? 'none' : state,
+      ...counts,
+      notes: notesFrom(ownProblems(tellers(snapshot, parts)), kinds),
       inFlight,
       channelDepth: channel.depth,
       channelCapacity: channel.capacity,
       channelDropped: channel.dropped,
-      oldestUnsentMs,
       pausedUntil,
-      node: debugNode(node),
+      node: nodeHead(parts.find(({ kind }) => kind === 'node')),
+      scheduler: schedulerHead(parts.find(({ kind }) => kind === 'scheduler')),
     };
   }
 }
 
-/** What is known of a pod beside what the manager says. */
-export interface KnownOfPod {
-  readonly timeline: PodTimeline | undefined;
-  readonly node: DebugPod['node'];
-}
-
-/** A mirror pod's uid answers for its static pod. Undefined when neither the manager nor the timeline knows the pod. */
-function describePod(manager: DebugManager, uid: string, known: (podUID: string) => KnownOfPod): DebugPod | undefined {
-  const { podUID, reason, differs, retryAt, version } = manager.explain(uid);
-  const { timeline = { entries: [], dropped: 0 }, node } = known(podUID);
-  const pod = manager.snapshot({ podUIDs: [podUID] }).pods[0];
-  if (pod === undefined && timeline.entries.length === 0) return undefined;
-  return {
-    row: pod === undefined ? forgottenRow(podUID, timeline) : rowOf(pod),
-    reason,
-    differs,
-    retryAt,
-    node,
-    timeline: timeline.entries,
-    droppedEntries: timeline.dropped,
-    status: version === undefined ? undefined : toWireJson(manager.getPodStatus(podUID)),
-  };
-}
-
-/** The row of a pod that only its timeline tells of: the manager keeps nothing of it. */
-function forgottenRow(podUID: string, { entries }: PodTimeline): DebugPodRow {
-  const set = entries.findLast((entry) => entry.kind === 'set');
-  return {
-    podUID,
-    namespace: '',
-    name: podUID,
-    phase: undefined,
-    ready: false,
-    restarts: 0,
-    sync: 'unknown',
-    version: set?.version ?? 0,
-    acknowledgedVersion: entries.findLast((entry) => entry.kind === 'synced')?.version ?? 0,
-    failures: 0,
-    isStatic: false,
-    isDeleting: false,
-    changedAt: set?.at ?? 0,
-  };
+/** The problems that are no pod's: those of pods are in the rows. */
+function ownProblems(all: readonly Teller[]): OwnProblem[] {
+  const own = new Map<string, OwnProblem>();
+  for (const { kind, problems } of all) {
+    for (const problem of problems) {
+      const key = `${problem.kind} ${problem.message}`;
+      // a node tells its manager's problems, too
+      if (problem.podUID === undefined && !own.has(key)) own.set(key, { of: kind, problem });
+    }
+  }
+  return [...own.values()];
 }
 
 export interface RecorderOptions {
-  readonly manager: Pick<StatusManager, 'on' | 'off'>;
+  readonly manager: Pick<DebugManager, 'on' | 'off'>;
   readonly history: PodHistory;
   readonly traffic: Traffic;
   readonly clock: Clock;

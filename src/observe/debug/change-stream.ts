@@ -3,7 +3,7 @@ import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Board } from './board.ts';
-import type { DebugChanges } from './debug-api.ts';
+import type { DebugChanges, DebugSummary } from './debug-api.ts';
 
 const batchMs = 250;
 /** A quiet stream tells at least so often that it is alive, and how old the oldest unsent change is. */
@@ -108,8 +108,8 @@ export class ChangeStream {
   }
 
   #isWorthTelling(changes: DebugChanges, now: number): boolean {
-    const { at: _, oldestUnsentMs, ...summary } = changes.summary;
-    const said = JSON.stringify([summary, changes.traffic]);
+    const { oldestUnsentMs } = changes.summary;
+    const said = JSON.stringify([lasting(changes.summary), changes.traffic]);
     const quietMs = now - this.#toldAt;
     const isNews = changes.changed.length > 0 || changes.removed.length > 0 || said !== this.#toldSummary;
     if (!isNews && quietMs < (oldestUnsentMs === undefined ? heartbeatMs : ageMs)) return false;
@@ -121,6 +121,11 @@ export class ChangeStream {
   #snapshot(): Buffer {
     return eventOf('snapshot', this.#options.board.snapshot());
   }
+}
+
+/** The summary without what changes with time alone: the words of a part count down to its next try. */
+function lasting({ at: _, oldestUnsentMs: __, node, scheduler, ...summary }: DebugSummary): object {
+  return { ...summary, node: node && { ...node, notes: [] }, scheduler: scheduler && { ...scheduler, notes: [] } };
 }
 
 /** One event as text. JSON has no line breaks of its own. */

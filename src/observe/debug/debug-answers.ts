@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import type { PartKind } from './debug-part.ts';
 
 /** For everything but the page: nothing may be loaded or shown in a frame, and nothing is kept. */
 const commonHeaders = {
@@ -88,7 +89,8 @@ export type DebugRoute =
   | { readonly kind: 'pod'; readonly podUID: string }
   | { readonly kind: 'api-snapshot' }
   | { readonly kind: 'api-changes' }
-  | { readonly kind: 'api-pod'; readonly podUID: string };
+  | { readonly kind: 'api-pod'; readonly podUID: string }
+  | { readonly kind: 'part'; readonly part: PartKind; readonly isApi: boolean };
 
 /** Undefined when there is nothing under this URL. A base path that the server has cut off already need not be there. */
 export function debugRouteOf(url: string | undefined, basePath: string): DebugRoute | undefined {
@@ -102,6 +104,12 @@ export function debugRouteOf(url: string | undefined, basePath: string): DebugRo
       return { kind: 'api-snapshot' };
     case '/api/changes':
       return { kind: 'api-changes' };
+    case '/node':
+    case '/api/node':
+      return { kind: 'part', part: 'node', isApi: under.startsWith('/api/') };
+    case '/scheduler':
+    case '/api/scheduler':
+      return { kind: 'part', part: 'scheduler', isApi: under.startsWith('/api/') };
   }
   const [, api, text = ''] = /^(\/api)?\/pods\/([^/]+)$/.exec(under) ?? [];
   const podUID = decoded(text);

@@ -1,8 +1,27 @@
+import type { Problem } from '../../base/problem.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodSyncPhase } from '../../status/sync/sync-phase.ts';
 
 // What the debug handler answers as JSON, and what its page reads. All times are milliseconds since the epoch. A member whose
 // value is undefined is left out of the JSON.
+
+/** One thing that is wrong, with the pod where it is a pod's. */
+export interface DebugProblem extends Problem {
+  /** The pod's uid; left out where the problem is no pod's. */
+  readonly podUID?: string;
+  /** The pod's namespace; empty where it is not known. */
+  readonly podNamespace?: string;
+  /** The pod's name; empty where it is not known. */
+  readonly podName?: string;
+}
+
+/** One line of what is wrong as a whole: a problem that is no pod's, or all problems of one kind that pods have. */
+export interface DebugNote extends DebugProblem {
+  /** Whose it is: the panel with this name, or the pod's own, says more. */
+  readonly of: 'manager' | 'node' | 'scheduler';
+  /** How many pods have a problem of this kind: `podUID` is the one that has had it longest. 0 where the problem is no pod's. */
+  readonly pods: number;
+}
 
 /** One row of the table of pods. */
 export interface DebugPodRow {
@@ -30,8 +49,12 @@ export interface DebugPodRow {
   readonly isStatic: boolean;
   /** True where the pod has a deletionTimestamp, as the pod manager or the last status says. */
   readonly isDeleting: boolean;
-  /** When the newest version was set. */
+  /** When the newest version was set; for a pod without a status, since when it has none. */
   readonly changedAt: number;
+  /** What is wrong with the pod: of several things the one to begin with. Left out while all is well. */
+  readonly problem?: Problem | undefined;
+  /** Who tells of the pod, where the manager has no status of it. */
+  readonly knownBy?: 'node' | 'manager' | 'scheduler' | undefined;
 }
 
 /** One second of traffic. */
@@ -58,10 +81,14 @@ export interface DebugTraffic {
 export interface DebugSummary {
   /** The time of the summary. */
   readonly at: number;
-  /** The run state of the manager: `idle`, `running`, `stopping`, `stopped`. */
+  /** The run state of the manager: `idle`, `running`, `stopping`, `stopped`; `none` where the handler was made without one. */
   readonly state: string;
-  /** How many pods the manager holds a status of. */
+  /** How many pods have a row. */
   readonly pods: number;
+  /** How many of them have a problem. */
+  readonly inTrouble: number;
+  /** What is wrong as a whole, the problems of no pod first. At most 20. Empty when all is well. */
+  readonly notes: readonly DebugNote[];
   /** How many pods stand at each place on the way to the apiserver. A place without pods may be left out. */
   readonly bySync: Readonly<Partial<Record<PodSyncPhase, number>>>;
   /** How many pods have each phase. */
@@ -80,6 +107,8 @@ export interface DebugSummary {
   readonly pausedUntil: number | undefined;
   /** The node; undefined where the handler was made without one. */
   readonly node: DebugNode | undefined;
+  /** The scheduler; undefined where the handler was made without one. */
+  readonly scheduler: DebugScheduler | undefined;
 }
 
 /** The node as the head of the page shows it. */
@@ -92,8 +121,38 @@ export interface DebugNode {
   readonly ready: boolean;
   /** True where the apiserver has the Node object. */
   readonly registered: boolean;
-  /** In words: what the node waits for, or what last went wrong; empty when all is well. */
+  /** In words: what the node waits for, or what last went wrong; empty when all is well. At most 20. */
   readonly notes: readonly string[];
+  /** How many problems the node has, those of its pods counted in. */
+  readonly problemCount: number;
+}
+
+/** The scheduler as the head of the page shows it. */
+export interface DebugScheduler {
+  /** The run state of the scheduler; `unknown` where it gives no answer. */
+  readonly state: string;
+  /** In words: what it waits for, or what last went wrong; empty when all is well. At most 20. */
+  readonly notes: readonly string[];
+  /** How many problems it has, those of its pods counted in. */
+  readonly problemCount: number;
+}
+
+/** `GET api/node` and `GET api/scheduler`. 404 where the handler was made without one. */
+export interface DebugPart {
+  /** When it was asked. */
+  readonly at: number;
+  /** Which of the two it is. */
+  readonly kind: 'node' | 'scheduler';
+  /** The name of the node; empty for a scheduler. */
+  readonly name: string;
+  /** The run state; `unknown` where no answer came. */
+  readonly state: string;
+  /** What is wrong, with the problems of no pod first. At most 100. */
+  readonly problems: readonly DebugProblem[];
+  /** How many problems there are. */
+  readonly problemCount: number;
+  /** All else that it says of itself, as lines of a name and a value; nested names are joined by dots. */
+  readonly lines: readonly (readonly [name: string, value: string])[];
 }
 
 /** `GET api/snapshot`. */
@@ -176,10 +235,14 @@ export type DebugTimelineEntry =
   /** The status stored before this entry is the last one: nothing of the pod runs any more. */
   | { readonly kind: 'removed'; readonly at: number };
 
-/** `GET api/pods/UID`. 404 for a pod of which neither the manager nor the history knows anything. */
+/** `GET api/pods/UID`. 404 for a pod of which nobody knows anything, the history neither. */
 export interface DebugPod {
-  /** The row of the pod in the table. */
+  /** When it was asked about. */
+  readonly at: number;
+  /** The row of the pod in the table. Its problem is the one to begin with. */
   readonly row: DebugPodRow;
+  /** What is wrong beside the problem of the row. At most 9. */
+  readonly otherProblems: readonly Problem[];
   /** One sentence: why the newest status is, or is not, on the apiserver. */
   readonly reason: string;
   /** JSON pointers into the status: what a patch against the freshest known copy of the apiserver would change. */
@@ -188,6 +251,8 @@ export interface DebugPod {
   readonly retryAt: number | undefined;
   /** What the node says of the pod, as lines of a name and a value; empty without a node. */
   readonly node: readonly (readonly [name: string, value: string])[];
+  /** What the scheduler says of the pod, in words; undefined without a scheduler, and where it does not know the pod. */
+  readonly scheduler: string | undefined;
   /** Oldest first, by the end of what it tells of. Old entries are dropped: `droppedEntries` counts them. */
   readonly timeline: readonly DebugTimelineEntry[];
   /** How many old entries of the timeline were dropped. */

@@ -4,7 +4,7 @@ import { invalidOption } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
-import { Board, type DebugManager, record } from './board.ts';
+import { Board, record } from './board.ts';
 import { ChangeStream } from './change-stream.ts';
 import {
   acceptsHtml,
@@ -21,11 +21,12 @@ import {
   sendText,
 } from './debug-answers.ts';
 import type { DebugPod } from './debug-api.ts';
-import type { DebugNodeSource } from './debug-node.ts';
+import type { DebugNodeSource, DebugSchedulerSource, PartKind } from './debug-part.ts';
+import type { DebugManager } from './described-pod.ts';
 import { page, pagePolicy } from './page/page.ts';
-import { filterOf, podPageText, tableText } from './plain-text.ts';
+import { filterOf, partText, podPageText, tableText } from './plain-text.ts';
 import { type HistoryLimits, PodHistory } from './pod-history.ts';
-import { PodTable } from './pod-table.ts';
+import { noManager, PodTable } from './pod-table.ts';
 import { Traffic } from './traffic.ts';
 
 /** Answers requests of any Node.js HTTP server. `express().use('/debug', handler)` and `http.createServer(handler)` both work. */
@@ -36,13 +37,13 @@ export interface DebugHandler {
 }
 
 /**
- * Shows what a status manager holds and does, live: a page for browsers, JSON for programs, text for `curl`.
+ * Shows what a status manager, a node and a scheduler hold and do, live: a page for browsers, JSON for programs, text for `curl`.
  *
- * - `/`: the page; for a client that accepts no HTML a table as text. `?filter=WORDS&sync=STATE&phase=PHASE` narrows it,
- *   with at most 20 words, states and phases.
- * - `/pods/UID`: one pod and its timeline, as text; a browser is sent to the page.
- * - `/api/snapshot`, `/api/pods/UID`: the same as JSON. `/api/changes`: server-sent events. See `DebugSnapshot`, `DebugPod`,
- *   `DebugChanges`.
+ * - `/`: the page; for a client that accepts no HTML a table as text, with pods in trouble first.
+ *   `?trouble&filter=WORDS&sync=STATE&phase=PHASE` narrows it, with at most 20 words, states and phases.
+ * - `/pods/UID`, `/node`, `/scheduler`: one pod with its timeline, the node, the scheduler, as text; a browser is sent to the page.
+ * - `/api/snapshot`, `/api/pods/UID`, `/api/node`, `/api/scheduler`: the same as JSON. `/api/changes`: server-sent events. See
+ *   `DebugSnapshot`, `DebugPod`, `DebugPart`, `DebugChanges`.
  *
  * Read-only. It asks for no password: let the server listen on a loopback address, or put your own check before it. A request
  * that names the server by another name than an IP address, `localhost` or one of `allowedHosts` is refused. No credential is
@@ -69,10 +70,12 @@ export function createDebugHandler(options: DebugHandlerOptions): DebugHandler {
 
 /** What `createDebugHandler` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface DebugHandlerOptions {
-  /** The status manager that is shown. The handler listens to its events until it is closed. */
-  readonly manager: DebugManager;
-  /** The node around the manager: a `ProviderNode`, or anything that answers like one. Default: none. */
+  /** The status manager that is shown. The handler listens to its events until it is closed. Needed unless there is a `scheduler`. */
+  readonly manager?: DebugManager;
+  /** The node around the manager: a `ProviderNode`, a `NodeAgent`, or anything that answers like one. Default: none. */
   readonly node?: DebugNodeSource;
+  /** A scheduler: a `Scheduler`, or anything that answers like one. Default: none. */
+  readonly scheduler?: DebugSchedulerSource;
   /** What is kept of each pod's past. */
   readonly history?: DebugHistoryOptions;
   /** Names, without a port, by which a request may name the server, beside `localhost` and IP addresses. Default: none. */
@@ -94,8 +97,9 @@ export interface DebugHistoryOptions {
 }
 
 interface ResolvedDebugOptions {
-  readonly manager: DebugManager;
+  readonly manager: DebugManager | undefined;
   readonly node: DebugNodeSource | undefined;
+  readonly scheduler: DebugSchedulerSource | undefined;
   readonly history: HistoryLimits;
   readonly allowedHosts: ReadonlySet<string>;
   readonly basePath: string;
@@ -106,6 +110,7 @@ interface ResolvedDebugOptions {
 const optionNames = [
   'manager',
   'node',
+  'scheduler',
   'history',
   'allowedHosts',
   'basePath',
@@ -116,14 +121,18 @@ const optionNames = [
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; for an unknown option, too. */
 export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebugOptions {
   requireKnownOptions('options', options, optionNames);
-  const { manager, node, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger } = options;
-  requireMethods('manager', manager, ['snapshot', 'explain', 'getPodStatus', 'on', 'off']);
+  const { manager, node, scheduler, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger } = options;
+  if (manager !== undefined || scheduler === undefined) {
+    requireMethods('manager', manager, ['snapshot', 'explain', 'getPodStatus', 'on', 'off']);
+  }
+  if (scheduler !== undefined) requireMethods('scheduler', scheduler, ['snapshot', 'explain']);
   if (node !== undefined) requireMethods('node', node, ['snapshot', 'explain']);
   requireKnownOptions('history', history, ['entriesPerPod', 'bytes']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     manager,
     node,
+    scheduler,
     history: {
       entriesPerPod: integerOption('history.entriesPerPod', history.entriesPerPod ?? 100, 0),
       bytes: integerOption('history.bytes', history.bytes ?? 33_554_432, 0),
@@ -175,11 +184,13 @@ class DebugServer {
   constructor(options: ResolvedDebugOptions) {
     this.#options = options;
     const { manager, clock } = options;
-    const parts = { table: new PodTable(manager, clock), history: new PodHistory(options.history), traffic: new Traffic(clock) };
+    const table = new PodTable(manager ?? noManager(clock), clock);
+    const parts = { table, history: new PodHistory(options.history), traffic: new Traffic(clock) };
     this.#history = parts.history;
     this.#board = new Board({ ...options, ...parts });
     this.#stream = new ChangeStream({ ...options, board: this.#board });
-    this.#endRecording = record({ ...options, ...parts, onPod: (podUID) => parts.table.touch(podUID) });
+    this.#endRecording =
+      manager === undefined ? () => {} : record({ ...options, ...parts, manager, onPod: (podUID) => table.touch(podUID) });
   }
 
   /** Never throws. */
@@ -242,6 +253,10 @@ class DebugServer {
       case 'api-pod':
         this.#answerPod(exchange, route.podUID, (pod) => sendJson(exchange, pod));
         break;
+      case 'part':
+        if (isBrowser && !route.isApi) redirect(exchange, `./#panel=${route.part}`);
+        else this.#answerPart(exchange, route.part, route.isApi);
+        break;
       case 'api-changes':
         this.#openStream(exchange);
         break;
@@ -258,6 +273,13 @@ class DebugServer {
     const pod = this.#board.pod(podUID);
     if (pod === undefined) sendText(exchange, 404, 'Nothing is known of a pod with this uid.');
     else send(pod);
+  }
+
+  #answerPart(exchange: DebugExchange, kind: PartKind, isApi: boolean): void {
+    const part = this.#board.part(kind);
+    if (part === undefined) sendText(exchange, 404, `The page was made without a ${kind}.`);
+    else if (isApi) sendJson(exchange, part);
+    else sendText(exchange, 200, partText(part));
   }
 
   #openStream(exchange: DebugExchange): void {

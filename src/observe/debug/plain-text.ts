@@ -1,6 +1,16 @@
-import { roundedDuration } from '../../base/problem.ts';
-import type { DebugPathChange, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
-import { byPodName, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
+import { type Problem, problemText, roundedDuration } from '../../base/problem.ts';
+import type {
+  DebugPart,
+  DebugPathChange,
+  DebugPod,
+  DebugProblem,
+  DebugSnapshot,
+  DebugSummary,
+  DebugTimelineEntry,
+} from './debug-api.ts';
+import { noteText } from './debug-notes.ts';
+import { byPodName, compareTrouble, isTroubleAsked, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
+import { isoTime } from './told-lines.ts';
 
 const gap = '  ';
 /** A longer cell is cut, but in the last column: every other row gets spaces for it. */
@@ -36,11 +46,6 @@ function countsText(counts: Readonly<Partial<Record<string, number>>>): string {
   return parts.length === 0 ? '' : `: ${parts.map(([name, count]) => `${name} ${count}`).join(', ')}`;
 }
 
-/** The time in ISO form; undefined for one that no date can hold. */
-export function isoTime(ms: number): string | undefined {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined;
-}
-
 /** The time of day in UTC, to the millisecond, with the date before it where it is not that of `now`. */
 export function timeText(at: number, now: number): string {
   const [date, time] = isoTime(at)?.split('T') ?? [];
@@ -57,13 +62,14 @@ export function filterOf(query: URLSearchParams): PodFilter | undefined {
   words.delete('');
   const [sync, phase] = [new Set(query.getAll('sync')), new Set(query.getAll('phase'))];
   if (Math.max(words.size, sync.size, phase.size) > mostWords) return undefined;
-  return { text: [...words].join(' '), sync: [...sync], phase: [...phase] };
+  return { text: [...words].join(' '), sync: [...sync], phase: [...phase], trouble: isTroubleAsked(query) };
 }
 
-/** The head of the page and its table, as text. */
+/** The head of the page and its table, as text. Pods in trouble come first, and of these the one that has been so longest. */
 export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
   const matches = matcherOf(filter);
-  const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row))).sort(byPodName);
+  const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row)));
+  rows.sort((a, b) => compareTrouble(a, b) || byPodName(a, b));
   const { at } = snapshot.summary;
   const cells = rows.map((row) => [
     row.namespace,
@@ -76,14 +82,32 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
     String(row.failures),
     roundedDuration(at - row.changedAt),
     row.podUID,
+    row.problem === undefined ? '' : `! ${problemText(row.problem, at)}`,
   ]);
-  const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID'];
+  const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID', 'TROUBLE'];
   const shown = rows.length === snapshot.pods.length ? '' : `\nshown      ${rows.length} of ${snapshot.pods.length} pods`;
   return `${summaryText(snapshot.summary)}${shown}\n\n${columns([head, ...cells])}`;
 }
 
 function summaryText(summary: DebugSummary): string {
-  const { at, state, inFlight, channelDepth, channelCapacity, oldestUnsentMs, pausedUntil, node } = summary;
+  const { at, pods, inTrouble, notes, node, scheduler } = summary;
+  const lines = [['trouble', inTrouble === 0 ? 'none' : `! ${inTrouble} of ${pods} pods`]];
+  for (const note of notes) lines.push(['note', noteText(note, at)]);
+  if (summary.state !== 'none') lines.push(...managerLines(summary));
+  else lines.push(['pods', String(pods)]);
+  if (node !== undefined) {
+    const { name, ready, registered } = node;
+    lines.push([
+      'node',
+      `${name} ${node.state}, ${registered ? 'registered' : 'not registered'}, ${ready ? 'ready' : 'not ready'}`,
+    ]);
+  }
+  if (scheduler !== undefined) lines.push(['scheduler', scheduler.state]);
+  return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
+}
+
+function managerLines(summary: DebugSummary): string[][] {
+  const { at, state, inFlight, channelDepth, channelCapacity, oldestUnsentMs, pausedUntil } = summary;
   const lines = [
     ['manager', state],
     ['pods', `${summary.pods}${countsText(summary.bySync)}`],
@@ -92,25 +116,19 @@ function summaryText(summary: DebugSummary): string {
     ['unsent', oldestUnsentMs === undefined ? 'nothing' : `the oldest change waits for ${roundedDuration(oldestUnsentMs)}`],
   ];
   if (pausedUntil !== undefined) lines.push(['paused', `the whole client waits for ${roundedDuration(pausedUntil - at)}`]);
-  if (node !== undefined) {
-    const { name, ready, registered } = node;
-    lines.push([
-      'node',
-      `${name} ${node.state}, ${registered ? 'registered' : 'not registered'}, ${ready ? 'ready' : 'not ready'}`,
-    ]);
-    for (const note of node.notes) lines.push(['note', note]);
-  }
-  return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
+  return lines;
 }
 
 const longestValue = 200;
 const longestBody = 2_000;
 
-/** One pod and its timeline, as text. */
-export function podPageText({ row, reason, differs, retryAt, node, timeline, droppedEntries }: DebugPod): string {
-  const now = timeline.at(-1)?.at ?? row.changedAt;
+/** One pod and its timeline, as text: first of all what is wrong. */
+export function podPageText(pod: DebugPod): string {
+  const { at: now, row, otherProblems, reason, differs, retryAt, node, scheduler, timeline, droppedEntries } = pod;
   const facts: (readonly [string, string])[] = [
     ['pod', `${row.namespace}/${row.name}`],
+    ['trouble', troubleText(row.problem, now)],
+    ...otherProblems.map((problem) => ['trouble', troubleText(problem, now)] as const),
     ['uid', row.podUID],
     ['phase', `${row.phase ?? 'Unknown'}, ${row.ready ? 'ready' : 'not ready'}, restarts ${row.restarts}`],
     ['sync', `${row.sync}: ${reason}`],
@@ -118,11 +136,34 @@ export function podPageText({ row, reason, differs, retryAt, node, timeline, dro
     ['differs', differs.length === 0 ? 'nothing' : differs.join(' ')],
     ...(row.failures > 0 ? ([['failures', String(row.failures)]] as const) : []),
     ...(retryAt === undefined ? [] : ([['retry', timeText(retryAt, now)]] as const)),
-    ...node.map(([name, value]) => [`node ${name}`, value] as const),
+    ...(scheduler ?? '').split('\n').flatMap((line) => (line === '' ? [] : [['scheduler', line] as const])),
   ];
   const dropped = droppedEntries === 0 ? '' : `(${droppedEntries} older entries are dropped)\n`;
   const entries = timeline.map((entry) => entryText(entry, now)).join('\n') || 'nothing has happened since the handler was made';
-  return `${columns(facts)}\n\n${dropped}${entries}`;
+  // long names of a node's facts would push what matters to the right
+  const ofNode = node.length === 0 ? '' : `${columns(node.map(([name, value]) => [`node ${name}`, value]))}\n\n`;
+  return `${columns(facts)}\n\n${ofNode}${dropped}${entries}`;
+}
+
+/** A node or a scheduler, as text: first of all what is wrong. */
+export function partText({ at, kind, name, state, problems, problemCount, lines }: DebugPart): string {
+  const rows = [
+    [kind, `${name} ${state}`.trim()],
+    ...(problems.length === 0 ? [['trouble', 'none']] : []),
+    ...problems.map((one) => ['trouble', troubleText(one, at, namesOf(one))]),
+    ...(problemCount > problems.length ? [['trouble', `and ${problemCount - problems.length} more`]] : []),
+  ];
+  return lines.length === 0 ? columns(rows) : `${columns(rows)}\n\n${columns(lines)}`;
+}
+
+function troubleText(problem: Problem | undefined, now: number, names = ''): string {
+  return problem === undefined ? 'none' : `! ${names}${problemText(problem, now)}`;
+}
+
+/** `default/web: ` for a problem of a pod; empty for another one. */
+function namesOf({ podUID, podNamespace = '', podName = '' }: DebugProblem): string {
+  if (podUID === undefined) return '';
+  return podName === '' ? `the pod with uid ${podUID}: ` : `${podNamespace}/${podName}: `;
 }
 
 function entryText(entry: DebugTimelineEntry, now: number): string {

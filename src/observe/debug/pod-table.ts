@@ -1,9 +1,11 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
+import { problemReport } from '../../base/problem.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodSnapshot, StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import type { PodSyncPhase } from '../../status/sync/sync-phase.ts';
 import type { DebugPodRow } from './debug-api.ts';
+import { bareProblem, isSameProblem } from './told-problems.ts';
 
 /** Rows that are read again at each look though nothing was told of their pods: what only time changes is found so. */
 const rotatedAtLeast = 500;
@@ -111,16 +113,28 @@ export class PodTable {
     return { changed, removed };
   }
 
+  get(podUID: string): DebugPodRow | undefined {
+    return this.#rows.get(podUID)?.row;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
   rows(): DebugPodRow[] {
     return Array.from(this.#rows.values(), ({ row }) => row);
   }
 
-  /** The pods by sync phase and by their own phase, and how long the apiserver has lacked the oldest change. */
-  counts(): Counts {
+  /**
+   * The pods by sync phase and by their own phase, and how long the apiserver has lacked the oldest change. On the way `onTrouble` gets
+   * each row with a problem.
+   */
+  counts(onTrouble: (row: DebugPodRow) => void = () => {}): Counts {
     const bySync = new Map<PodSyncPhase, number>();
     const byPhase = new Map<string, number>();
     let oldest: number | undefined;
     for (const { row, unsentSince, agesFrom } of this.#rows.values()) {
+      if (row.problem !== undefined) onTrouble(row);
       const phase = row.phase ?? 'Unknown';
       bySync.set(row.sync, (bySync.get(row.sync) ?? 0) + 1);
       byPhase.set(phase, (byPhase.get(phase) ?? 0) + 1);
@@ -156,6 +170,16 @@ export class PodTable {
   }
 }
 
+/** What stands for the manager of a page that shows none: it has no pods. */
+export function noManager(clock: SteadyClock): Pick<StatusManager, 'snapshot'> {
+  const nothing = {
+    ...problemReport([], 0),
+    ...({ state: 'idle', podCount: 0, inFlight: 0, pausedUntil: undefined, pods: [] } as const),
+    channel: { depth: 0, capacity: 0, dropped: 0 },
+  };
+  return { snapshot: () => ({ ...nothing, at: clock.now() }) };
+}
+
 export interface Counts {
   readonly bySync: Readonly<Partial<Record<PodSyncPhase, number>>>;
   readonly byPhase: Readonly<Record<string, number>>;
@@ -164,7 +188,7 @@ export interface Counts {
 
 export function rowOf(pod: PodSnapshot): DebugPodRow {
   const { podUID, namespace, name, podPhase, ready, restarts, phase, version, acknowledgedVersion } = pod;
-  const { failures, isStatic, isDeleting, changedAt } = pod;
+  const { failures, isStatic, isDeleting, changedAt, problem } = pod;
   return {
     podUID,
     namespace,
@@ -179,12 +203,15 @@ export function rowOf(pod: PodSnapshot): DebugPodRow {
     isStatic,
     isDeleting,
     changedAt,
+    problem: problem && bareProblem(problem),
   };
 }
 
 function isSameRow(a: DebugPodRow, b: DebugPodRow): boolean {
-  for (const name in a) if (a[name as keyof DebugPodRow] !== b[name as keyof DebugPodRow]) return false;
-  return true;
+  for (const name in a) {
+    if (a[name as keyof DebugPodRow] !== b[name as keyof DebugPodRow] && name !== 'problem') return false;
+  }
+  return isSameProblem(a.problem, b.problem);
 }
 
 /** Which pods are shown. An empty list lets every value pass. */
@@ -193,6 +220,8 @@ export interface PodFilter {
   readonly text: string;
   readonly sync: readonly string[];
   readonly phase: readonly string[];
+  /** True: only pods with a problem. */
+  readonly trouble: boolean;
 }
 
 /** What the text of a filter is looked for in. */
@@ -206,15 +235,21 @@ export function phaseOf({ phase }: DebugPodRow): string {
 }
 
 /** The function that says whether a row, with its search text, is shown. */
-export function matcherOf({ text, sync, phase }: PodFilter): (row: DebugPodRow, searchText: string) => boolean {
+export function matcherOf({ text, sync, phase, trouble }: PodFilter): (row: DebugPodRow, searchText: string) => boolean {
   const terms = text
     .toLowerCase()
     .split(/\s+/)
     .filter((term) => term !== '');
   return (row, searchText) =>
+    (!trouble || row.problem !== undefined) &&
     (sync.length === 0 || sync.includes(row.sync)) &&
     (phase.length === 0 || phase.includes(phaseOf(row))) &&
     terms.every((term) => searchText.includes(term));
+}
+
+/** True for a query or an address that asks for pods in trouble alone: `trouble`, whatever its value but a no. */
+export function isTroubleAsked(parameters: URLSearchParams): boolean {
+  return !['0', 'false', 'no'].includes(parameters.get('trouble') ?? 'no');
 }
 
 /** Plain comparison by code unit: a hundred times faster than by locale, and names of pods are ASCII. */
@@ -225,4 +260,10 @@ export function compareTexts(a: string, b: string): number {
 
 export function byPodName(a: DebugPodRow, b: DebugPodRow): number {
   return compareTexts(a.namespace, b.namespace) || compareTexts(a.name, b.name) || compareTexts(a.podUID, b.podUID);
+}
+
+/** Pods with a problem first, of these the one first that has had it longest. Equal ones are to be put in order of their names. */
+export function compareTrouble({ problem: a }: DebugPodRow, { problem: b }: DebugPodRow): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return Math.sign((a.since ?? Number.MAX_VALUE) - (b.since ?? Number.MAX_VALUE));
 }

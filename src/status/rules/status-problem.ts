@@ -138,6 +138,11 @@ export class StatusTroubles {
     this.#refused.delete(podUID);
   }
 
+  /** True for a pod of which something is known here. */
+  knows(podUID: string): boolean {
+    return this.#told.has(podUID) || this.#refused.get(podUID) !== undefined;
+  }
+
   /** Since when the pod's status tells of trouble; undefined where it tells of none. */
   toldSince(podUID: string): number | undefined {
     return this.#told.get(podUID);

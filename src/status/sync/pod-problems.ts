@@ -89,9 +89,13 @@ export class PodProblems {
     return this.#options.cache.get(podUID) === undefined ? this.#ended.get(podUID) : undefined;
   }
 
-  /** What is wrong with one pod: with the way of its status first, then by its status alone. Never throws. */
-  of(podUID: string): PodProblem | undefined {
+  /**
+   * What is wrong with one pod: with the way of its status first, then by its status alone. `phase`: for a caller that has asked for it
+   * already. Never throws.
+   */
+  of(podUID: string, phase?: PodSyncPhase): PodProblem | undefined {
     const { cache } = this.#options;
+    if (phase === 'in-sync' && this.#isQuiet(podUID)) return undefined;
     const named = cache.get(podUID) ?? cache.troubles.refusalOf(podUID) ?? this.#ended.get(podUID);
     if (named === undefined) return undefined;
     const { podNamespace, podName } = named;
@@ -111,6 +115,13 @@ export class PodProblems {
     return found.some(({ kind }) => kind === noAnswer.kind)
       ? this.#ofPods(new Set([...cache.podUIDs(), ...this.#ended.keys()]))
       : found;
+  }
+
+  /** True for a pod of which nothing is known but its status. Most pods are quiet: nothing is made for them. */
+  #isQuiet(podUID: string): boolean {
+    const { cache, records } = this.#options;
+    const isFoughtOver = this.#repairs.has(podUID) || this.#repairsBefore.has(podUID);
+    return records?.state(podUID) === undefined && !isFoughtOver && !cache.troubles.knows(podUID);
   }
 
   #ofPods(podUIDs: Iterable<string>): PodProblem[] {

@@ -146,7 +146,7 @@ function snapshotOfPod(context: SnapshotContext, podUID: string): PodSnapshot | 
     version: entry.version,
     acknowledgedVersion,
     changedAt: entry.setAt,
-    problem: context.problems.of(podUID),
+    problem: context.problems.of(podUID, phase),
     unsentSince: acknowledgedVersion < entry.version ? entry.at : undefined,
     ...attempts,
     isStatic: pod !== undefined && isStaticPod(pod),

@@ -60,7 +60,7 @@ interface Wires {
 function faultOf(error: unknown): string | undefined {
   if (!isStatusManagerError(error, 'ERR_API')) return `is no ApiError: ${error instanceof Error ? error.stack : String(error)}`;
   const { message, cause } = error;
-  if (!/^(GET \/\S+: .|A list of pods .|A watch event .|The server ended )/.test(message))
+  if (!/^(GET (https?:\/\/127\.0\.0\.1:\d+)?\/\S+: .|A list of pods .|A watch event .|The server ended )/.test(message))
     return `does not say what failed: ${message}`;
   if (message.length > 1200) return `has ${message.length} characters`;
   const shown = `${message} ${cause instanceof Error ? cause.message : ''}`;

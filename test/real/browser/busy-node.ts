@@ -1,4 +1,4 @@
-import { createDebugHandler, type DebugHandler } from '../../../src/debug.ts';
+import { createDebugHandler, type DebugHandler, type DebugNodeSource } from '../../../src/debug.ts';
 import { BasicPodManager, type Pod, type PodClient, StatusManager, type WirePodStatus } from '../../../src/index.ts';
 import {
   buildContainerStatus,
@@ -42,7 +42,7 @@ export class BusyNode implements AsyncDisposable {
       random: () => this.#random.next(),
       logger: null,
     });
-    this.#handler = createDebugHandler({ manager: this.#manager, clock: this.#clock });
+    this.#handler = createDebugHandler({ manager: this.#manager, node: this.#node(), clock: this.#clock });
   }
 
   get url(): string {
@@ -66,6 +66,48 @@ export class BusyNode implements AsyncDisposable {
     await stopped;
   }
 
+  /** Answers as a provider node does: its Lease is late, and one pod cannot be created. */
+  #node(): DebugNodeSource {
+    const pod = { podUID: '0c6f3a52-77aa-4c1e-9d0b-5a1f0e2b4c11', podNamespace: 'shop', podName: 'renderer-7d9f4-x2k8p' };
+    const failing = {
+      kind: 'create-pod',
+      message: 'createPod() failed: quota exceeded for GPUs in zone b: 4 of 4 are in use',
+      attempt: 4,
+      help: 'Raise the quota, or delete a pod that holds a GPU.',
+      ...pod,
+    };
+    const snapshot = () => {
+      const now = this.#clock.now();
+      const lease = {
+        kind: 'lease',
+        message: 'the Lease of the node could not be renewed: 503 etcdserver: leader changed',
+        attempt: 2,
+      };
+      const problems = [
+        { ...lease, since: now - 9_000, retryAt: now + 1_000 },
+        { ...failing, since: now - 47_000, retryAt: now + 6_000 },
+      ];
+      const podsWithoutStatus = [{ ...pod, since: now - 47_000 }];
+      const head = { nodeName: 'node-1', state: 'running', ready: true, registered: true, notes: [] };
+      const last = {
+        node: { lastReportAt: now - 21_000 },
+        lease: { lastRenewAt: now - 19_000, lastError: { message: lease.message, attempts: 2, retryAt: now + 1_000 } },
+        sources: [{ name: 'api', hasSent: true, lastSentAt: now - 2_400 }],
+        loop: { state: 'running', sourcesReady: true, lastIterationAt: now - 800 },
+        workers: { pods: podCount, working: 2, failing: 1 },
+      };
+      return { ...head, ...last, problems, problemCount: 2, podsWithoutStatus };
+    };
+    const explain = (podUID: string) => {
+      if (podUID !== pod.podUID) return {};
+      const now = this.#clock.now();
+      const failure = { method: 'createPod', attempts: 4, retryAt: now + 6_000 };
+      const problem = { ...failing, since: now - 47_000, retryAt: now + 6_000 };
+      return { name: pod.podName, namespace: pod.podNamespace, source: 'api', isHeld: false, failure, problem };
+    };
+    return { snapshot, explain };
+  }
+
   async #live(): Promise<void> {
     this.#manager.start();
     for (let second = 0; second < seconds; second += 1) {
@@ -81,9 +123,9 @@ export class BusyNode implements AsyncDisposable {
       left: 9,
     });
     this.#failures.set(this.#pods[40]?.metadata?.name ?? '', { status: 503, message: 'etcdserver: request timed out', left: 9 });
-    for (const index of [17, 40]) this.#crash(this.#pods[index]);
+    for (const index of [17, 40, 23]) this.#crash(this.#pods[index], index === 23);
     await this.#clock.advance(2500);
-    for (const index of [5, 60, 61]) this.#crash(this.#pods[index]);
+    for (const index of [5, 60, 61]) this.#crash(this.#pods[index], index === 5);
     await this.#clock.advance(3);
   }
 
@@ -109,15 +151,16 @@ export class BusyNode implements AsyncDisposable {
 
   #changeOne(): void {
     const pod = this.#pods[this.#random.int(0, podCount - 1)];
-    if (this.#random.chance(0.12)) this.#crash(pod);
+    if (this.#random.chance(0.12)) this.#crash(pod, false);
     else if (pod !== undefined)
       this.#manager.setContainerReadiness(pod.metadata?.uid ?? '', 'containerd://app', this.#random.chance(0.7));
   }
 
-  #crash(pod: Pod | undefined): void {
+  /** `waits`: its container does not start again at once. */
+  #crash(pod: Pod | undefined, waits: boolean): void {
     if (pod === undefined) return;
     this.#restarts.set(pod, (this.#restarts.get(pod) ?? 0) + 1);
-    this.#set(pod, this.#running(pod, this.#random.chance(0.6) ? buildWaitingState('CrashLoopBackOff') : undefined));
+    this.#set(pod, this.#running(pod, waits ? buildWaitingState('CrashLoopBackOff') : undefined));
   }
 
   #running(pod: Pod, waiting?: ReturnType<typeof buildWaitingState>): WirePodStatus {

@@ -40,7 +40,7 @@ const browser = await launchChromium(await requireChromium());
 try {
   await using node = await BusyNode.start();
   for (const picture of pictures) {
-    await using opened = await openPage(browser, { ...picture, url: `${node.url}#sort=sync`, scale });
+    await using opened = await openPage(browser, { ...picture, url: node.url, scale });
     await take(opened.page, picture);
   }
 } finally {

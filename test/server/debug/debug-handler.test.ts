@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildRunningStatus, buildTerminatedStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
 import { TestNode } from '../manager/manager-fixture.ts';
 import { ProviderNodeFixture } from '../provider/provider-fixture.ts';
 import { ServedDebug } from './served-debug.ts';
@@ -79,8 +80,17 @@ describe('the debug handler over a provider node', () => {
     const { metadata } = await fixture.create('provided');
     await fixture.ready('provided');
     await node.statusManager.flush();
+    // the static pods may be listed later than the apiserver's
+    await until(async () => (await debug.snapshot()).summary.node?.problemCount === 0);
     const { summary, pods } = await debug.snapshot();
-    expect(summary.node).toEqual({ name: fixture.name, state: 'running', ready: true, registered: true, notes: [] });
+    expect(summary.node).toEqual({
+      name: fixture.name,
+      state: 'running',
+      ready: true,
+      registered: true,
+      notes: [],
+      problemCount: 0,
+    });
     expect(pods).toMatchObject([{ podUID: metadata.uid, sync: 'in-sync', phase: 'Running', ready: true }]);
     const { node: lines } = await debug.pod(metadata.uid);
     const names = lines.map(([name]) => name);

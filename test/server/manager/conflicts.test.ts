@@ -97,7 +97,7 @@ describe.each([
     await node.manager.flush();
     expect(await node.served(name)).toEqual(young);
     expect(node.manager.getPodStatus(old.metadata.uid)).toBeUndefined();
-    expect(node.manager.explain(old.metadata.uid).phase).toBe('unknown');
+    expect(node.manager.explain(old.metadata.uid).phase).toBe('gone');
     const requests = node.client.take(name);
     expect(requests.filter((request) => request === 'patch')).toEqual([]);
     expect(requests).toHaveLength(fetchBeforePatch === 'always' ? 1 : 2);

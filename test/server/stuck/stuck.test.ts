@@ -60,12 +60,26 @@ async function requireTold(stuck: StuckNode, row: NodeRow, problem: Problem | Po
   }
   const note = node.snapshot({ pods: false }).notes.find((one) => one.includes(row.words));
   expect(note, row.id).toContain(row.about === 'pod' ? `${namespace}/web: ` : '');
+  await requireShown(stuck, row, problem);
   if (row.about !== 'pod') return;
   expect(problem).toMatchObject(names);
   const { problem: explained, ...rest } = node.explain((problem as PodProblem).podUID);
   expect(explained).toMatchObject({ ...names, kind: row.kind });
   expect(explained?.message).toContain(row.words);
   expect(rest).toMatchObject({ namespace, name: 'web' });
+}
+
+/** The page leads with it: the table of all pods, and what is opened of the pod or of the node. */
+async function requireShown(stuck: StuckNode, row: NodeRow, problem: Problem | PodProblem | undefined): Promise<void> {
+  const ofPod = problem !== undefined && isPodProblem(problem) ? problem.podUID : undefined;
+  const table = await stuck.page('/');
+  expect(table, row.id).toMatch(ofPod === undefined ? /^trouble +/ : /^trouble +! [1-9]/);
+  expect(table, row.id).toContain(row.words);
+  const opened = (await stuck.page(ofPod === undefined ? '/node' : `/pods/${ofPod}`)).split('\n');
+  const trouble = opened.filter((line) => line.startsWith('trouble '));
+  expect(trouble[0], row.id).toMatch(/^trouble +! /);
+  expect(opened[1], row.id).toBe(trouble[0]);
+  expect(trouble.join('\n'), row.id).toContain(row.words);
 }
 
 describe.concurrent('a pod of a status manager with which something is wrong', () => {

@@ -152,7 +152,8 @@ describe('npm start', () => {
       if (url !== undefined && output.includes('1 s |') && shown.length === 0) shown.push(readAll(url));
     });
     const [text, html, stream] = (await shown[0]) ?? [];
-    expect(text).toMatch(/^manager {4}running\n/);
+    expect(text).toMatch(/^trouble {4}/);
+    expect(text).toMatch(/^manager {4}running$/m);
     expect(text).toMatch(/^node {7}virtual-node-\w+ running, registered, ready$/m);
     expect(text).toMatch(/^pod-status-manager-\w+ +\w+-0-\d+ +(Pending|Running|Succeeded|Failed) /m);
     expect(html).toContain('<!doctype html>');

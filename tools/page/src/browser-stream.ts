@@ -1,4 +1,4 @@
-import type { DebugPod } from '../../../src/observe/debug/debug-api.ts';
+import type { DebugPart, DebugPod } from '../../../src/observe/debug/debug-api.ts';
 import type { StreamListener } from './model/connection.ts';
 
 /** The folder that the page is served from, with a slash at its end, whether or not the page's own address has one. */
@@ -23,8 +23,20 @@ export function podAddress(podUID: string): string {
   return `${base}api/pods/${encodeURIComponent(podUID)}`;
 }
 
+export function partAddress(kind: string): string {
+  return `${base}api/${kind}`;
+}
+
 export async function readPod(podUID: string): Promise<DebugPod | undefined> {
-  const answer = await fetch(podAddress(podUID), { headers: { accept: 'application/json' } });
+  return read<DebugPod>(podAddress(podUID));
+}
+
+export async function readPart(kind: string): Promise<DebugPart | undefined> {
+  return read<DebugPart>(partAddress(kind));
+}
+
+async function read<T>(address: string): Promise<T | undefined> {
+  const answer = await fetch(address, { headers: { accept: 'application/json' } });
   if (answer.status === 404) return undefined;
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   return answer.json();

@@ -1,9 +1,10 @@
 import { render } from 'preact';
-import { openStream, readPod } from './browser-stream.ts';
+import { openStream, readPart, readPod } from './browser-stream.ts';
 import { Model } from './model/model.ts';
 import { App } from './view/app.tsx';
 import { openHelp } from './view/help-dialog.tsx';
 import { watchKeys } from './view/keys.ts';
+import { showInTab } from './view/tab.ts';
 import { restoreTheme } from './view/theme.ts';
 
 restoreTheme();
@@ -17,12 +18,14 @@ function draw(): void {
   requestAnimationFrame(() => {
     isDue = false;
     render(<App model={model} />, root);
+    showInTab(model);
   });
 }
 
 const model = new Model({
   openStream,
   readPod,
+  readPart,
   setTimer: (callback, delayMs) => {
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);
@@ -43,5 +46,5 @@ addEventListener('resize', draw);
 document.addEventListener('visibilitychange', () => model.hurry());
 watchKeys(model, openHelp);
 // Ages grow though nothing happens.
-setInterval(draw, 1000);
+setInterval(() => model.tick(), 1000);
 model.start(location.hash);

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type {
   DebugChanges,
+  DebugPart,
   DebugPod,
   DebugPodRow,
   DebugSnapshot,
@@ -10,6 +11,8 @@ import type {
 } from '../../../../src/observe/debug/debug-api.ts';
 import { page, pagePolicy } from '../../../../src/observe/debug/page/page.ts';
 import { podDetails, summaryOf } from './sample-pods.ts';
+
+const emptyPart = { state: 'running', problems: [], problemCount: 0, lines: [] } as const;
 
 /**
  * Answers as the debug handler does, with pods that a test makes up, also such as no manager would have. The real handler
@@ -23,6 +26,9 @@ export class FakeDebugServer {
   traffic: readonly DebugTraffic[] = [];
   /** What the next summaries say besides the counts. */
   summary: Partial<DebugSummary> = {};
+
+  /** What the node and the scheduler say of themselves. */
+  part: Partial<DebugPart> = {};
 
   private constructor(port: number) {
     this.#server = createServer((request, response) => this.#answer(request, response));
@@ -78,6 +84,7 @@ export class FakeDebugServer {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy });
       response.end(page);
     } else if (path === '/api/changes') this.#stream(response);
+    else if (/^\/api\/(?:node|scheduler)$/.test(path)) this.#answerPart(path.endsWith('node') ? 'node' : 'scheduler', response);
     else this.#answerPod(path.replace('/api/pods/', ''), response);
   }
 
@@ -88,6 +95,12 @@ export class FakeDebugServer {
       response
         .setHeader('content-type', 'application/json')
         .end(JSON.stringify(this.#details.get(row.podUID) ?? podDetails(row)));
+  }
+
+  #answerPart(kind: DebugPart['kind'], response: ServerResponse): void {
+    const { node } = this.#summary();
+    const part: DebugPart = { at: Date.now(), kind, name: node?.name ?? '', ...emptyPart, ...this.part };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(part));
   }
 
   #stream(response: ServerResponse): void {

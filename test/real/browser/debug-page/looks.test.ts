@@ -24,6 +24,14 @@ function everything(server: FakeDebugServer): void {
   const rows = [...states, ...more].map((sync, index) =>
     podRow(index, { sync, failures: index, isDeleting: index % 2 === 0, isStatic: true }),
   );
+  const problem = {
+    kind: 'k',
+    message: `createPod() failed: ${'quota exceeded '.repeat(20)}`,
+    since: 1,
+    attempt: 3,
+    help: 'Raise it.',
+  };
+  rows.push(podRow(20, { problem }), podRow(21, { problem, sync: 'unknown', knownBy: 'node', phase: undefined, ready: false }));
   server.change(rows);
   server.traffic = quietTraffic();
   const node = {
@@ -32,8 +40,21 @@ function everything(server: FakeDebugServer): void {
     ready: true,
     registered: true,
     notes: ['It waits.'],
+    problemCount: 1,
   };
-  server.summary = { node, pausedUntil: Date.now() + 3_600_000, oldestUnsentMs: 4200, state: 'draining' };
+  const note = (index: number) => ({ ...problem, kind: `k${index}`, of: 'node', pods: 0 }) as const;
+  const scheduler = { state: 'running', notes: [], problemCount: 0 };
+  const notes = Array.from({ length: 5 }, (_, index) => note(index));
+  server.part = {
+    problems: notes,
+    problemCount: 9,
+    lines: [
+      ['state', 'running'],
+      ['lease.lastRenewAt', new Date().toISOString()],
+      ['a.b', 'c'],
+    ],
+  };
+  server.summary = { node, scheduler, notes, pausedUntil: Date.now() + 3_600_000, oldestUnsentMs: 4200, state: 'draining' };
 }
 
 async function expectInOrder({ page, problems }: DebugPage): Promise<void> {
@@ -49,6 +70,10 @@ it.each(everyLook)('on a %s, %s, the table and one pod are in order', async (siz
   const shown = await openDebugPage(open, podRows(100), { size, theme, prepare: everything });
   await expectInOrder(shown);
   expect(await backgroundOf(shown)).toBe(theme === 'light' ? 'rgb(246, 247, 249)' : 'rgb(21, 24, 28)');
+  await shown.page.getByRole('link', { name: /node ready/ }).click();
+  await shown.panel.locator('.group').first().waitFor();
+  await expectInOrder(shown);
+  await shown.panel.getByRole('button', { name: 'Close' }).click();
   await shown.rows.first().click();
   await shown.panel.locator('.wire').first().locator('summary').click();
   await shown.panel.locator('.status > summary').click();

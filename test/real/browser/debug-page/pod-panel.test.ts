@@ -7,7 +7,7 @@ const open = sharedBrowser();
 
 describe('one pod', () => {
   it('shows why its status stands where it stands, and what has happened, newest first', async () => {
-    const { page, rows, panel, problems } = await openDebugPage(open, [podRow(1)]);
+    const { rows, panel, problems } = await openDebugPage(open, [podRow(1)]);
     await rows.first().click();
     await panel.locator('.timeline').waitFor();
     expect(await panel.locator('.notice').innerText()).toBe('in-sync The apiserver has version 3, the newest.');
@@ -15,7 +15,8 @@ describe('one pod', () => {
     expect(entries).toEqual(['synced', 'PATCH ok', 'set version 3', 'error: conflict', 'PATCH conflict', 'set version 2']);
     expect(await panel.innerText()).toContain('version 3: the apiserver has taken it, 6 ms after it was set');
     expect(await panel.innerText()).toContain('4 older entries are no longer kept.');
-    expect(await page.locator('.facts').innerText()).toMatch(/UID\s+uid-00001\s+Worker\s+sync, idle/);
+    await panel.locator('.more > summary').click();
+    expect(await panel.locator('.more .facts').innerText()).toMatch(/UID\s+uid-00001\s+Worker\s+sync, idle/);
     expect(problems).toEqual([]);
   });
 

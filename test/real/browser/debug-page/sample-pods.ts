@@ -39,6 +39,8 @@ export function summaryOf(rows: readonly DebugPodRow[]): DebugSummary {
     at: Date.now(),
     state: 'running',
     pods: rows.length,
+    inTrouble: rows.filter(({ problem }) => problem !== undefined).length,
+    notes: [],
     bySync: countBy(rows, ({ sync }) => sync),
     byPhase: countBy(rows, ({ phase }) => phase ?? 'Unknown'),
     inFlight: rows.filter(({ sync }) => sync === 'in-flight').length,
@@ -47,6 +49,7 @@ export function summaryOf(rows: readonly DebugPodRow[]): DebugSummary {
     oldestUnsentMs: undefined,
     pausedUntil: undefined,
     node: undefined,
+    scheduler: undefined,
   };
 }
 
@@ -74,7 +77,10 @@ export function podDetails(row: DebugPodRow): DebugPod {
     status: { conditions: [{ type: 'Ready', status: 'True' }], phase: 'Running' },
   };
   return {
+    at: Date.now(),
     row,
+    otherProblems: [],
+    scheduler: undefined,
     reason: 'The apiserver has version 3, the newest.',
     differs: [],
     retryAt: undefined,

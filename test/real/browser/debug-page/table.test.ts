@@ -53,7 +53,7 @@ describe('the table', () => {
 
   it('says so when there is no pod, and when nothing was heard of the server yet', async () => {
     const { page } = await openDebugPage(open, []);
-    expect(await page.locator('.empty').textContent()).toBe('No pod has a status yet.');
+    expect(await page.locator('.empty').textContent()).toBe('There is no pod yet.');
   });
 });
 
@@ -64,15 +64,16 @@ describe('the head of the page', () => {
       state: 'running',
       ready: false,
       registered: true,
-      notes: ['The Lease cannot be renewed: 403.'],
+      notes: [],
+      problemCount: 1,
     };
     const prepare = (server: { summary: object }): void => {
       server.summary = { node, state: 'draining', pausedUntil: Date.now() + 7_200_000 };
     };
     const { page } = await openDebugPage(open, [podRow(0)], { prepare });
-    expect(await page.locator('.top-bar').innerText()).toMatch(/node-1\s+node not ready/);
+    expect(await page.locator('.top-bar').innerText()).toMatch(/node-1\s+node not ready, 1 problem/);
     expect(await page.locator('.notices').innerText()).toMatch(
-      /The status manager is draining\.\s+All requests wait for another 2 h: the apiserver has asked for that, or there are no valid credentials\.\s+The Lease cannot be renewed: 403\./,
+      /The status manager is draining\.\s+All requests wait for another 2 h: the apiserver has asked for that, or there are no valid credentials\.$/,
     );
   });
 

@@ -181,7 +181,7 @@ function partsOf(h: Harness): { subject: ChangeStream; board: Board } {
   const table = new PodTable(manager, clock);
   manager.on('podUpdated', ({ podUID }) => table.touch(podUID));
   const parts = { table, history: new PodHistory({ entriesPerPod: 0, bytes: 0 }), traffic: new Traffic(clock) };
-  const board = new Board({ manager, node: undefined, clock, ...parts });
+  const board = new Board({ manager, node: undefined, scheduler: undefined, clock, ...parts });
   return { subject: new ChangeStream({ board, clock, logger: silentLogger }), board };
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { DebugChanges, DebugPod, DebugSnapshot } from '../../../../src/observe/debug/debug-api.ts';
 import { createDebugHandler, type DebugHandler, type DebugHandlerOptions } from '../../../../src/observe/debug/debug-handler.ts';
+import type { DebugManager } from '../../../../src/observe/debug/described-pod.ts';
 import { type LocalServer, serveLocally } from '../../../support/serve-locally.ts';
 import { Harness, type HarnessOptions } from '../../status/status-harness.ts';
 
@@ -61,6 +62,12 @@ async function* eventsOf(response: IncomingMessage): AsyncGenerator<StreamEvent>
   }
 }
 
+/** `manager: undefined`: the handler shows no manager. */
+interface StartOptions extends Partial<Omit<DebugHandlerOptions, 'manager'>> {
+  readonly manager?: DebugManager | undefined;
+  readonly harness?: HarnessOptions;
+}
+
 /** A debug handler over a manager with fakes, behind a real HTTP server on the loopback address. */
 export class DebugHarness {
   readonly h: Harness;
@@ -73,10 +80,11 @@ export class DebugHarness {
     this.#server = server;
   }
 
-  static async start(options: Partial<DebugHandlerOptions> & { harness?: HarnessOptions } = {}): Promise<DebugHarness> {
+  static async start(options: StartOptions = {}): Promise<DebugHarness> {
     const { harness, ...rest } = options;
     const h = new Harness(harness);
-    const handler = createDebugHandler({ manager: h.manager, clock: h.clock, logger: null, ...rest });
+    const { manager, ...given } = { manager: h.manager, clock: h.clock, logger: null, ...rest };
+    const handler = createDebugHandler(manager === undefined ? given : { ...given, manager });
     return new DebugHarness(h, handler, await serveLocally(handler));
   }
 

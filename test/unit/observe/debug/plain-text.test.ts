@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../../src/observe/debug/debug-api.ts';
-import { columns, filterOf, podPageText, printable, tableText, timeText } from '../../../../src/observe/debug/plain-text.ts';
+import {
+  columns,
+  filterOf,
+  partText,
+  podPageText,
+  printable,
+  tableText,
+  timeText,
+} from '../../../../src/observe/debug/plain-text.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const row = (name: string, more: Partial<DebugPodRow> = {}): DebugPodRow => ({
@@ -25,6 +33,8 @@ function snapshotOf(pods: readonly DebugPodRow[], more: Partial<DebugSnapshot['s
     at,
     state: 'running',
     pods: pods.length,
+    inTrouble: pods.filter(({ problem }) => problem !== undefined).length,
+    notes: [],
     bySync: { 'in-sync': 2, pending: 1 },
     byPhase: { Running: 3 },
     inFlight: 1,
@@ -33,17 +43,18 @@ function snapshotOf(pods: readonly DebugPodRow[], more: Partial<DebugSnapshot['s
     oldestUnsentMs: 1_500,
     pausedUntil: undefined,
     node: undefined,
+    scheduler: undefined,
     ...more,
   };
   return { summary, traffic: [], pods };
 }
 
-const everything = { text: '', sync: [], phase: [] };
+const everything = { text: '', sync: [], phase: [], trouble: false };
 
 describe('the filter of a query', () => {
   it('has each word and each value once', () => {
     const query = new URLSearchParams(`filter=${'web+db+'.repeat(2_000)}${'&sync=gone&phase=Failed'.repeat(1_000)}`);
-    expect(filterOf(query)).toEqual({ text: 'web db', sync: ['gone'], phase: ['Failed'] });
+    expect(filterOf(query)).toEqual({ text: 'web db', sync: ['gone'], phase: ['Failed'], trouble: false });
   });
 
   it('has at most twenty of each', () => {
@@ -68,16 +79,17 @@ describe('the table as text', () => {
   it('has a head, and a line for each pod in order of namespace and name', () => {
     expect(tableText(snapshotOf(pods), everything)).toBe(
       [
+        'trouble    none',
         'manager    running',
         'pods       3: in-sync 2, pending 1',
         'phases     Running 3',
         'requests   1 in flight, 4 of 1000 hints wait',
         'unsent     the oldest change waits for 1.5 s',
         '',
-        'NAMESPACE  NAME   PHASE    READY  RESTARTS  SYNC     VERSION  FAILURES  CHANGED  UID',
-        'default    db     Unknown  yes    0         in-sync  2/2      0         90 s     uid-db',
-        'default    web-a  Running  yes    0         pending  1/2      0         90 s     uid-web-a',
-        'default    web-b  Running  yes    0         in-sync  2/2      0         90 s     uid-web-b',
+        'NAMESPACE  NAME   PHASE    READY  RESTARTS  SYNC     VERSION  FAILURES  CHANGED  UID        TROUBLE',
+        'default    db     Unknown  yes    0         in-sync  2/2      0         90 s     uid-db     -',
+        'default    web-a  Running  yes    0         pending  1/2      0         90 s     uid-web-a  -',
+        'default    web-b  Running  yes    0         in-sync  2/2      0         90 s     uid-web-b  -',
       ].join('\n'),
     );
   });
@@ -95,18 +107,92 @@ describe('the table as text', () => {
   });
 
   it('tells of a pause, of the node, and of what the node waits for', () => {
-    const node = { name: 'n', state: 'running', ready: false, registered: true, notes: ['the lease is late', 'b'] };
-    const text = tableText(snapshotOf([], { node, pausedUntil: at + 5_000, oldestUnsentMs: undefined }), everything);
+    const node = { name: 'n', state: 'running', ready: false, registered: true, notes: ['the lease is late'], problemCount: 3 };
+    const late = { kind: 'lease', message: 'the lease is late', attempt: 2, retryAt: at + 6_000, of: 'node', pods: 0 } as const;
+    const pods = { podUID: 'u', podNamespace: 'default', podName: 'web', of: 'manager', pods: 2 } as const;
+    const notes = [late, { kind: 'forbidden', message: 'no\nright', attempt: 1, ...pods }];
+    const scheduler = { state: 'running', notes: [], problemCount: 0 };
+    const text = tableText(
+      snapshotOf([], { node, notes, scheduler, pausedUntil: at + 5_000, oldestUnsentMs: undefined }),
+      everything,
+    );
     expect(text).toContain('paused     the whole client waits for 5.0 s');
-    expect(text).toContain('node       n running, registered, not ready\nnote       the lease is late\nnote       b\n');
+    expect(text).toContain('node       n running, registered, not ready\nscheduler  running\n');
+    expect(text.split('\n').slice(1, 3)).toEqual([
+      'note       the lease is late; failed twice, next try in 6.0 s',
+      'note       default/web: no right (2 pods have such a problem)',
+    ]);
     expect(text).toContain('unsent     nothing');
+  });
+});
+
+describe('pods in trouble, as text', () => {
+  const problem = {
+    kind: 'create-pod',
+    message: 'createPod() failed: no quota',
+    since: at - 7_000,
+    attempt: 2,
+    retryAt: at + 6_000,
+  };
+  const pods = [row('a'), row('c', { problem: { ...problem, since: at - 1_000 } }), row('b', { problem })];
+
+  it('come first, the longest first, each with a sentence, and are counted', () => {
+    const lines = tableText(snapshotOf(pods), everything).split('\n');
+    expect(lines[0]).toBe('trouble    ! 2 of 3 pods');
+    expect(lines.slice(-3).map((line) => /^default +(\w)/.exec(line)?.[1])).toEqual(['b', 'c', 'a']);
+    expect(lines.at(-3)).toMatch(/ ! createPod\(\) failed: no quota\. It has failed twice, for 7\.0 s\. Next try in 6\.0 s\.$/);
+    expect(lines.at(-1)).toMatch(/ -$/);
+  });
+
+  it.each(['trouble', 'trouble=yes', 'trouble=', 'filter=b+c&trouble=1'])('are shown alone for ?%s', (query) => {
+    const text = tableText(snapshotOf(pods), filterOf(new URLSearchParams(query)) ?? everything);
+    expect(text).toContain(query.startsWith('filter') ? 'shown      0 of 3 pods' : 'shown      2 of 3 pods');
+    expect(text).not.toMatch(/^default +a/m);
+  });
+
+  it.each(['', 'trouble=no', 'trouble=0', 'trouble=false'])('are shown with the others for ?%s', (query) => {
+    expect(filterOf(new URLSearchParams(query))?.trouble).toBe(false);
+  });
+
+  it('are all there is of a page without a manager', () => {
+    const lines = tableText(snapshotOf(pods, { state: 'none' }), everything).split('\n');
+    expect(lines.slice(0, 3)).toEqual(['trouble    ! 2 of 3 pods', 'pods       3', '']);
+  });
+});
+
+describe('a node and a scheduler as text', () => {
+  const part = { at, kind: 'node', name: 'n', state: 'running', problems: [], problemCount: 0, lines: [['a.b', 'c']] } as const;
+
+  it('say what is wrong before everything else', () => {
+    const own = { kind: 'lease', message: 'the Lease is late', since: at - 60_000, attempt: 0 };
+    const ofPod = { kind: 'k', message: 'no', attempt: 0, podUID: 'u', podNamespace: 'ns', podName: 'web' };
+    const problems = [own, ofPod, { ...ofPod, podName: '' }];
+    expect(partText({ ...part, problems, problemCount: 5 })).toBe(
+      [
+        'node     n running',
+        'trouble  ! the Lease is late. It has been so for 60 s.',
+        'trouble  ! ns/web: no.',
+        'trouble  ! the pod with uid u: no.',
+        'trouble  and 2 more',
+        '',
+        'a.b  c',
+      ].join('\n'),
+    );
+  });
+
+  it('say that nothing is wrong', () => {
+    expect(partText({ ...part, kind: 'scheduler', name: '' })).toBe('scheduler  running\ntrouble    none\n\na.b  c');
   });
 });
 
 describe('a pod as text', () => {
   it('has all there is to know, and its timeline', () => {
+    const problem = { kind: 'unavailable', message: 'PATCH failed: no', since: at - 7_000, attempt: 2, retryAt: at + 2_000 };
     const pod: DebugPod = {
-      row: row('web', { failures: 2, sync: 'backing-off', acknowledgedVersion: 1 }),
+      at,
+      otherProblems: [{ kind: 'probe', message: 'the probe fails', attempt: 0, help: 'Look at the log.' }],
+      scheduler: 'The pod is on n.\n- no more',
+      row: row('web', { problem, failures: 2, sync: 'backing-off', acknowledgedVersion: 1 }),
       reason: 'the last request failed and is tried again',
       differs: ['/phase', '/message'],
       retryAt: at + 2_000,
@@ -140,14 +226,19 @@ describe('a pod as text', () => {
     };
     expect(podPageText(pod)).toBe(
       [
-        'pod          default/web',
-        'uid          uid-web',
-        'phase        Running, ready, restarts 0',
-        'sync         backing-off: the last request failed and is tried again',
-        'version      2, the apiserver has 1',
-        'differs      /phase /message',
-        'failures     2',
-        'retry        03:04:07.006Z',
+        'pod        default/web',
+        'trouble    ! PATCH failed: no. It has failed twice, for 7.0 s. Next try in 2.0 s.',
+        'trouble    ! the probe fails. Look at the log.',
+        'uid        uid-web',
+        'phase      Running, ready, restarts 0',
+        'sync       backing-off: the last request failed and is tried again',
+        'version    2, the apiserver has 1',
+        'differs    /phase /message',
+        'failures   2',
+        'retry      03:04:07.006Z',
+        'scheduler  The pod is on n.',
+        'scheduler  - no more',
+        '',
         'node worker  sync',
         '',
         '(3 older entries are dropped)',

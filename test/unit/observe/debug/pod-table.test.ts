@@ -66,7 +66,7 @@ describe('PodTable', () => {
     table.touch('uid-2');
     table.readSome();
     expect(uids(table.takeChanges().changed)).toEqual(['uid-2']);
-    expect(table.rows().find(({ podUID }) => podUID === 'uid-2')).toMatchObject({ version: 2 });
+    expect(table.get('uid-2')).toMatchObject({ version: 2 });
   });
 
   it('reads a share of the settled rows at each look, and all of them in twenty looks', () => {
@@ -90,6 +90,28 @@ describe('PodTable', () => {
     pods.delete('uid-11000');
     table.readSome();
     expect(table.takeChanges().removed).toEqual(['uid-11000']);
+  });
+
+  it('tells of a problem that comes, changes and goes, and not of one that is the same', () => {
+    const { table, pods } = tableOfPods();
+    const problem = { kind: 'forbidden', message: 'no right', since: 1, attempt: 1, podUID: 'a', podNamespace: '', podName: 'a' };
+    const told = (change: Partial<typeof problem> | undefined) => {
+      pods.set('a', { ...settledPod('a'), problem: change && { ...problem, ...change } });
+      table.readAll();
+      return table.takeChanges().changed.map((row) => row.problem?.attempt);
+    };
+    table.follow();
+    expect([told(undefined), told({}), told({}), told({ attempt: 2 }), told({ attempt: 2 })]).toEqual([
+      [undefined],
+      [1],
+      [],
+      [2],
+      [],
+    ]);
+    expect(table.get('a')?.problem).toEqual({ kind: 'forbidden', message: 'no right', since: 1, attempt: 2 });
+    const seen: string[] = [];
+    table.counts(({ podUID }) => seen.push(podUID));
+    expect([seen, told(undefined)]).toEqual([['a'], [undefined]]);
   });
 
   it('reads all rows of pods on their way at each look, as long as they are not too many', async () => {

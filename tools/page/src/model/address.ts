@@ -1,17 +1,25 @@
-import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
+import type { DebugPart } from '../../../../src/observe/debug/debug-api.ts';
+import { isTroubleAsked, type PodFilter } from '../../../../src/observe/debug/pod-table.ts';
 import { firstOrder, orderText, type PodOrder, parseOrder } from './pod-order.ts';
+
+export type PartKind = DebugPart['kind'];
 
 /** What the address after `#` keeps, so that a reload, a bookmark and the Back button come to the same view. */
 export interface View {
+  /** The pod whose panel is open. */
   readonly podUID: string | undefined;
+  /** The part whose panel is open; a pod comes before it. */
+  readonly part: PartKind | undefined;
   readonly filter: PodFilter;
   readonly order: PodOrder;
 }
 
 /** The part of an address after `#`; empty for the view that one starts with. */
-export function formatView({ podUID, filter, order }: View): string {
+export function formatView({ podUID, part, filter, order }: View): string {
   const parameters = new URLSearchParams();
   if (podUID !== undefined) parameters.set('pod', podUID);
+  if (part !== undefined) parameters.set('panel', part);
+  if (filter.trouble) parameters.set('trouble', 'yes');
   if (filter.text !== '') parameters.set('filter', filter.text);
   for (const sync of filter.sync) parameters.append('sync', sync);
   for (const phase of filter.phase) parameters.append('phase', phase);
@@ -23,12 +31,16 @@ export function formatView({ podUID, filter, order }: View): string {
 /** Whatever stands in the address, a view comes out. */
 export function parseView(hash: string): View {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  const podUID = parameters.get('pod') || undefined;
+  const panel = parameters.get('panel');
   return {
-    podUID: parameters.get('pod') || undefined,
+    podUID,
+    part: podUID === undefined && (panel === 'node' || panel === 'scheduler') ? panel : undefined,
     filter: {
       text: parameters.get('filter') ?? '',
       sync: parameters.getAll('sync'),
       phase: parameters.getAll('phase'),
+      trouble: isTroubleAsked(parameters),
     },
     order: parseOrder(parameters.get('sort') ?? ''),
   };

@@ -1,8 +1,15 @@
-import type { DebugChanges, DebugSnapshot, DebugSummary, DebugTraffic } from '../../../../src/observe/debug/debug-api.ts';
+import type {
+  DebugChanges,
+  DebugPart,
+  DebugPod,
+  DebugSnapshot,
+  DebugSummary,
+  DebugTraffic,
+} from '../../../../src/observe/debug/debug-api.ts';
 import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
-import { formatView, parseView, type View } from './address.ts';
+import { formatView, type PartKind, parseView, type View } from './address.ts';
 import { Connection, type ConnectionOptions, type ConnectionState } from './connection.ts';
-import { OpenPod, type OpenPodOptions, type OpenPodState } from './open-pod.ts';
+import { OpenPanel, type OpenPanelState } from './open-panel.ts';
 import { noFilter } from './pod-filter.ts';
 import type { PodOrder, SortKey } from './pod-order.ts';
 import { PodRows } from './pod-rows.ts';
@@ -10,7 +17,9 @@ import { mergeTraffic } from './traffic.ts';
 
 export interface ModelOptions {
   readonly openStream: ConnectionOptions['openStream'];
-  readonly readPod: OpenPodOptions['read'];
+  /** Undefined when there is none of that UID. */
+  readonly readPod: (podUID: string) => Promise<DebugPod | undefined>;
+  readonly readPart: (kind: string) => Promise<DebugPart | undefined>;
   readonly setTimer: ConnectionOptions['setTimer'];
   readonly now: () => number;
   /** Called after every change of anything that is shown. */
@@ -24,7 +33,8 @@ export class Model {
   readonly rows = new PodRows();
   readonly #options: ModelOptions;
   readonly #connection: Connection;
-  readonly #openPod: OpenPod;
+  readonly #openPod: OpenPanel<DebugPod>;
+  readonly #openPart: OpenPanel<DebugPart>;
   #summary: DebugSummary | undefined;
   #traffic: readonly DebugTraffic[] = [];
   /** The row that the keyboard is on. */
@@ -43,7 +53,8 @@ export class Model {
       onSnapshot: (snapshot) => this.#takeSnapshot(snapshot),
       onChanges: (changes) => this.#takeChanges(changes),
     });
-    this.#openPod = new OpenPod({ read: options.readPod, setTimer, onChange });
+    this.#openPod = new OpenPanel({ what: 'pod', read: options.readPod, setTimer, onChange });
+    this.#openPart = new OpenPanel({ what: 'part', read: options.readPart, setTimer, onChange });
   }
 
   get summary(): DebugSummary | undefined {
@@ -58,8 +69,17 @@ export class Model {
     return this.#connection.state;
   }
 
-  get openPod(): OpenPodState | undefined {
+  get openPod(): OpenPanelState<DebugPod> | undefined {
     return this.#openPod.state;
+  }
+
+  get openPart(): OpenPanelState<DebugPart> | undefined {
+    return this.#openPart.state;
+  }
+
+  /** True while a panel stands beside the table. */
+  get hasPanel(): boolean {
+    return this.openPod !== undefined || this.openPart !== undefined;
   }
 
   get activeUID(): string | undefined {
@@ -79,11 +99,13 @@ export class Model {
 
   /** Goes to the view of an address, as the Back button does. */
   visit(address: string): void {
-    const { podUID, filter, order } = parseView(address);
+    const { podUID, part, filter, order } = parseView(address);
     this.rows.filterBy(filter);
     this.rows.sortBy(order);
     if (podUID === undefined) this.#openPod.close();
     else this.#openPod.open(podUID);
+    if (part === undefined) this.#openPart.close();
+    else this.#openPart.open(part);
     this.#activeUID = podUID ?? this.#activeUID;
     this.#options.onChange();
   }
@@ -94,6 +116,12 @@ export class Model {
 
   resume(): void {
     this.#connection.start();
+  }
+
+  /** To be called every second: what a part did last is read again, of which nothing tells. */
+  tick(): void {
+    if (this.connection.kind === 'live') this.#openPart.refresh();
+    this.#options.onChange();
   }
 
   hurry(): void {
@@ -122,14 +150,25 @@ export class Model {
 
   open(podUID: string): void {
     this.#activeUID = podUID;
-    if (this.openPod?.podUID === podUID) return;
+    if (this.openPod?.key === podUID) return;
+    this.#openPart.close();
     this.#openPod.open(podUID);
     this.#viewChanged(true);
   }
 
-  close(): void {
-    if (this.openPod === undefined) return;
+  /** Opens the panel of the node or of the scheduler. */
+  openPanelOf(part: PartKind): void {
+    if (this.openPart?.key === part) return;
     this.#openPod.close();
+    this.#openPart.open(part);
+    this.#viewChanged(true);
+  }
+
+  /** Closes the panel, whatever it shows. */
+  close(): void {
+    if (!this.hasPanel) return;
+    this.#openPod.close();
+    this.#openPart.close();
     this.#viewChanged(true);
   }
 
@@ -148,8 +187,18 @@ export class Model {
     return this.rows.shown.findIndex(({ podUID }) => podUID === this.#activeUID);
   }
 
+  /** The address of this page with another panel open; empty parts close it. */
+  addressOf({ podUID, part }: Partial<Pick<View, 'podUID' | 'part'>>): string {
+    return `#${formatView({ podUID, part, filter: this.rows.filter, order: this.rows.order })}`;
+  }
+
   #viewChanged(isStep: boolean): void {
-    const view: View = { podUID: this.openPod?.podUID, filter: this.rows.filter, order: this.rows.order };
+    const view: View = {
+      podUID: this.openPod?.key,
+      part: this.openPart?.key === 'scheduler' ? 'scheduler' : this.openPart && 'node',
+      filter: this.rows.filter,
+      order: this.rows.order,
+    };
     this.#options.onView(formatView(view), isStep);
     this.#options.onChange();
   }
@@ -159,13 +208,15 @@ export class Model {
     this.#traffic = mergeTraffic([], traffic);
     this.#takeSummary(summary);
     this.#openPod.refresh();
+    this.#openPart.refresh();
   }
 
   #takeChanges({ summary, traffic, changed, removed }: DebugChanges): void {
     this.rows.apply(changed, removed);
     this.#traffic = mergeTraffic(this.#traffic, traffic);
-    const opened = this.openPod?.podUID;
+    const opened = this.openPod?.key;
     if (changed.some(({ podUID }) => podUID === opened) || removed.some((podUID) => podUID === opened)) this.#openPod.refresh();
+    this.#openPart.refresh();
     this.#takeSummary(summary);
   }
 

@@ -1,9 +1,9 @@
 import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
 
-export const noFilter: PodFilter = { text: '', sync: [], phase: [] };
+export const noFilter: PodFilter = { text: '', sync: [], phase: [], trouble: false };
 
-export function isEmpty({ text, sync, phase }: PodFilter): boolean {
-  return text.trim() === '' && sync.length === 0 && phase.length === 0;
+export function isEmpty({ text, sync, phase, trouble }: PodFilter): boolean {
+  return text.trim() === '' && sync.length === 0 && phase.length === 0 && !trouble;
 }
 
 /** The list with the value, or without it when it was there. */

@@ -1,10 +1,11 @@
 import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
-import { byPodName, compareTexts } from '../../../../src/observe/debug/pod-table.ts';
+import { byPodName, compareTexts, compareTrouble } from '../../../../src/observe/debug/pod-table.ts';
 import { rankOf } from '../text/sync-words.ts';
 
 /** What the table can be sorted by, with what the column is called. */
 export const sortKeys = {
   name: 'Pod',
+  trouble: 'Trouble',
   phase: 'Phase',
   ready: 'Ready',
   restarts: 'Restarts',
@@ -19,7 +20,8 @@ export interface PodOrder {
   readonly descending: boolean;
 }
 
-export const firstOrder: PodOrder = { key: 'name', descending: false };
+/** Pods in trouble first. */
+export const firstOrder: PodOrder = { key: 'trouble', descending: false };
 
 /** `restarts`, or `-restarts` for the other way round. */
 export function orderText({ key, descending }: PodOrder): string {
@@ -36,6 +38,7 @@ type Compare = (a: DebugPodRow, b: DebugPodRow) => number;
 
 const comparisons: Readonly<Record<SortKey, Compare>> = {
   name: byPodName,
+  trouble: compareTrouble,
   phase: (a, b) => compareTexts(a.phase ?? '', b.phase ?? ''),
   ready: (a, b) => Number(a.ready) - Number(b.ready),
   restarts: (a, b) => a.restarts - b.restarts,

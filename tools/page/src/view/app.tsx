@@ -4,6 +4,7 @@ import { Charts } from './charts.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { Notices } from './notices.tsx';
+import { PartPanel } from './part-panel.tsx';
 import { PodPanel } from './pod-panel.tsx';
 import { PodTable } from './pod-table.tsx';
 import { Summary } from './summary.tsx';
@@ -17,10 +18,10 @@ export interface AppProps {
 const narrow = matchMedia('(max-width: 760px)');
 
 export function App({ model }: AppProps): VNode {
-  const { openPod } = model;
-  const isCovered = openPod !== undefined && narrow.matches;
+  const { openPod, openPart, hasPanel } = model;
+  const isCovered = hasPanel && narrow.matches;
   return (
-    <div class={openPod === undefined ? 'app' : 'app with-panel'}>
+    <div class={hasPanel ? 'app with-panel' : 'app'}>
       <div class="everything" inert={isCovered}>
         <TopBar model={model} />
         <main>
@@ -31,7 +32,8 @@ export function App({ model }: AppProps): VNode {
           <PodTable model={model} isNarrow={narrow.matches} />
         </main>
       </div>
-      {openPod === undefined ? null : <PodPanel key={openPod.podUID} model={model} state={openPod} />}
+      {openPod === undefined ? null : <PodPanel key={openPod.key} model={model} state={openPod} />}
+      {openPart === undefined ? null : <PartPanel key={openPart.key} model={model} state={openPart} />}
       <HelpDialog />
     </div>
   );

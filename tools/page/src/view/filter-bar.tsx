@@ -8,7 +8,7 @@ import { filterInputId, focusById, tableId } from './keys.ts';
 
 export function FilterBar({ model }: { readonly model: Model }): VNode {
   const { filter, shown, size } = model.rows;
-  const { bySync = {}, byPhase = {} } = model.summary ?? {};
+  const { bySync = {}, byPhase = {}, inTrouble = 0 } = model.summary ?? {};
   const states = withChosen(Object.keys(bySync), filter.sync) as Sync[];
   return (
     <search class="filter-bar">
@@ -25,6 +25,14 @@ export function FilterBar({ model }: { readonly model: Model }): VNode {
         onKeyDown={(event) => intoTable(event, model)}
       />
       <div class="chip-groups">
+        <Chip
+          name="in trouble"
+          title="Pods with a problem"
+          look={inTrouble === 0 ? 'plain' : 'tone-bad'}
+          pods={inTrouble}
+          isPressed={filter.trouble}
+          onPress={() => model.filterBy({ trouble: !filter.trouble })}
+        />
         <fieldset class="chips" aria-label="Sync state">
           {states
             .sort((a, b) => rankOf(a) - rankOf(b))
@@ -33,7 +41,7 @@ export function FilterBar({ model }: { readonly model: Model }): VNode {
                 key={state}
                 name={state}
                 title={meaningOf(state)}
-                look={`tone-${toneOf(state)}`}
+                look={inTrouble > 0 && toneOf(state) === 'good' ? 'plain' : `tone-${toneOf(state)}`}
                 pods={bySync[state] ?? 0}
                 isPressed={filter.sync.includes(state)}
                 onPress={() => model.filterBy({ sync: toggled(filter.sync, state) })}

@@ -8,7 +8,9 @@ export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['/', 'go to the filter'],
   ['↑ ↓  Page Up  Page Down  Home  End', 'move through the table'],
   ['Enter', 'open the pod'],
-  ['Escape', 'close the pod, else clear the filter'],
+  ['Escape', 'close what is open beside the table, else clear the filter'],
+  ['t', 'show only pods in trouble, and all again'],
+  ['n  s', 'open the node, the scheduler'],
   ['p', 'pause and resume'],
   ['?', 'show this help'],
 ];
@@ -21,15 +23,15 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && ['INPUT', 'SELECT', 'TEXTAREA'].includes(target.tagName);
 }
 
-/** Closes the pod and gives the focus back to the table. */
-export function closePod(model: Model): void {
+/** Closes the panel and gives the focus back to the table. */
+export function closePanel(model: Model): void {
   model.close();
   // The table may be inert until the next drawing.
   requestAnimationFrame(() => requestAnimationFrame(() => focusById(tableId)));
 }
 
 function onEscape(model: Model): void {
-  if (model.openPod !== undefined) closePod(model);
+  if (model.hasPanel) closePanel(model);
   else if (document.activeElement?.id === filterInputId && model.rows.filter.text === '') focusById(tableId);
   else model.clearFilter();
 }
@@ -46,6 +48,9 @@ export function watchKeys(model: Model, openHelp: () => void): void {
     }
     if (event.key === '?') openHelp();
     if (event.key === 'p') togglePause(model);
+    if (event.key === 't') model.filterBy({ trouble: !model.rows.filter.trouble });
+    if (event.key === 'n' && model.summary?.node !== undefined) model.openPanelOf('node');
+    if (event.key === 's' && model.summary?.scheduler !== undefined) model.openPanelOf('scheduler');
   });
 }
 

@@ -1,114 +1,97 @@
-import { Component, createRef, type VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { DebugPod } from '../../../../src/observe/debug/debug-api.ts';
 import { podAddress } from '../browser-stream.ts';
 import type { Model } from '../model/model.ts';
-import type { OpenPodState } from '../model/open-pod.ts';
-import { age, duration } from '../text/format.ts';
+import type { OpenPanelState } from '../model/open-panel.ts';
 import { manyLines } from '../text/json-text.ts';
-import { toneOf } from '../text/sync-words.ts';
-import { closePod } from './keys.ts';
+import { type Fact, Facts, factsOfLines, When } from './facts.tsx';
+import { Panel } from './panel.tsx';
 import { versionOf } from './pod-row.tsx';
-import { SyncPill } from './sync-pill.tsx';
+import { lookOf, SyncPill } from './sync-pill.tsx';
 import { Timeline } from './timeline.tsx';
+import { Trouble } from './trouble.tsx';
 
 export interface PodPanelProps {
   readonly model: Model;
-  readonly state: OpenPodState;
+  readonly state: OpenPanelState<DebugPod>;
 }
 
-/** One pod: why its status stands where it stands, and what has happened. */
-export class PodPanel extends Component<PodPanelProps> {
-  readonly #heading = createRef<HTMLHeadingElement>();
-
-  override componentDidMount(): void {
-    this.#heading.current?.focus();
-  }
-
-  override render({ model, state }: PodPanelProps): VNode {
-    const { podUID, pod, problem } = state;
-    const row = model.rows.get(podUID) ?? pod?.row;
-    return (
-      <section class="pod-panel" aria-labelledby="panel-title">
-        <header>
-          <div class="panel-name">
-            <span class="muted">{row?.namespace ?? 'pod'}</span>
-            <h2 id="panel-title" ref={this.#heading} tabIndex={-1}>
-              {row?.name ?? podUID}
-            </h2>
-          </div>
-          <a class="button quiet" href={podAddress(podUID)}>
-            JSON
-          </a>
-          <button type="button" aria-keyshortcuts="Escape" onClick={() => closePod(model)}>
-            Close
-          </button>
-        </header>
-        <div class="panel-body">
-          {problem === undefined ? null : (
-            <p class="notice tone-bad" role="alert">
-              {problem}
-            </p>
-          )}
-          {pod === undefined ? <PodUnread hasProblem={problem !== undefined} /> : <PodRead model={model} pod={pod} />}
-        </div>
-      </section>
-    );
-  }
-}
-
-function PodUnread({ hasProblem }: { readonly hasProblem: boolean }): VNode | null {
-  return hasProblem ? null : <p class="muted">Reading the pod …</p>;
+/** One pod: what is wrong, why its status stands where it stands, and what has happened. */
+export function PodPanel({ model, state }: PodPanelProps): VNode {
+  const { key: podUID, shown: pod, failure } = state;
+  const row = model.rows.get(podUID) ?? pod?.row;
+  return (
+    <Panel
+      model={model}
+      above={row?.namespace ?? 'pod'}
+      title={row?.name ?? podUID}
+      address={podAddress(podUID)}
+      failure={failure}
+      waitsFor={pod === undefined ? 'pod' : undefined}
+    >
+      {pod === undefined ? null : <PodRead model={model} pod={pod} />}
+    </Panel>
+  );
 }
 
 function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod }): VNode {
-  const { row, reason, differs, timeline, droppedEntries, status } = pod;
+  const { row, otherProblems, reason, differs, scheduler, node, timeline, droppedEntries, status } = pod;
+  const { problem } = row;
+  const now = model.now();
   return (
     <>
-      <p class={`notice tone-${toneOf(row.sync)}`}>
-        <SyncPill sync={row.sync} failures={row.failures} /> <span>{reason}</span>
+      {(problem === undefined ? [] : [problem, ...otherProblems]).map((one) => (
+        <Trouble key={`${one.kind} ${one.message}`} model={model} problem={one} />
+      ))}
+      <p class={`notice status-reason tone-${lookOf(row)}`}>
+        <SyncPill row={row} /> <span>{reason}</span>
       </p>
-      <dl class="facts">
-        {factsOf(pod, model.now()).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-        {differs.length === 0 ? null : <Differs paths={differs} />}
-      </dl>
+      {scheduler === undefined ? null : <p class="scheduler-text">{scheduler}</p>}
+      <Facts facts={factsOf(pod, now)} />
+      {differs.length === 0 ? null : <Differs paths={differs} />}
       <h3>Timeline</h3>
       <Timeline entries={timeline} droppedEntries={droppedEntries} />
-      <details class="status">
+      <details class="more">
         <summary>
-          <h3>Newest status</h3>
+          <h3>Everything else</h3>
         </summary>
-        <pre>{manyLines(status)}</pre>
+        <Facts facts={[['UID', row.podUID], ...factsOfLines(node, now)]} />
       </details>
+      {status === undefined ? null : (
+        <details class="status">
+          <summary>
+            <h3>Newest status</h3>
+          </summary>
+          <pre>{manyLines(status)}</pre>
+        </details>
+      )}
     </>
   );
 }
 
 function Differs({ paths }: { readonly paths: readonly string[] }): VNode {
   return (
-    <div class="wide">
-      <dt>Differs on the apiserver</dt>
-      {paths.map((path) => (
-        <dd key={path}>
-          <code>{path}</code>
-        </dd>
-      ))}
-    </div>
+    <details class="more">
+      <summary>Differs on the apiserver: {paths.length === 1 ? 'one place' : `${paths.length} places`}</summary>
+      <ul>
+        {paths.map((path) => (
+          <li key={path}>
+            <code>{path}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
-function factsOf({ row, retryAt, node }: DebugPod, now: number): (readonly [name: string, value: string])[] {
-  const facts: (readonly [string, string])[] = [
-    ['Phase', `${row.phase ?? 'none'}, ${row.ready ? 'ready' : 'not ready'}`],
-    ['Version', versionOf(row)],
-    ['Changed', row.changedAt > now - 1000 ? 'now' : `${age(row.changedAt, now)} ago`],
-    ['Restarts', String(row.restarts)],
-  ];
-  if (row.failures > 0) facts.push(['Failures', `${row.failures} in a row`]);
-  if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : `in ${duration(retryAt - now)}`]);
-  return [...facts, ['UID', row.podUID], ...node];
+function factsOf({ row, retryAt = row.problem?.retryAt }: DebugPod, now: number): Fact[] {
+  const { phase, ready, restarts, failures, changedAt, problem, knownBy } = row;
+  const facts: Fact[] = [];
+  if (problem?.since !== undefined) facts.push(['In trouble since', <When at={problem.since} now={now} />]);
+  if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : <When at={retryAt} now={now} />]);
+  facts.push(['Phase', `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}`]);
+  if (knownBy !== undefined) return [...facts, ['Without a status since', <When at={changedAt} now={now} />]];
+  if (changedAt > 0) facts.push(['Changed', <When at={changedAt} now={now} />]);
+  facts.push(['Version', versionOf(row)], ['Restarts', String(restarts)]);
+  return failures > 0 ? [...facts, ['Failures', `${failures} in a row`]] : facts;
 }

@@ -1,7 +1,9 @@
 import type { VNode } from 'preact';
+import { problemText } from '../../../../src/base/problem.ts';
 import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
 import { age, isoTime } from '../text/format.ts';
 import { SyncPill } from './sync-pill.tsx';
+import { Sign } from './trouble.tsx';
 
 export interface PodRowProps {
   readonly row: DebugPodRow;
@@ -15,18 +17,19 @@ export interface PodRowProps {
 }
 
 export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRowProps): VNode {
-  const { namespace, name, phase, ready, restarts, sync, failures, isStatic, isDeleting, changedAt } = row;
+  const { namespace, name, phase, ready, restarts, isStatic, isDeleting, changedAt, problem } = row;
   return (
     <div
       role="row"
       id={`row-${index}`}
-      class={`pod-row${isActive ? ' active' : ''}${isOpen ? ' open' : ''}`}
+      class={`pod-row${isActive ? ' active' : ''}${isOpen ? ' open' : ''}${problem ? ' in-trouble' : ''}`}
       style={{ transform: `translateY(${top}px)` }}
       aria-rowindex={index + 2}
       aria-selected={isOpen}
       onClick={onOpen}
     >
       <div role="gridcell" class="cell-name" title={`${namespace}/${name}`}>
+        {problem === undefined ? null : <Sign />}
         <span class="pod-name">
           <span class="muted">{namespace}/</span>
           {name}
@@ -34,30 +37,34 @@ export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRo
         {isStatic ? <span class="tag">static</span> : null}
         {isDeleting ? <span class="tag">deleting</span> : null}
       </div>
+      <div role="gridcell" class="cell-trouble" title={problem && problemText(problem, now)}>
+        {problem?.message}
+      </div>
       <div role="gridcell" class="cell-phase">
         {phase ?? '–'}
       </div>
-      <div role="gridcell" class={ready ? 'cell-ready is-ready' : 'cell-ready'}>
+      <div role="gridcell" class={ready && !problem ? 'cell-ready is-ready' : 'cell-ready'}>
         {ready ? 'ready' : 'not ready'}
       </div>
       <div role="gridcell" class="cell-restarts">
         {restarts}
       </div>
       <div role="gridcell" class="cell-sync">
-        <SyncPill sync={sync} failures={failures} />
+        <SyncPill row={row} />
       </div>
       <div role="gridcell" class="cell-version">
         {versionOf(row)}
       </div>
       <div role="gridcell" class="cell-changed">
-        <time dateTime={isoTime(changedAt)}>{age(changedAt, now)}</time>
+        {changedAt > 0 ? <time dateTime={isoTime(changedAt)}>{age(changedAt, now)}</time> : '–'}
       </div>
     </div>
   );
 }
 
-/** `5` when the apiserver has version 5, `3 → 5` when it has version 3 of it, `new → 1` when it has none. */
+/** `5` when the apiserver has version 5, `3 → 5` when it has version 3 of it, `none → 1` when it has none, `–` without a status. */
 export function versionOf({ version, acknowledgedVersion }: DebugPodRow): string {
+  if (version === 0) return '–';
   if (acknowledgedVersion >= version) return String(version);
   return `${acknowledgedVersion > 0 ? acknowledgedVersion : 'none'} → ${version}`;
 }

@@ -57,7 +57,7 @@ export class PodTable extends Component<PodTableProps> {
               top={(start + offset) * rowHeight}
               now={model.now()}
               isActive={row.podUID === model.activeUID}
-              isOpen={row.podUID === model.openPod?.podUID}
+              isOpen={row.podUID === model.openPod?.key}
               onOpen={() => model.open(row.podUID)}
             />
           ))}
@@ -129,7 +129,7 @@ function Head({ model }: { readonly model: Model }): VNode {
 
 function Empty({ model }: { readonly model: Model }): VNode {
   if (model.summary === undefined) return <p class="empty">Waiting for the first answer of the server …</p>;
-  if (isEmpty(model.rows.filter)) return <p class="empty">No pod has a status yet.</p>;
+  if (isEmpty(model.rows.filter)) return <p class="empty">There is no pod yet.</p>;
   return (
     <p class="empty">
       No pod passes the filter.{' '}

@@ -21,11 +21,16 @@ export function Summary({ model }: { readonly model: Model }): VNode {
 type NamedNumber = readonly [name: string, value: string, title: string];
 
 function numbersOf(summary: DebugSummary | undefined): readonly NamedNumber[] {
-  if (summary === undefined) return ['Pods', 'In sync', 'Requests now', 'Oldest unsent'].map((name) => [name, '–', '']);
-  const { pods, bySync, inFlight, channelDepth, channelCapacity, channelDropped = 0, oldestUnsentMs } = summary;
+  if (summary === undefined) return ['In trouble', 'Pods', 'In sync', 'Requests now'].map((name) => [name, '–', '']);
+  const { state, pods, inTrouble, bySync, inFlight, channelDepth, channelCapacity, channelDropped = 0, oldestUnsentMs } = summary;
   const oldest = oldestUnsentMs === undefined ? 'none' : duration(oldestUnsentMs);
+  const all: NamedNumber[] = [
+    ['In trouble', inTrouble === 0 ? 'none' : `! ${count(inTrouble)}`, 'Pods with a problem'],
+    ['Pods', count(pods), 'All pods that are known'],
+  ];
+  if (state === 'none') return all;
   const numbers: NamedNumber[] = [
-    ['Pods', count(pods), 'Pods that have a status'],
+    ...all,
     ['In sync', count(bySync['in-sync'] ?? 0), 'Pods whose newest status the apiserver has'],
     ['Requests now', count(inFlight), 'Pods of which a request is under way'],
     ['Hints waiting', `${count(channelDepth)} / ${count(channelCapacity)}`, 'Pods in the channel, and how many fit in'],

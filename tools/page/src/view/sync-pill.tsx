@@ -1,15 +1,18 @@
 import type { VNode } from 'preact';
-import { meaningOf, type Sync, toneOf } from '../text/sync-words.ts';
+import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
+import { meaningOf, type Tone, toneOf } from '../text/sync-words.ts';
 
-export interface SyncPillProps {
-  readonly sync: Sync;
-  readonly failures: number;
+/** How a row's state is coloured: nothing is green of a pod that is in trouble. */
+export function lookOf({ sync, problem }: Pick<DebugPodRow, 'sync' | 'problem'>): Tone {
+  const tone = toneOf(sync);
+  return tone === 'good' && problem !== undefined ? 'idle' : tone;
 }
 
-/** Where a status stands. The colour only repeats what the text says. */
-export function SyncPill({ sync, failures }: SyncPillProps): VNode {
+/** Where a status stands. The colour only repeats what the text and the sign before it say. */
+export function SyncPill({ row }: { readonly row: DebugPodRow }): VNode {
+  const { sync, failures } = row;
   return (
-    <span class={`pill tone-${toneOf(sync)}`} title={meaningOf(sync)}>
+    <span class={`pill tone-${lookOf(row)}`} title={meaningOf(sync)}>
       {sync}
       {failures > 0 ? <b title="failures in a row"> ×{failures}</b> : null}
     </span>

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact';
 import type { Model } from '../model/model.ts';
+import { count } from '../text/format.ts';
 import { ConnectionPill } from './connection-pill.tsx';
 import { openHelp } from './help-dialog.tsx';
 import { togglePause } from './keys.ts';
 import { nextTheme, theme } from './theme.ts';
 
 export function TopBar({ model }: { readonly model: Model }): VNode {
-  const { node } = model.summary ?? {};
+  const { node, scheduler } = model.summary ?? {};
   const isPaused = model.connection.kind === 'paused';
   return (
     <header class="top-bar">
@@ -15,7 +16,20 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
         {node === undefined ? null : <span class="node-name">{node.name}</span>}
       </h1>
       {node === undefined ? null : (
-        <span class={`pill tone-${node.ready ? 'good' : 'bad'}`}>{node.ready ? 'node ready' : 'node not ready'}</span>
+        <PartPill
+          href={model.addressOf({ part: 'node' })}
+          isWell={node.ready}
+          words={node.ready ? 'node ready' : 'node not ready'}
+          problemCount={node.problemCount}
+        />
+      )}
+      {scheduler === undefined ? null : (
+        <PartPill
+          href={model.addressOf({ part: 'scheduler' })}
+          isWell={scheduler.state === 'running'}
+          words={`scheduler ${scheduler.state}`}
+          problemCount={scheduler.problemCount}
+        />
       )}
       <span class="spring" />
       <ConnectionPill model={model} />
@@ -35,5 +49,24 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
         ?
       </button>
     </header>
+  );
+}
+
+interface PartPillProps {
+  readonly href: string;
+  readonly isWell: boolean;
+  readonly words: string;
+  readonly problemCount: number;
+}
+
+/** How a part is, as a link to its panel: green only where nothing is wrong. */
+function PartPill({ href, isWell, words, problemCount }: PartPillProps): VNode {
+  const tone = isWell ? (problemCount > 0 ? 'late' : 'good') : 'bad';
+  const problems = problemCount === 0 ? '' : `, ${count(problemCount)} ${problemCount === 1 ? 'problem' : 'problems'}`;
+  return (
+    <a class={`pill tone-${tone}`} href={href}>
+      {words}
+      {problems === '' ? null : <span class="problems">{problems}</span>}
+    </a>
   );
 }

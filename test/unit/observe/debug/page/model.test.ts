@@ -19,6 +19,10 @@ function setUp(address = '') {
       reads.push(podUID);
       return podDetails(podRow(0, { podUID }));
     },
+    readPart: async (kind) => {
+      reads.push(kind);
+      return { at: 0, kind: 'node', name: 'n', state: 'running', problems: [], problemCount: 0, lines: [] };
+    },
     setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
     now: () => clock.now(),
     onChange: () => {},
@@ -47,13 +51,66 @@ describe('Model', () => {
       'step: filter=a%26b+c&sync=pending&sync=paused&phase=Failed&sort=-changed',
     ]);
     const { model: other } = setUp(`#${views[4]?.slice('step: '.length)}`);
-    expect(other.rows.filter).toEqual({ text: 'a&b c', sync: ['pending', 'paused'], phase: ['Failed'] });
-    expect([other.rows.order, other.openPod?.podUID]).toEqual([{ key: 'changed', descending: true }, 'uid/1']);
+    expect(other.rows.filter).toEqual({ text: 'a&b c', sync: ['pending', 'paused'], phase: ['Failed'], trouble: false });
+    expect([other.rows.order, other.openPod?.key]).toEqual([{ key: 'changed', descending: true }, 'uid/1']);
   });
 
-  it.each(['#sort=constructor', '#sort=-', '#%E0%A4%A', '#pod='])('shows the first view for the address %s', (address) => {
+  it.each([
+    '#sort=constructor',
+    '#sort=-',
+    '#%E0%A4%A',
+    '#pod=',
+    '#panel=other',
+    '#trouble=no',
+  ])('shows the first view for the address %s', (address) => {
     const { model } = setUp(address);
-    expect([model.rows.order, model.openPod]).toEqual([{ key: 'name', descending: false }, undefined]);
+    expect([model.rows.order, model.openPod, model.openPart]).toEqual([
+      { key: 'trouble', descending: false },
+      undefined,
+      undefined,
+    ]);
+    expect(model.rows.filter.trouble).toBe(false);
+  });
+
+  it('has one panel open, a pod or a part, each with an address of its own', () => {
+    const { model, views, reads } = setUp();
+    model.open('uid-1');
+    model.openPanelOf('node');
+    expect([model.openPod, model.openPart?.key, model.hasPanel]).toEqual([undefined, 'node', true]);
+    model.openPanelOf('scheduler');
+    model.openPanelOf('scheduler');
+    model.open('uid-2');
+    expect([model.openPod?.key, model.openPart]).toEqual(['uid-2', undefined]);
+    model.close();
+    model.close();
+    expect(views).toEqual(['step: pod=uid-1', 'step: panel=node', 'step: panel=scheduler', 'step: pod=uid-2', 'step: ']);
+    expect(reads).toEqual(['uid-1', 'node', 'scheduler', 'uid-2']);
+    expect(setUp('#panel=scheduler').model.openPart?.key).toBe('scheduler');
+    expect(setUp('#panel=node&pod=a').model).toMatchObject({ openPod: { key: 'a' }, openPart: undefined });
+  });
+
+  it('gives notes and signs an address that keeps the filter and the order', () => {
+    const { model, views } = setUp('#filter=a&sort=-restarts&pod=uid-1');
+    expect(model.addressOf({ podUID: 'uid/2' })).toBe('#pod=uid%2F2&filter=a&sort=-restarts');
+    expect(model.addressOf({ part: 'node' })).toBe('#panel=node&filter=a&sort=-restarts');
+    model.filterBy({ trouble: true });
+    expect(views).toEqual(['same: pod=uid-1&trouble=yes&filter=a&sort=-restarts']);
+    expect(setUp('#trouble').model.rows.filter.trouble).toBe(true);
+  });
+
+  it('reads an open part again each second while it is connected', async () => {
+    const { clock, model, reads, show } = setUp('#panel=node');
+    await clock.advance(1000);
+    model.tick();
+    expect(reads).toEqual(['node']);
+    show([]);
+    await clock.advance(1000);
+    model.tick();
+    await clock.advance(1000);
+    expect(reads).toEqual(['node', 'node', 'node']);
+    model.pause();
+    model.tick();
+    expect(reads).toHaveLength(3);
   });
 
   it('moves the keyboard through the rows that are shown, and stops at the ends', () => {

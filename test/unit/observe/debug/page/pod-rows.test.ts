@@ -20,6 +20,19 @@ describe('PodRows', () => {
     expect(namesOf(rows)).toEqual(['z', 'a', 'b']);
   });
 
+  it('shows pods in trouble first, the one first that has been so longest, and those alone where they are asked for', () => {
+    const since = (at: number | undefined) => ({ problem: { kind: 'k', message: 'm', since: at, attempt: 1 } });
+    const rows = rowsOf(pod('a'), pod('e', since(undefined)), pod('d', since(30)), pod('c', since(20)), pod('b'));
+    expect(namesOf(rows)).toEqual(['c', 'd', 'e', 'a', 'b']);
+    rows.apply([pod('b', since(10)), pod('c')], []);
+    expect(namesOf(rows)).toEqual(['b', 'd', 'e', 'a', 'c']);
+    rows.filterBy({ ...noFilter, trouble: true });
+    expect(namesOf(rows)).toEqual(['b', 'd', 'e']);
+    rows.filterBy(noFilter);
+    rows.sortBy({ key: 'trouble', descending: true });
+    expect(namesOf(rows)).toEqual(['a', 'c', 'e', 'd', 'b']);
+  });
+
   it('puts in what is new, changes what is known, takes out what is removed', () => {
     const rows = rowsOf(pod('a'), pod('c'));
     rows.apply([pod('b'), pod('a', { restarts: 7 })], ['uid-c', 'uid-unknown']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugPod } from '../../../../../src/observe/debug/debug-api.ts';
 import { FakeClock, settle } from '../../../../../src/testing.ts';
-import { OpenPod } from '../../../../../tools/page/src/model/open-pod.ts';
+import { OpenPanel } from '../../../../../tools/page/src/model/open-panel.ts';
 import { podDetails, podRow } from '../../../../real/browser/debug-page/sample-pods.ts';
 
 interface Read {
@@ -13,7 +13,8 @@ interface Read {
 function setUp() {
   const clock = new FakeClock();
   const reads: Read[] = [];
-  const openPod = new OpenPod({
+  const openPod = new OpenPanel<DebugPod>({
+    what: 'pod',
     read: (podUID) => {
       const { promise, resolve, reject } = Promise.withResolvers<DebugPod | undefined>();
       reads.push({ podUID, resolve, reject });
@@ -27,15 +28,15 @@ function setUp() {
 
 const details = podDetails(podRow(1));
 
-describe('OpenPod', () => {
+describe('OpenPanel', () => {
   it('reads the pod that is opened, once', async () => {
     const { reads, openPod } = setUp();
     openPod.open('a');
     openPod.open('a');
-    expect(openPod.state).toEqual({ podUID: 'a', pod: undefined, problem: undefined });
+    expect(openPod.state).toEqual({ key: 'a', shown: undefined, failure: undefined });
     reads[0]?.resolve(details);
     await settle();
-    expect(openPod.state).toEqual({ podUID: 'a', pod: details, problem: undefined });
+    expect(openPod.state).toEqual({ key: 'a', shown: details, failure: undefined });
     expect(reads).toHaveLength(1);
   });
 
@@ -65,11 +66,11 @@ describe('OpenPod', () => {
     openPod.refresh();
     reads[1]?.reject(new Error('no line'));
     await clock.advance(500);
-    expect(openPod.state).toEqual({ podUID: 'a', pod: details, problem: 'The pod could not be read: Error: no line' });
+    expect(openPod.state).toEqual({ key: 'a', shown: details, failure: 'The pod could not be read: Error: no line' });
     openPod.refresh();
     reads[2]?.resolve(undefined);
     await clock.advance(500);
-    expect(openPod.state).toEqual({ podUID: 'a', pod: details, problem: 'The server knows no such pod any more.' });
+    expect(openPod.state).toEqual({ key: 'a', shown: details, failure: 'The server knows no such pod any more.' });
   });
 
   it('drops the answer for a pod that was closed or exchanged', async () => {
@@ -78,7 +79,7 @@ describe('OpenPod', () => {
     openPod.open('b');
     reads[0]?.resolve(details);
     await settle();
-    expect(openPod.state).toEqual({ podUID: 'b', pod: undefined, problem: undefined });
+    expect(openPod.state).toEqual({ key: 'b', shown: undefined, failure: undefined });
     openPod.close();
     reads[1]?.resolve(details);
     await settle();

@@ -1,0 +1,150 @@
+import { errorText } from '../../base/errors.ts';
+import { callGuarded, isThenable } from '../../base/guard.ts';
+import type { Problem } from '../../base/problem.ts';
+import type { DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug-api.ts';
+import { linesOf, noteOf } from './told-lines.ts';
+import { isUID, listOf, nameOf, problemOf, problemsOf, timeOf, wordOf } from './told-problems.ts';
+
+/** What the handler asks a node: a `ProviderNode`, or anything that answers like one. Both answers can be turned into JSON. */
+export interface DebugNodeSource {
+  /** `pods: false`: the pods are not needed. */
+  snapshot(options: { readonly pods: boolean }): {
+    readonly nodeName: string;
+    readonly state: string;
+    readonly ready: boolean;
+    readonly registered: boolean;
+    /** In words: what the node waits for, and what failed last. Shown where there are no `problems`. */
+    readonly notes: readonly string[];
+    /** What is wrong, the node's own problems first. The first 1000 are read. */
+    readonly problems?: readonly Problem[];
+    /** How many problems there are; the length of the list, where it is left out. */
+    readonly problemCount?: number;
+    /** Pods that the node has and the status manager has no status of: each has a row, too. The first 1000 are read. */
+    readonly podsWithoutStatus?: readonly DebugPodWithoutStatus[];
+  };
+  /** Why this pod is as it is; read of the answer are `problem`, `problems`, `namespace` and `name`; all else but `status` is shown as it is. */
+  explain(podUID: string): object;
+}
+
+/** A pod that has no status yet. */
+export interface DebugPodWithoutStatus {
+  /** The pod's uid. */
+  readonly podUID: string;
+  /** The pod's namespace. */
+  readonly podNamespace: string;
+  /** The pod's name. */
+  readonly podName: string;
+  /** Since when the pod has none, in milliseconds since the epoch; undefined where that is not known. */
+  readonly since?: number | undefined;
+}
+
+/** What the handler asks a scheduler: a `Scheduler`, or anything that answers like one. */
+export interface DebugSchedulerSource {
+  /** How it is. Read of the answer: `state`, `notes`, `problems` and `problemCount`, as of a node; all else is shown as it is. */
+  snapshot(): object;
+  /** Why this pod is where it is. Read of the answer: `text`, words for people, and `state`, which is `unknown` for an unknown pod. */
+  explain(podUID: string): object;
+}
+
+/** The parts around the manager that have a panel of their own. */
+export type PartKind = DebugPart['kind'];
+
+/** What a node or a scheduler has answered; a part that gives no sound answer has that as its problem. */
+export interface ToldPart {
+  readonly kind: PartKind;
+  readonly name: string;
+  readonly state: string;
+  readonly isReady: boolean;
+  readonly isRegistered: boolean;
+  readonly notes: readonly string[];
+  /** The problems that are no pod's come first. */
+  readonly problems: readonly DebugProblem[];
+  readonly problemCount: number;
+  readonly podsWithoutStatus: readonly DebugPodWithoutStatus[];
+  readonly lines: () => [name: string, value: string][];
+}
+
+const notesAtMost = 20;
+const shownProblems = 100;
+/** Shown elsewhere, or far too much. */
+const unlisted = ['problems', 'problemCount', 'notes', 'pods', 'podsWithoutStatus'] as const;
+
+/** Undefined without a node. */
+export function askNode(node: DebugNodeSource | undefined): ToldPart | undefined {
+  return node && ask('node', () => node.snapshot({ pods: false }));
+}
+
+/** Undefined without a scheduler. */
+export function askScheduler(scheduler: DebugSchedulerSource | undefined): ToldPart | undefined {
+  return scheduler && ask('scheduler', () => scheduler.snapshot());
+}
+
+function ask(kind: PartKind, snapshot: () => unknown): ToldPart {
+  let failure = 'it gave no answer';
+  const told = callGuarded(
+    () => {
+      const answer = snapshot();
+      // the caller looks at the rejection of a promise
+      if (isThenable(answer)) return answer;
+      return typeof answer === 'object' && answer !== null ? read(kind, answer) : undefined;
+    },
+    (error) => {
+      failure = errorText(error);
+    },
+  );
+  if (told !== undefined && !isThenable(told)) return told;
+  const problems = [problemOf({ kind: 'no-answer', message: `the ${kind} cannot be asked: ${failure}` })].filter(
+    (one) => one !== undefined,
+  );
+  const nothing = { name: '', isReady: false, isRegistered: false, podsWithoutStatus: [], lines: () => [] };
+  return { ...nothing, kind, state: 'unknown', notes: problems.map(({ message }) => message), problems, problemCount: 1 };
+}
+
+function read(kind: PartKind, answer: object): ToldPart {
+  const { nodeName, state, ready, registered, notes, problems, problemCount, podsWithoutStatus, ...rest } = answer as Record<
+    string,
+    unknown
+  >;
+  const said = listOf(notes)
+    .slice(0, notesAtMost)
+    .flatMap((note) => noteOf(note) ?? []);
+  const told = problemsOf(problems);
+  const found = told.length > 0 ? told : problemsOf(said.map((message) => ({ kind: 'note', message })));
+  const counted = typeof problemCount === 'number' && Number.isSafeInteger(problemCount) ? problemCount : 0;
+  return {
+    kind,
+    name: nameOf(nodeName),
+    state: wordOf(state) ?? 'unknown',
+    isReady: ready === true,
+    isRegistered: registered === true,
+    notes: said,
+    problems: [...found.filter(({ podUID }) => podUID === undefined), ...found.filter(({ podUID }) => podUID !== undefined)],
+    problemCount: Math.max(counted, found.length),
+    podsWithoutStatus: listOf(podsWithoutStatus).flatMap((one) => podOf(one) ?? []),
+    lines: () => linesOf({ nodeName, state, ready, registered, ...rest }, unlisted),
+  };
+}
+
+function podOf(told: unknown): DebugPodWithoutStatus | undefined {
+  if (typeof told !== 'object' || told === null) return undefined;
+  const { podUID, podNamespace, podName, since } = told as Record<string, unknown>;
+  if (!isUID(podUID)) return undefined;
+  return { podUID, podNamespace: nameOf(podNamespace), podName: nameOf(podName), since: timeOf(since) };
+}
+
+export function nodeHead(part: ToldPart | undefined): DebugNode | undefined {
+  if (part === undefined) return undefined;
+  const { name, state, isReady, isRegistered, notes, problemCount } = part;
+  return { name, state, ready: isReady, registered: isRegistered, notes, problemCount };
+}
+
+export function schedulerHead(part: ToldPart | undefined): DebugScheduler | undefined {
+  if (part === undefined) return undefined;
+  const { state, notes, problemCount } = part;
+  return { state, notes, problemCount };
+}
+
+/** The part with all that it says of itself. */
+export function partOf({ kind, name, state, problems, problemCount, lines }: ToldPart, at: number): DebugPart {
+  return { at, kind, name, state, problems: problems.slice(0, shownProblems), problemCount, lines: lines() };
+}
