@@ -21,6 +21,7 @@ export type { ManifestOrigin } from './api/manifest/static-pods.ts';
 export { decodeStaticPods } from './api/manifest/static-pods.ts';
 export type { ResourceQuantities } from './api/pod/pod-fields.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './api/pod/runtime-pod.ts';
+export type { Failing } from './base/failure-run.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './client/events/api-event-recorder.ts';
 export type { EventRecorder, EventType } from './client/events/event-recorder.ts';
 export type { MetadataOf, PodOperation, PodUpdate } from './node/config/pod-changes.ts';

@@ -1,3 +1,4 @@
+import type { Failing } from '../base/failure-run.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
 import { apiProblem } from '../client/resources/api-problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
@@ -79,6 +80,14 @@ export function leftOutProblems({ name, leftOut }: Pick<PodSourceReport, 'name' 
     const message = `the source "${name}" has two pods with one ${same}, and this one is left out`;
     return frozenProblem({ ...pod, kind: 'left-out', message, attempt: 0, help });
   });
+}
+
+/** Events that the apiserver refuses, or that do not get there. */
+export function eventsProblem(failing: Failing | undefined): Problem[] {
+  if (failing === undefined) return [];
+  const { message, since, attempt } = failing;
+  const help = 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.';
+  return [frozenProblem({ kind: 'events', message: `events are not written: ${message}`, since, attempt, help })];
 }
 
 /** What is wrong with one source of pods, and with the pods that are left out of its list. */

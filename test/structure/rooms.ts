@@ -92,10 +92,10 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/workers':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
-  'node/node-problems': 'base/problem client/resources node/node-object node/config node/workers',
+  'node/node-problems': 'base/failure-run base/problem client/resources node/node-object node/config node/workers',
   'node/provider':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem ' +
-    'base/random api/json api/pod client/transport client/resources client/events status/conditions ' +
+    'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/metrics ' +
+    'base/problem base/random api/json api/pod client/transport client/resources client/events status/conditions ' +
     'status/canonical status/pods status/rules status/sync status/status-manager-options status/status-manager ' +
     'node/mirror node/node-object node/pod-status node/sources node/config node/workers node/node-problems',
   'node/status-agent':

@@ -2,7 +2,7 @@ import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
-import { nodeProblems } from '../../node/node-problems.ts';
+import { eventsProblem, nodeProblems } from '../../node/node-problems.ts';
 import { type HelpedKind, helped } from '../pods/problem-help.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
@@ -81,6 +81,6 @@ function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients }: M
     ...problem(look, 'eviction', 'what the node has left could not be looked at'),
     ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
     ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
-    ...problem(clients.eventsFailing(), 'events', 'events are not written'),
+    ...eventsProblem(clients.eventsFailing()),
   ];
 }

@@ -59,7 +59,6 @@ const helpByKind = {
   'container-gc': 'See what the container runtime says (crictl ps -a, its log).',
   eviction: 'Mend what the message names: nothing is evicted until then.',
   cgroups: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
-  events: 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A kind of problem that a node agent tells of and has help for. */

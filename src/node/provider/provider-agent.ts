@@ -1,4 +1,5 @@
 import { apiserverSource, podUIDOf } from '../../api/pod/pod-identity.ts';
+import type { Failing } from '../../base/failure-run.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
@@ -66,6 +67,11 @@ export class ProviderAgent {
     const readiness = (): NodeReadiness => this.#readiness();
     this.nodeObject = new NodeObject({ ...node, nodeName, transport, readiness, eventRecorder, ...shared });
     this.mirrorPods = this.#newMirrorPods();
+  }
+
+  /** Why events are not written; undefined while they are, and where the recorder is somebody else's. */
+  eventsFailing(): Failing | undefined {
+    return this.#ownEvents?.failing;
   }
 
   /** Writes the events that wait. */

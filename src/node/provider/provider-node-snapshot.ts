@@ -5,7 +5,7 @@ import { frozenProblem, isPodProblem, type PodProblem, type Problem, problemRepo
 import { retriedError } from '../../client/resources/api-problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
-import { nodeProblems, type PodWithoutStatus, workerProblem } from '../node-problems.ts';
+import { eventsProblem, nodeProblems, type PodWithoutStatus, workerProblem } from '../node-problems.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
@@ -56,10 +56,12 @@ function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, at:
 
 const unlisted: Problem = { kind: 'get-pods', message: 'the provider has not answered getPods() yet', attempt: 0 };
 
-function ownProblems({ nodeObject, config, loop }: ProviderAgent, listFailure: string | undefined, at: number): Problem[] {
+function ownProblems(agent: ProviderAgent, listFailure: string | undefined, at: number): Problem[] {
+  const { nodeObject, config, loop } = agent;
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
   const hasBegun = loop.state !== 'idle';
   const problems = nodeProblems({ at, node: nodeObject.explain(), sources: hasBegun ? config.explain() : [], lastIterationAt });
+  problems.push(...eventsProblem(agent.eventsFailing()));
   if (!hasBegun) problems.push(unlisted);
   if (listFailure !== undefined) {
     const help =

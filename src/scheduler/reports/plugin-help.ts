@@ -51,7 +51,7 @@ function againstByPlugin({ failures, rest, nodes }: Diagnosis): Map<string, Agai
 }
 
 /** `1 node`, `2 nodes`. */
-export function nodesText(count: number): string {
+function nodesText(count: number): string {
   return count === 1 ? '1 node' : `${count} nodes`;
 }
 

@@ -42,7 +42,7 @@ export interface PlacedReport {
 /** A binding that takes longer is worth telling of, in milliseconds. */
 const slowBindingMs = 10_000;
 /** A pod that was bound longer ago, in milliseconds, should have come through the watch with its node. */
-export const slowConfirmationMs = 30_000;
+const slowConfirmationMs = 30_000;
 /** So many victims, gates and plugins are named. */
 const mostNames = 3;
 

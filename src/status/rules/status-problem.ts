@@ -41,7 +41,7 @@ const noRoom = { kind: 'no-room', help: 'Make room on the node, or lower what th
 const otherFailure = { kind: 'refused', help: undefined };
 
 /** True for a status that tells of trouble. It is asked of every status that is set: it makes nothing. */
-export function tellsOfTrouble({ phase, reason, initContainerStatuses, containerStatuses }: WirePodStatus): boolean {
+function tellsOfTrouble({ phase, reason, initContainerStatuses, containerStatuses }: WirePodStatus): boolean {
   if (phase === 'Failed') return Boolean(reason);
   if (phase === 'Succeeded') return false;
   return waitingContainer(initContainerStatuses) !== undefined || waitingContainer(containerStatuses) !== undefined;

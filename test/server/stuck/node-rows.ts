@@ -261,6 +261,21 @@ export const nodeRows: readonly NodeRow[] = [
       proxy.fail(/leases/, refusal(403, 'Forbidden', 'leases is forbidden: User "agent" cannot update resource "leases"')),
   },
   {
+    id: 'forbidden-events',
+    title: 'no right to write events (403): `kubectl describe` shows none',
+    about: 'node',
+    kind: 'events',
+    words: 'cannot create resource "events"',
+    log: { message: 'an event was refused: it is not written' },
+    help: 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.',
+    broken: (proxy) =>
+      proxy.fail(
+        /POST .*\/events$/,
+        refusal(403, 'Forbidden', 'events is forbidden: User "agent" cannot create resource "events"'),
+      ),
+    arrange: async () => {},
+  },
+  {
     id: 'two-agents',
     title: 'two agents run under one node name',
     about: 'node',

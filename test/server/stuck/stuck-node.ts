@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { KubeConfig } from '@kubernetes/client-node';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import { createDebugHandler } from '../../../src/debug.ts';
 import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
@@ -122,9 +121,4 @@ export class StuckNode implements AsyncDisposable {
     this.#page.closeAllConnections();
     await this.proxy[Symbol.asyncDispose]();
   }
-}
-
-/** Options of a node whose apiserver is another one than the proxy. */
-export function at(kubeConfig: KubeConfig): StuckNodeOptions {
-  return { kubeConfig };
 }
