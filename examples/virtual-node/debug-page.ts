@@ -52,7 +52,8 @@ function sourceOf(node: DemoNode, wrong: () => readonly string[]): DebugNodeSour
   return {
     snapshot: (options) => {
       const told = node.snapshot(options);
-      return { ...told, notes: [...wrong().map((text) => `wrong on purpose: ${text}`), ...told.notes] };
+      const onPurpose = wrong().map((text) => ({ kind: 'wrong-on-purpose', message: `wrong on purpose: ${text}`, attempt: 0 }));
+      return { ...told, problems: [...onPurpose, ...(told.problems ?? [])] };
     },
     explain: (podUID) => ({ ...node.explain?.(podUID) }),
   };
