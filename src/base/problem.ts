@@ -1,3 +1,5 @@
+import { withoutSecrets } from './secrets.ts';
+
 /**
  * One thing that is wrong. `explain`, the problems and the notes of a snapshot, and the debug page are all made from it, so that
  * they say the same. It can be turned into JSON.
@@ -32,12 +34,16 @@ const longestMessage = 600;
 /** Notes of one snapshot; the last one says how many problems have none. */
 const mostNotes = 20;
 
-/** Frozen, with a message of one line: white space is one space, a full stop at the end is left out, and what is too long is cut. */
+/** So much of a message is looked at: what is hidden in it makes it shorter. */
+const longestRead = 2 * longestMessage;
+
+/** Frozen, with times of whole milliseconds, and with a message of one line: white space is one space, a full stop at the end is left out, credentials are hidden, and what is too long is cut. */
 export function frozenProblem<P extends Problem>(given: P): P {
-  const [long, mark] =
-    given.message.length > longestMessage ? [given.message.slice(0, longestMessage - 1), '…'] : [given.message, ''];
-  const message = `${long.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}${mark}`;
-  return Object.freeze({ ...given, message });
+  const text = withoutSecrets(given.message.slice(0, longestRead)).replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  const isLong = text.length > longestMessage || given.message.length > longestRead;
+  const [since, retryAt] = [given.since, given.retryAt].map((time) => (time === undefined ? undefined : Math.round(time)));
+  const message = isLong ? `${text.slice(0, longestMessage - 1)}…` : text;
+  return Object.freeze({ ...given, message, ...(since !== undefined && { since }), ...(retryAt !== undefined && { retryAt }) });
 }
 
 /** True for a problem of one pod. */
@@ -102,7 +108,9 @@ function timesOf({ attempt, since, retryAt }: Problem, now: number): string[] {
 }
 
 /** The fields of a log line about a problem, beside the error and the pod. */
-interface ProblemFields {
+export interface ProblemFields {
+  /** The kind of the problem. */
+  readonly problemKind?: string;
   readonly attempt: number;
   readonly failingForMs?: number;
   readonly retryInMs?: number;
@@ -111,10 +119,11 @@ interface ProblemFields {
 
 /** What a log line says of a problem beside the error and the pod: how often, for how long, when next, and what would help. */
 export function problemFields(
-  { attempt, since, retryAt, help }: Pick<Problem, 'attempt' | 'since' | 'retryAt' | 'help'>,
+  { kind, attempt, since, retryAt, help }: Partial<Problem> & Pick<Problem, 'attempt'>,
   now: number,
 ): ProblemFields {
   return {
+    ...(kind !== undefined && { problemKind: kind }),
     attempt,
     ...(since !== undefined && { failingForMs: Math.max(0, Math.round(now - since)) }),
     ...(retryAt !== undefined && { retryInMs: Math.max(0, Math.round(retryAt - now)) }),

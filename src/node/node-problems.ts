@@ -1,6 +1,6 @@
 import type { Failing } from '../base/failure-run.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
-import { apiProblem } from '../client/resources/api-problem.ts';
+import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import type { PodSourceReport } from './config/pod-config.ts';
 import type { NodeObjectReport } from './node-object/node-object.ts';
@@ -28,7 +28,7 @@ export interface PodWithoutStatus extends Pick<PodProblem, 'podUID' | 'podNamesp
 /** A sync loop that has ended no iteration for so long is worth a problem: it looks at all pods every two seconds. */
 const silentLoopMs = 30_000;
 /** Another agent that was noticed longer ago may have gone. */
-const freshRivalMs = 300_000;
+const freshRivalMs = 60_000;
 
 const notReady = 'See why the function `readiness`, or a part that it asks, says no.';
 
@@ -108,7 +108,7 @@ export function sourceProblems(
 function sourceProblem(what: string, kind: string, error: RetriedError | undefined): Problem {
   if (error === undefined) return frozenProblem({ kind, message: what, attempt: 0, help: 'See why the source sends no list.' });
   const { message, at, retryAt, help } = error;
-  return frozenProblem({ kind: error.kind, message: `${what}: ${message}`, attempt: 1, since: at, retryAt, help });
+  return frozenProblem({ kind: error.kind, message: `${what}: ${answerOf(message)}`, attempt: 1, since: at, retryAt, help });
 }
 
 /** The problem that the last call for a pod failed with; undefined where it did not fail. */

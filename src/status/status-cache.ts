@@ -3,7 +3,7 @@ import { createTimeFormatter, formatTime as formatAnyTime } from '../api/json/ti
 import type { JsonObject, Pod, WirePodStatus } from '../api/json/types.ts';
 import { changedPaths } from '../api/patch/json-patch.ts';
 import { isMirrorPodOfAnother, isStaticPod } from '../api/pod/pod-identity.ts';
-import { podFields } from '../api/pod/pod-log-fields.ts';
+import { type PodFields, podFields } from '../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../base/clock.ts';
 import type { BoundedChannel } from '../base/concurrency/bounded-channel.ts';
 import type { Emitter } from '../base/concurrency/emitter.ts';
@@ -69,6 +69,12 @@ export class StatusCache implements PodStatusReader {
     return this.#podStatuses.podUIDs();
   }
 
+  /** What names the pod in a log line. */
+  fieldsOf(podUID: string): PodFields {
+    const { podName, podNamespace } = this.get(podUID) ?? {};
+    return podFields({ uid: podUID, name: podName, namespace: podNamespace });
+  }
+
   /** True when a new version was stored; false for a status that changes nothing, and for one that the rules forbid. */
   update(change: StatusChange): boolean {
     const { clock, logger, metrics, events, podStatusChannel, ownedConditionTypes } = this.#options;
@@ -83,10 +89,8 @@ export class StatusCache implements PodStatusReader {
       ownedConditionTypes,
     });
     if (metrics.isUsed) metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
-    if (outcome.kind === 'unchanged') {
-      this.troubles.taken(podUID, undefined, now);
-      return false;
-    }
+    if (outcome.kind !== 'refused' && change.isSetByAgent) this.troubles.accepted(podUID);
+    if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
       const { reason, detail } = outcome;
       this.troubles.refused(podUID, pod, reason, now);
@@ -96,7 +100,7 @@ export class StatusCache implements PodStatusReader {
       events.emit('illegalTransition', toldLater(events, illegalTransitionEvent(podUID, pod, reason)));
       return false;
     }
-    this.troubles.taken(podUID, outcome.entry.status, now);
+    this.troubles.stored(podUID, outcome.entry.status, now);
     countTerminations(metrics, outcome.previous, outcome.entry.status);
     if (isLevelEnabled(logger, 'debug')) this.#logChange(podUID, outcome.entry, outcome.previous);
     if (podStatusChannel?.trySend(podUID) === false) metrics.increment('pod_status_manager_hints_dropped_total');
@@ -170,6 +174,8 @@ export interface UpdateRequest {
   readonly force: boolean;
   readonly podIsFinished: boolean;
   readonly finishedByManager?: boolean;
+  /** The agent itself gave the whole status; not only a probe's result. */
+  readonly isSetByAgent?: boolean;
   /** The agent itself set this status, with the pod's deletionTimestamp set. */
   readonly deletionSeen?: boolean;
   /** True when everything up to the cached version is on the apiserver. Asked only for a status that is stored. */

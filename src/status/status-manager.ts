@@ -1,7 +1,7 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { Pod, PodStatus, WirePodStatus } from '../api/json/types.ts';
 import { requirePod } from '../api/pod/pod-identity.ts';
-import { type PodFields, podFields } from '../api/pod/pod-log-fields.ts';
+import { podFields } from '../api/pod/pod-log-fields.ts';
 import { BoundedChannel } from '../base/concurrency/bounded-channel.ts';
 import { Emitter, type Listenable } from '../base/concurrency/emitter.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
@@ -16,6 +16,7 @@ import {
   requireKnownOptions,
   requireText,
 } from '../base/options.ts';
+import type { PodProblem } from '../base/problem.ts';
 import { ownCopy } from './canonical/canonical-json.ts';
 import { normalizeStatus } from './canonical/normalize-status.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from './events/status-manager-events.ts';
@@ -154,7 +155,8 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     else if (next.observedGeneration !== undefined) delete next.observedGeneration;
     if (cached?.finishedByManager) keepPhase(next, cached.status);
     const deleting = Boolean(pod.metadata?.deletionTimestamp);
-    return this.#update({ pod, podUID, status: next, force: deleting, podIsFinished: false, deletionSeen: deleting });
+    const how = { force: deleting, podIsFinished: false, deletionSeen: deleting, isSetByAgent: true };
+    return this.#update({ pod, podUID, status: next, ...how });
   }
 
   /**
@@ -194,7 +196,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
       );
     }
     this.#sync?.leaveFinishingToAgent();
-    return this.#update({ pod, podUID, status: ownCopy(status), force: true, podIsFinished: true });
+    return this.#update({ pod, podUID, status: ownCopy(status), force: true, podIsFinished: true, isSetByAgent: true });
   }
 
   /**
@@ -206,10 +208,11 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     if (typeof knownPodUIDs?.has !== 'function') throw invalidArgument('knownPodUIDs', 'a Set of pod uids', knownPodUIDs);
     for (const podUID of this.#cache.podUIDs()) {
       if (knownPodUIDs.has(podUID)) continue;
-      this.#options.logger.debug(this.#fieldsOf(podUID), 'dropped the status of an orphaned pod');
+      this.#options.logger.debug(this.#cache.fieldsOf(podUID), 'dropped the status of an orphaned pod');
       if (this.#sync === undefined) this.#cache.drop(podUID);
       else this.#sync.forget(podUID, 'orphaned');
     }
+    this.#cache.troubles.retain(knownPodUIDs);
     this.#resizeConditions.retain(knownPodUIDs);
   }
 
@@ -230,6 +233,11 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   /** Why this pod's newest status is, or is not, on the apiserver. Works in every state. */
   explain(podUID: string): PodExplanation {
     return explain({ ...this.#options, ...this.#knowledge() }, this.#translate(podUID));
+  }
+
+  /** What is wrong with each pod, every one of them; `snapshot()` lists at most 1000. Works in every state. */
+  problems(): readonly PodProblem[] {
+    return Object.freeze(this.#problems.all());
   }
 
   /**
@@ -348,27 +356,19 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     containerID: string,
     change: (pod: Pod, status: WirePodStatus) => WirePodStatus | undefined,
   ): boolean {
+    const { logger } = this.#options;
     const pod = callGuarded(
       () => this.#agent.pod(podUID),
       (err) =>
-        this.#options.logger.error(
-          { err, ...this.#fieldsOf(podUID), operation },
-          'the pod manager failed; a probe result is lost',
-        ),
+        logger.error({ err, ...this.#cache.fieldsOf(podUID), operation }, 'the pod manager failed; a probe result is lost'),
     );
     const cached = this.#cache.get(podUID);
     const status = pod && cached && change(pod, cached.status);
     if (pod === undefined || status === undefined) {
-      this.#options.logger.debug({ ...this.#fieldsOf(podUID), containerID, operation }, 'a probe result changed nothing');
+      logger.debug({ ...this.#cache.fieldsOf(podUID), containerID, operation }, 'a probe result changed nothing');
       return false;
     }
     return this.#update({ pod, podUID, status, force: false, podIsFinished: false });
-  }
-
-  /** What names a pod in a log line. */
-  #fieldsOf(podUID: string): PodFields {
-    const { podName, podNamespace } = this.#cache.get(podUID) ?? {};
-    return podFields({ uid: podUID, name: podName, namespace: podNamespace });
   }
 
   /** What is known of the pods, for answers about them. */

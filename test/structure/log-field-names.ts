@@ -67,6 +67,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   underWay: 'the pods whose requests have not settled',
   state: 'what is done with the pod: `sync`, `terminating` or `terminated`',
   updateType: 'what a worker was told of: `create`, `update`, `sync` or `kill`',
+  problemKind: 'the kind of the problem: see [When something is wrong](../when-something-is-wrong.md)',
   failingForMs: 'how long it has failed, in milliseconds',
   sinceSetMs: 'how long ago the status was set, in milliseconds',
   gracePeriodSeconds: 'how long the pod may take to end',

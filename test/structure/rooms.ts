@@ -27,11 +27,12 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/names': 'base/errors',
   'base/node-version': 'base/errors',
   'base/options': 'base/errors',
-  'base/logging': 'base/guard base/clock base/options',
-  'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
   'base/metrics': 'base/guard base/clock base/errors base/options',
-  'base/problem': '',
   'base/random': 'base/guard',
+  'base/secrets': '',
+  'base/logging': 'base/guard base/clock base/options base/secrets',
+  'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
+  'base/problem': 'base/secrets',
   'api/quantity': 'base/errors',
   'api/json': 'base/errors api/quantity',
   'api/patch': 'base/errors base/options api/json',
@@ -43,68 +44,69 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/resources':
     'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
   'client/events':
-    'base/guard base/clock base/failure-run base/names base/logging base/concurrency base/random api/json api/pod ' +
+    'base/guard base/clock base/failure-run base/names base/random base/logging base/concurrency api/json api/pod ' +
     'client/resources',
   'client/reflector':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
   'status/pods': 'base/guard base/errors base/options base/logging api/json api/pod',
   'status/resize':
-    'base/clock base/errors base/options base/concurrency base/metrics api/json status/conditions status/canonical',
+    'base/clock base/errors base/options base/metrics base/concurrency api/json status/conditions status/canonical',
   'status/rules': 'base/errors base/options base/concurrency base/problem api/json api/pod status/conditions status/canonical',
   'status/status-cache':
-    'base/guard base/clock base/logging base/concurrency base/metrics api/json api/patch api/pod status/conditions ' +
+    'base/guard base/clock base/metrics base/logging base/concurrency api/json api/patch api/pod status/conditions ' +
     'status/canonical status/events status/pods status/resize status/rules',
   'status/sync':
-    'base/guard base/clock base/errors base/logging base/concurrency base/metrics base/problem api/json api/patch ' +
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/problem api/json api/patch ' +
     'api/pod client/transport client/resources status/conditions status/canonical status/events status/pods ' +
     'status/rules status/status-cache',
   'status/status-manager-options':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'client/resources status/pods status/sync',
   'status/status-manager':
-    'base/guard base/errors base/options base/concurrency api/json api/pod status/canonical status/events ' +
-    'status/resize status/rules status/status-cache status/sync status/status-manager-options',
+    'base/guard base/errors base/options base/concurrency base/problem api/json api/pod status/canonical ' +
+    'status/events status/resize status/rules status/status-cache status/sync status/status-manager-options',
   'node/mirror':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/json api/pod client/transport client/resources',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
+    'base/concurrency api/json api/pod client/transport client/resources',
   'node/node-object':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/random api/quantity api/json api/patch api/pod client/transport client/resources client/events ' +
-    'client/reflector',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/problem api/quantity api/json api/patch api/pod client/transport client/resources ' +
+    'client/events client/reflector',
   'node/object-managers':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/reflector',
   'node/pod-status':
     'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
   'node/probes':
-    'base/grpc-codes base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency ' +
-    'base/metrics base/random api/json api/pod client/events status/conditions',
+    'base/grpc-codes base/guard base/clock base/errors base/failure-run base/options base/metrics base/random ' +
+    'base/logging base/concurrency api/json api/pod client/events status/conditions',
   'node/sources':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
+    'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency api/json ' +
     'api/pod api/manifest client/transport client/resources client/reflector',
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
   'node/workers':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
   'node/node-problems': 'base/failure-run base/problem client/resources node/node-object node/config node/workers',
   'node/provider':
-    'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/metrics ' +
-    'base/problem base/random api/json api/pod client/transport client/resources client/events status/conditions ' +
-    'status/canonical status/pods status/rules status/sync status/status-manager-options status/status-manager ' +
-    'node/mirror node/node-object node/pod-status node/sources node/config node/workers node/node-problems',
+    'base/guard base/clock base/errors base/failure-run base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/problem api/json api/pod client/transport client/resources client/events ' +
+    'status/conditions status/canonical status/pods status/rules status/sync status/status-manager-options ' +
+    'status/status-manager node/mirror node/node-object node/pod-status node/sources node/config node/workers ' +
+    'node/node-problems',
   'node/status-agent':
-    'base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem api/pod ' +
+    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
     'node/sources node/node-problems',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cluster':
-    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/json client/resources ' +
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/json client/resources ' +
     'client/events client/reflector node/object-managers',
   'kubelet/cri/proto': '',
   'kubelet/files': 'base/clock base/errors api/json',
@@ -121,7 +123,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/failure-run base/logging base/concurrency api/quantity api/json api/pod ' +
     'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
-    'base/guard base/clock base/errors base/logging base/concurrency base/metrics api/pod node/workers ' + 'kubelet/runtime',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/pod node/workers ' + 'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
@@ -134,7 +136,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'kubelet/runtime kubelet/logs',
   'kubelet/volumes':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/random ' +
+    'base/guard base/clock base/errors base/names base/options base/random base/logging base/concurrency ' +
     'api/quantity api/json api/pod client/resources node/object-managers kubelet/files',
   'kubelet/containers':
     'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
@@ -145,8 +147,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/workers kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
     'kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
-    'base/clock base/errors base/failure-run base/names base/options base/logging base/concurrency base/metrics ' +
-    'base/problem base/random api/quantity api/json api/pod client/transport client/resources client/events ' +
+    'base/clock base/errors base/failure-run base/names base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-status node/probes node/sources node/config node/workers node/node-problems ' +
     'kubelet/admission kubelet/cluster kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs ' +
@@ -181,15 +183,15 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/reports':
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem ' +
-    'base/random api/json api/pod client/transport client/resources client/events client/reflector ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
     'scheduler/framework scheduler/reports',
   'scheduler/cycle':
     'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod scheduler/nodes ' +
     'scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
   'scheduler/scheduler-options':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem ' +
-    'base/random api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/problem api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
     'scheduler/queue',
   'scheduler/scheduler-reports':
     'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
@@ -199,7 +201,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
-    'base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem client/transport ' +
+    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/transport ' +
     'client/resources scheduler/reports scheduler/cluster scheduler/scheduler-options scheduler/scheduler-reports ' +
     'scheduler/scheduler',
   'observe/debug/page': '',

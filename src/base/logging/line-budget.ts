@@ -1,3 +1,5 @@
+import { withoutSecrets } from '../secrets.ts';
+
 const longestText = 500;
 const longestKey = 100;
 const longestStack = 2000;
@@ -39,11 +41,6 @@ export class LineBudget {
     if (this.#characters < 0) taken = `${text.slice(0, Math.floor(room / widest))}…`;
     return taken;
   }
-}
-
-/** The user and the password of a URL, and the token of a header that a message quotes. */
-function withoutSecrets(text: string): string {
-  return text.replace(/:\/\/[^\s/@]{1,300}@/g, '://(hidden)@').replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 (hidden)');
 }
 
 /** How long the text is in JSON, at most. */

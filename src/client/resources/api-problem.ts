@@ -18,7 +18,7 @@ const ofClass: Readonly<Record<ErrorClass, FailureInWords>> = {
   unauthorized: { kind: 'unauthorized', help: 'Renew the credentials: the apiserver does not take those of the kubeconfig.' },
   forbidden: {
     kind: 'forbidden',
-    help: 'Give the user that the message names the right that it names; deploy/rbac.yaml has all that are needed.',
+    help: "Give this agent's user the right that is missing: the message names both. deploy/rbac.yaml has all that an agent needs.",
   },
   throttled: { kind: 'throttled', help: 'Give the agent a priority level of its own, as deploy/flow-schema.yaml does.' },
   unavailable: {
@@ -117,9 +117,14 @@ function wordsOfCode(error: unknown): FailureInWords | undefined {
   return undefined;
 }
 
+/** What a server has answered, without the request before it: `403 pods "web" is forbidden`. Where none has answered the address matters, and stays. */
+export function answerOf(message: string): string {
+  return message.replace(/^[A-Z]{3,7} \S{1,1000}: (?=\d{3}\b)/, '');
+}
+
 /** The problem that a failed request is. `what`: what could not be done, such as `the node could not be registered`. Never throws. */
 export function apiProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
-  return frozenProblem({ ...failureInWords(error), message: `${what}: ${readApiFailure(error).message}`, ...times });
+  return frozenProblem({ ...failureInWords(error), message: `${what}: ${answerOf(readApiFailure(error).message)}`, ...times });
 }
 
 /** The failure in words, as it can be shown and turned into JSON. Never throws. */

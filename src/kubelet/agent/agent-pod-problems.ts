@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
-import { frozenProblem, isPodProblem, type PodProblem, type Problem } from '../../base/problem.ts';
+import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { configSeenAnnotationKey } from '../../node/config/pod-changes.ts';
 import type { ProbeFailure } from '../../node/probes/probe-types.ts';
 import type { PodWorkerReport } from '../../node/workers/pod-worker-report.ts';
@@ -47,22 +47,19 @@ export function problemsOfPod(parts: ProblemParts, names: Names, ofStatus: PodPr
   return found.map((problem) => frozenProblem({ ...problem, ...names }));
 }
 
-/** The leading problem of each pod that has one. */
+/** The problems of all pods, of each the one first that tells most. */
 export function problemsOfPods(parts: ProblemParts): PodProblem[] {
   const pods = new Map<string, Names>();
   for (const names of parts.podSyncer.troubles.pods()) pods.set(names.podUID, names);
   for (const pod of parts.options.podManager.getPods()) pods.set(podUIDOf(pod), namesOf(pod));
   const ofStatuses = new Map<string, PodProblem>();
-  for (const problem of parts.statusManager.snapshot({ podUIDs: [] }).problems) {
-    if (!isPodProblem(problem)) continue;
+  for (const problem of parts.statusManager.problems()) {
     ofStatuses.set(problem.podUID, problem);
     if (!pods.has(problem.podUID)) pods.set(problem.podUID, problem);
   }
-  return Array.from(pods.values()).flatMap((names) => leading(parts, names, ofStatuses.get(names.podUID)) ?? []);
-}
-
-function leading(parts: ProblemParts, { podUID, podNamespace, podName }: Names, ofStatus: PodProblem | undefined) {
-  return problemsOfPod(parts, { podUID, podNamespace, podName }, ofStatus)[0];
+  return Array.from(pods.values()).flatMap(({ podUID, podNamespace, podName }) =>
+    problemsOfPod(parts, { podUID, podNamespace, podName }, ofStatuses.get(podUID)),
+  );
 }
 
 /** When the agent has first heard of the pod, in milliseconds since the epoch. */

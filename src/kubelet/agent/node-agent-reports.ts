@@ -160,7 +160,9 @@ export function explainAgentPod(kubelet: MainKubelet, podUID: string): AgentPodE
 
 function podReports(kubelet: MainKubelet, problems: readonly PodProblem[]): AgentPodReport[] {
   const { options, podWorkers, statusManager } = kubelet;
-  const ofPod = new Map(problems.map((problem) => [problem.podUID, problem]));
+  const ofPod = new Map<string, PodProblem>();
+  // the first of a pod tells most
+  for (const problem of problems) if (!ofPod.has(problem.podUID)) ofPod.set(problem.podUID, problem);
   return options.podManager.getPods().map((pod) => {
     const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
     return {

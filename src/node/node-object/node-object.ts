@@ -11,7 +11,9 @@ import {
 import { StatusManagerError } from '../../base/errors.ts';
 import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
+import { type ProblemFields, problemFields } from '../../base/problem.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import { awaitedAnswer, ResourceClient } from '../../client/resources/resource-client.ts';
@@ -41,11 +43,10 @@ export interface StopNodeOptions {
 }
 
 /** The fields of a line about a step that failed. */
-interface NodeFailureFields {
+interface NodeFailureFields extends ProblemFields {
   readonly err: unknown;
   readonly errorClass: ErrorClass;
   readonly node: string;
-  readonly attempt: number;
   readonly retryInMs: number;
 }
 
@@ -112,9 +113,10 @@ export class NodeObject {
     this.#lease = new NodeLease({ settings: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
     const told = (counter: StepCounter, tell: (fields: NodeFailureFields) => void): ((failure: StepFailure) => void) => {
-      return ({ error: err, errorClass, attempts: attempt, retryInMs }) => {
+      return ({ error: err, errorClass, attempts: attempt, retryInMs, since }) => {
         metrics.increment(counter, { result: errorClass });
-        tell({ err, errorClass, node: nodeName, attempt, retryInMs });
+        const problem = problemFields({ ...failureInWords(err), attempt, since }, clock.now());
+        tell({ err, errorClass, node: nodeName, ...problem, retryInMs });
       };
     };
     this.#loops = {

@@ -72,6 +72,8 @@ export class ProvidedPodSync {
       if (isUnbegun(status)) return this.#createAgain(record, record.failure, signal);
       record.failure = undefined;
     }
+    // what was refused is no longer asked for
+    if (record.failure?.method === 'updatePod' && record.change === undefined && !record.needsUpdate) record.failure = undefined;
     statuses.tell(record, status);
     if (isTerminalPhase(status.phase)) return { isTerminal: true };
     if (record.change === undefined && record.needsUpdate) {

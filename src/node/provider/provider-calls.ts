@@ -74,7 +74,10 @@ export class ProviderCalls {
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
       const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
-      throw retries.backoffError(message, record.askedAtElapsed + intervalMs);
+      const askAt = record.askedAtElapsed + intervalMs;
+      const { attempts = record.unsettled, since = record.askedAt } = record.answerFailure ?? {};
+      record.answerFailure = { message, attempts, since, retryAt: Math.round(record.askedAt + intervalMs) };
+      throw retries.backoffError(message, askAt);
     }
     record.askedAt = clock.now();
     record.askedAtElapsed = clock.elapsed();

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { AwaitedStart, RunStateName } from '../../base/concurrency/run-state.ts';
-import { frozenProblem, isPodProblem, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
+import { frozenProblem, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
@@ -84,7 +84,7 @@ function podProblems(agent: ProviderAgent, at: number): PodProblem[] {
     if (found !== undefined) problems.set(uid, found);
   }
   // a status that is not written is a problem of its own; one that only repeats what the provider said is none
-  const ofStatuses = statusManager.snapshot({ podUIDs: [] }).problems.filter(isPodProblem);
+  const ofStatuses = statusManager.problems();
   return [...problems.values(), ...ofStatuses.filter((one) => !(problems.has(one.podUID) && repeatsProvider(one)))];
 }
 

@@ -2,7 +2,7 @@ import { frozenProblem, type PodProblem, type Problem } from '../../base/problem
 import type { DeleteFailure, ProvidedPod, ProviderFailure } from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
-const longMs = 10_000;
+const longMs = 1000;
 
 type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
 
@@ -56,6 +56,6 @@ function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }
     message: `the provider still has the pod with uid ${namesake.podUID} of the same name`,
     attempt: 0,
     since: namesake.since,
-    help: 'See why the earlier pod does not end: this one is created once it has.',
+    help: 'See why the earlier pod does not end (explain() of its uid says it): this one is created once it has.',
   };
 }

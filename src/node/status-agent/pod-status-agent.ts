@@ -8,7 +8,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
-import { type ProblemReport, problemReport } from '../../base/problem.ts';
+import { type Problem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { awaitedAnswer } from '../../client/resources/resource-client.ts';
@@ -24,6 +24,12 @@ import {
   resolveStatusAgentOptions,
   type StopPodStatusAgentOptions,
 } from './pod-status-agent-options.ts';
+
+const notRunning: Readonly<Record<Exclude<RunStateName, 'running'>, Problem>> = {
+  idle: { kind: 'not-started', message: 'the agent was not started', attempt: 0, help: 'Call start().' },
+  stopping: { kind: 'stopped', message: 'the agent is stopping', attempt: 0 },
+  stopped: { kind: 'stopped', message: 'the agent has stopped', attempt: 0 },
+};
 
 /** How much of a stop's time the drain may take: the source and the transport need the rest. */
 const drainShare = 0.75;
@@ -132,13 +138,14 @@ export class PodStatusAgent {
    * is known of each pod, `statusManager.snapshot()` has. Sends nothing and changes nothing.
    */
   snapshot(): PodStatusAgentSnapshot {
-    const { at, problems: ofPods } = this.statusManager.snapshot({ podUIDs: [] });
+    const at = this.#options.clock.now();
+    const ofPods = this.statusManager.problems();
     const failure = this.podSource.lastFailure();
     const hasListed = this.podSource.lastListedAt() !== undefined;
     const lastError = failure && retriedError(failure);
     const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError, leftOut: [] };
-    const ofSource = this.state === 'running' ? sourceProblems(source) : [];
-    return Object.freeze({ at, state: this.state, hasListed, ...problemReport([...ofSource, ...ofPods], at) });
+    const ofAgent = this.state === 'running' ? sourceProblems(source) : [notRunning[this.state]];
+    return Object.freeze({ at, state: this.state, hasListed, ...problemReport([...ofAgent, ...ofPods], at) });
   }
 
   /**

@@ -119,10 +119,13 @@ export class StatusTroubles {
   readonly #told = new Map<string, number>();
   readonly #refused = new BoundedMap<string, RefusedStatus>(mostRefused);
 
-  /** The agent's newest status was stored, or says what is stored already. */
-  taken(podUID: string, status: WirePodStatus | undefined, now: number): void {
+  /** A status that the agent itself has set was not refused. */
+  accepted(podUID: string): void {
     this.#refused.delete(podUID);
-    if (status === undefined) return;
+  }
+
+  /** The pod has a new status. */
+  stored(podUID: string, status: WirePodStatus, now: number): void {
     if (!tellsOfTrouble(status)) this.#told.delete(podUID);
     else if (!this.#told.has(podUID)) this.#told.set(podUID, now);
   }
@@ -131,6 +134,11 @@ export class StatusTroubles {
     const { since = now, attempt = 0 } = this.#refused.get(podUID) ?? {};
     const { namespace: podNamespace = '', name: podName = '' } = metadata ?? {};
     this.#refused.set(podUID, { podNamespace, podName, reason, since, attempt: attempt + 1 });
+  }
+
+  /** Forgets every pod that is not known. */
+  retain(knownPodUIDs: { has(podUID: string): boolean }): void {
+    for (const podUID of this.podUIDs()) if (!knownPodUIDs.has(podUID)) this.drop(podUID);
   }
 
   drop(podUID: string): void {

@@ -71,6 +71,8 @@ const reasons: Readonly<Record<PodSyncPhase, string>> = {
   deleting: 'the deletion was accepted, and finalizers hold the object',
 };
 
+const overwritten = 'the newest version was written, and another writer has changed it since: the next batch writes it again';
+
 /**
  * Why this pod's status is, or is not, on the apiserver. Sends nothing and changes no status. Asks the deletion safety about a
  * terminal phase that the apiserver does not have. What the pod manager fails to say is left out.
@@ -84,12 +86,14 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
   const phase = end?.how === 'recreated' ? 'gone' : phases.phaseOf(podUID);
   const { acknowledgedVersion, failures, lastError, retryAt } = attemptsOf(context, podUID, phase);
   const because = lastError === undefined ? '' : ` (${lastError.errorClass}: ${lastError.message})`;
+  const differs = (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [];
+  const told = phase === 'in-sync' && differs.length > 0 ? overwritten : reasons[phase];
   return {
     podUID,
     podNamespace: entry?.podNamespace ?? end?.podNamespace ?? problem?.podNamespace ?? '',
     podName: entry?.podName ?? end?.podName ?? problem?.podName ?? '',
     phase,
-    reason: end === undefined ? `${reasons[phase]}${because}` : reasonOfEnd(end),
+    reason: end === undefined ? `${told}${because}` : reasonOfEnd(end),
     problem,
     version: entry?.version,
     acknowledgedVersion,
@@ -97,7 +101,7 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
     failures,
     lastError,
     retryAt,
-    differs: (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [],
+    differs,
   };
 }
 

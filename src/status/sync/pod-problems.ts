@@ -2,11 +2,12 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { frozenProblem, type PodProblem } from '../../base/problem.ts';
+import { answerOf } from '../../client/resources/api-problem.ts';
 import { problemOfStatus } from '../rules/status-problem.ts';
 import type { StatusCache, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
+import type { Since } from './pod-sync-state.ts';
 import type { RequestGate } from './request-gate.ts';
-import type { Wait } from './sync-context.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 
@@ -40,7 +41,7 @@ export interface PodProblemsOptions {
   readonly records: SyncRecords | undefined;
   readonly phases: SyncPhases;
   /** Undefined when the manager has no pod client. */
-  readonly gate: Pick<RequestGate, 'pausedUntil'> | undefined;
+  readonly gate: Pick<RequestGate, 'pausedUntil' | 'pausedSince'> | undefined;
   readonly clock: SteadyClock;
 }
 
@@ -81,7 +82,14 @@ export class PodProblems {
     this.#repairs.delete(podUID);
     if (entry === undefined) return;
     const { podNamespace, podName } = entry;
-    this.#ended.set(podUID, { podNamespace, podName, how, at: clock.now() });
+    const before = this.#ended.get(podUID);
+    const at = before?.how === how ? before.at : clock.now();
+    this.#ended.set(podUID, { podNamespace, podName, how, at });
+  }
+
+  /** True for a pod of which it was found before that another one has its name. */
+  wasRecreated(podUID: string): boolean {
+    return this.#ended.get(podUID)?.how === 'recreated';
   }
 
   /** How a pod has ended that has no status; undefined for any other. */
@@ -109,12 +117,12 @@ export class PodProblems {
    */
   all(): PodProblem[] {
     const { cache, records, gate } = this.#options;
-    if (gate?.pausedUntil !== undefined) return this.#ofPods(cache.podUIDs());
     const known = [cache.troubles.podUIDs(), this.#ended.keys(), this.#repairsBefore.keys(), records?.podUIDs() ?? []];
-    const found = this.#ofPods(new Set(known.flatMap((some) => [...some])));
-    return found.some(({ kind }) => kind === noAnswer.kind)
-      ? this.#ofPods(new Set([...cache.podUIDs(), ...this.#ended.keys()]))
-      : found;
+    const podUIDs = new Set(known.flatMap((some) => [...some]));
+    const found = this.#ofPods(podUIDs);
+    const mayHoldOthers = gate?.pausedUntil !== undefined || found.some(({ kind }) => kind === noAnswer.kind);
+    if (!mayHoldOthers) return found;
+    return [...found, ...this.#ofPods(cache.podUIDs().filter((podUID) => !podUIDs.has(podUID)))];
   }
 
   /** True for a pod of which nothing is known but its status. Most pods are quiet: nothing is made for them. */
@@ -129,14 +137,15 @@ export class PodProblems {
   }
 
   #find(podUID: string): Found | undefined {
-    const { troubles } = this.#options.cache;
+    const { cache } = this.#options;
+    const { troubles } = cache;
+    const entry = cache.get(podUID);
     const refusal = troubles.refusalOf(podUID);
-    if (refusal !== undefined) {
+    if (refusal !== undefined && (entry !== undefined || this.#options.agent.pod(podUID) !== undefined)) {
       const { reason, since, attempt } = refusal;
       const help = 'Set a status that can follow: a container that has ended does not run again by itself.';
       return { kind: 'status-refused', message: `the agent set a status that the rules forbid: ${reason}`, since, attempt, help };
     }
-    const entry = this.#options.cache.get(podUID);
     if (entry === undefined) return this.#ofEndedPod(podUID);
     const since = troubles.toldSince(podUID);
     const told = since === undefined ? undefined : problemOfStatus(entry.status);
@@ -162,29 +171,36 @@ export class PodProblems {
     const { inARow, since } = repairs;
     const message = `another writer changes the status again and again: it was repaired in ${inARow} batches in a row`;
     const help = 'Find the other writer: managedFields of the pod name it (kubectl get pod -o yaml --show-managed-fields).';
-    return { kind: 'fought-over', message, since, attempt: inARow, help };
+    return { kind: 'fought-over', message, since, attempt: 0, help };
   }
 
   #ofSync(podUID: string, entry: VersionedPodStatus): Found | undefined {
-    const { agent, records, phases, gate, clock } = this.#options;
+    const { records, phases, gate, clock } = this.#options;
     if (records === undefined) return undefined;
     const state = records.state(podUID);
     const isOnItsWay = state?.failure === undefined && state?.wait === undefined && gate?.pausedUntil === undefined;
     // what is on its way is most of what is known in a storm of changes
-    if (isOnItsWay && clock.elapsed() - entry.agesFrom < longMs) return undefined;
+    const begun = state?.since?.elapsed ?? entry.agesFrom;
+    if (isOnItsWay && clock.elapsed() - begun < longMs) return undefined;
     const phase = phases.phaseOf(podUID);
     if (state?.failure !== undefined) {
       const retryAt = state.wait?.kind === 'backoff' ? state.wait.retryAt : this.#triedAt(phase);
       const { what, words, since } = state.failure;
-      const message = `${what}: ${state.lastError?.message}`;
+      const ending = phase === 'quarantined' ? '; it is sent again once the status or the pod changes' : '';
+      const message = `${what}: ${answerOf(state.lastError?.message ?? '')}${ending}`;
       return { ...words, message, since, attempt: state.failures, retryAt, ...(phase === 'quarantined' && quarantined) };
     }
     if (phase === 'paused') {
       const message = 'no status is sent: all requests wait after an answer that concerns every pod';
-      return { kind: 'paused', message, since: entry.at, attempt: 0, retryAt: gate?.pausedUntil };
+      return {
+        kind: 'paused',
+        message,
+        since: Math.max(entry.at, gate?.pausedSince ?? 0),
+        attempt: 0,
+        retryAt: gate?.pausedUntil,
+      };
     }
-    if (phase === 'gone' && agent.isOrdinaryPod(podUID)) return { ...gone, since: entry.at };
-    return this.#ofPhase(phase, state?.wait, entry);
+    return this.#ofPhase(podUID, phase, state?.since, entry);
   }
 
   /** When a pod that waits for nothing of its own is tried next: after the pause of all, or now. */
@@ -194,24 +210,38 @@ export class PodProblems {
     return phase === 'in-flight' || phase === 'pending' ? clock.now() : undefined;
   }
 
-  /** What only lasts too long. */
-  #ofPhase(phase: PodSyncPhase, wait: Wait | undefined, entry: VersionedPodStatus): Found | undefined {
-    const { clock } = this.#options;
-    const [at, elapsed] = [clock.now(), clock.elapsed()];
-    if (phase === 'deleting' && wait?.kind === 'deleting') {
-      const heldMs = elapsed - wait.since.at;
-      return heldMs < longMs ? undefined : { ...heldByFinalizers, since: at - heldMs };
+  /** What only lasts too long. `begun`: when what is under way, or waited for, began. */
+  #ofPhase(podUID: string, phase: PodSyncPhase, begun: Since | undefined, entry: VersionedPodStatus): Found | undefined {
+    const { agent, clock } = this.#options;
+    const { at, elapsed } = begun ?? { at: entry.at, elapsed: entry.agesFrom };
+    if (clock.elapsed() - elapsed < longMs) return undefined;
+    switch (phase) {
+      case 'deleting':
+        return { ...heldByFinalizers, since: at };
+      case 'gone':
+        return agent.isOrdinaryPod(podUID) && agent.pod(podUID) !== undefined ? { ...gone, since: at } : undefined;
+      case 'in-flight':
+        return { ...noAnswer, since: at };
+      case 'pending':
+        return { ...waitsForTurn, since: at };
+      default:
+        return undefined;
     }
-    const unsentMs = elapsed - entry.agesFrom;
-    if (unsentMs < longMs || (phase !== 'in-flight' && phase !== 'pending')) return undefined;
-    return { ...(phase === 'in-flight' ? noAnswer : waitsForTurn), since: at - unsentMs };
+  }
+
+  /** What is wrong with the way of the pod's status alone: what a log line of a request tells. */
+  ofRequests(podUID: string): Pick<PodProblem, 'kind' | 'since' | 'help'> | undefined {
+    const state = this.#options.records?.state(podUID);
+    if (state?.failure === undefined) return undefined;
+    const { since, words } = state.failure;
+    return { ...words, since, ...(this.#options.phases.phaseOf(podUID) === 'quarantined' && quarantined) };
   }
 }
 
 /** What is wrong in one pod, beside the pod. */
 type Found = Omit<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
 
-/** A deletion that finalizers hold for so long, or a change that is not sent for so long, is worth a problem. */
+/** A wait, a request or a pod that is gone is worth a problem once it has lasted so long. */
 const longMs = 10_000;
 
 /** What has become of a pod whose status was dropped, in words. */
@@ -230,7 +260,7 @@ export function reasonOfEnd({ how, podNamespace, podName }: EndedPod): string {
 
 const quarantined = {
   kind: 'quarantined',
-  help: 'Set a status that the apiserver takes: the message names what it refuses. It is tried again when the status or the pod changes.',
+  help: 'Let the agent, or its provider, give a status that the apiserver takes: the message names what it refuses.',
 };
 
 const gone = {

@@ -19,6 +19,8 @@ interface InFlight {
   /** The pod's entry was dropped meanwhile: what the sync brings is about the dropped entry, and is ignored. */
   readonly entryDropped: boolean;
   readonly afterwards: Afterwards;
+  /** When it began. */
+  readonly since: Since;
   /** The version that the sync has dealt with. */
   readonly attempted: number;
 }
@@ -30,8 +32,24 @@ interface Overdue extends Omit<InFlight, 'kind'> {
   readonly wait: Wait | undefined;
 }
 
+/** When something began: to be shown, and to be counted from. */
+export interface Since {
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  /** By `Clock.elapsed`. */
+  readonly elapsed: number;
+}
+
+interface Waiting {
+  readonly kind: 'waiting';
+  readonly wait: Wait;
+  readonly since: Since;
+}
+
+const never: Since = { at: 0, elapsed: 0 };
+
 /** What a pod is doing. At most one sync of a pod is in flight. */
-type Activity = { readonly kind: 'idle' } | InFlight | Overdue | { readonly kind: 'waiting'; readonly wait: Wait };
+type Activity = { readonly kind: 'idle' } | InFlight | Overdue | Waiting;
 
 const idle: Activity = { kind: 'idle' };
 
@@ -46,6 +64,8 @@ export class PodSyncState {
   lastError: LastError | undefined;
   /** The same for people, while `lastError` is there. */
   failure: FailureInARow | undefined;
+  /** When the wait began that the sync under way has interrupted. */
+  waitedSince: Since | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
   /**
@@ -72,15 +92,21 @@ export class PodSyncState {
     return 'wait' in this.#activity ? this.#activity.wait : undefined;
   }
 
+  /** When what is under way, or waited for, began; undefined for a pod that is idle. */
+  get since(): Since | undefined {
+    return 'since' in this.#activity ? this.#activity.since : undefined;
+  }
+
   /** True when nothing here is worth remembering. */
   get isForgettable(): boolean {
     return this.#activity.kind === 'idle' && this.failures === 0 && !this.fetch && !this.inDoubt && !this.phaseHeldBack;
   }
 
   /** A sync begins. What the pod waited for no longer counts. */
-  begin(): void {
+  begin(since = never): void {
     this.fetch = false;
-    this.#activity = { kind: 'in-flight', entryDropped: false, afterwards: 'nothing', attempted: 0 };
+    this.waitedSince = this.#activity.kind === 'waiting' ? this.#activity.since : undefined;
+    this.#activity = { kind: 'in-flight', since, entryDropped: false, afterwards: 'nothing', attempted: 0 };
   }
 
   /** The sync in flight has dealt with this version. */
@@ -95,8 +121,8 @@ export class PodSyncState {
   }
 
   /** The sync has settled; the pod waits from now on, or not. */
-  settle(wait: Wait | undefined): void {
-    this.#activity = wait === undefined ? idle : { kind: 'waiting', wait };
+  settle(wait: Wait | undefined, since = never): void {
+    this.#activity = wait === undefined ? idle : { kind: 'waiting', wait, since };
   }
 
   /** The sync has failed while its request goes on: the pod is not free before {@link release}. */
@@ -107,7 +133,7 @@ export class PodSyncState {
 
   /** The overdue request has settled. */
   release(): void {
-    this.settle(this.wait);
+    this.settle(this.wait, this.since);
   }
 
   endWait(): void {

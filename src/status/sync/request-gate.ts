@@ -47,6 +47,7 @@ export class RequestGate {
   readonly #limiter: RateLimiter | undefined;
   readonly #underWay = new Set<UnderWay>();
   /** Wall-clock time, only to be shown. */
+  #pausedSince = 0;
   #pausedUntil = 0;
   #pauseEndsAt = 0;
   #cancelPause: CancelTimer | undefined;
@@ -65,6 +66,11 @@ export class RequestGate {
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
   get pausedUntil(): number | undefined {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
+  }
+
+  /** When the pause of the whole client began, in milliseconds since the epoch; undefined while there is none. */
+  get pausedSince(): number | undefined {
+    return this.#cancelPause === undefined ? undefined : this.#pausedSince;
   }
 
   /** How long the whole client still waits, in milliseconds; undefined when it does not. */
@@ -104,6 +110,7 @@ export class RequestGate {
   pause(ms: number): void {
     const { clock } = this.#options;
     if (this.#aborted || ms <= (this.pauseLeftMs ?? -1)) return;
+    if (this.#cancelPause === undefined) this.#pausedSince = clock.now();
     this.#cancelPause?.();
     this.#pausedUntil = clock.now() + ms;
     this.#pauseEndsAt = clock.elapsed() + ms;

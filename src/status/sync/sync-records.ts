@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { failureInWords } from '../../client/resources/api-problem.ts';
@@ -7,7 +7,7 @@ import type { Verb } from '../events/status-manager-events.ts';
 import type { PodStatusReader } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
-import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
+import { type Afterwards, PodSyncState, type Since } from './pod-sync-state.ts';
 import { askedMs, backoff, type RequestFailure, Throttling } from './request-failure.ts';
 import {
   type Acknowledged,
@@ -33,7 +33,7 @@ export interface SyncRecordsOptions {
   readonly podStatuses: PodStatusReader;
   readonly agent: AgentView;
   readonly copies: ApiCopies;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly random: () => number;
 }
 
@@ -111,7 +111,7 @@ export class SyncRecords {
     const state = this.#ensureState(podUID);
     const { wait, fetch, inDoubt } = state;
     const waitsOn = wait && isWaitOnCopy(wait) && this.#isDealtWith(podUID, wait) ? wait : undefined;
-    state.begin();
+    state.begin(this.#now());
     return { fetch, inDoubt, waitsOn };
   }
 
@@ -139,6 +139,7 @@ export class SyncRecords {
   /** What follows from a sync that has ended. `pauseLeftMs`: what is left of the pause of the whole client, if there is one. */
   settle(podUID: string, outcome: SyncOutcome, pauseLeftMs: number | undefined): SyncEffect[] {
     const state = this.#ensureState(podUID);
+    const before = state.waitedSince;
     if ('version' in outcome) state.attempt(outcome.version);
     const effects: SyncEffect[] = [];
     const entryDropped = this.#noteDroppedEntry(state);
@@ -148,7 +149,8 @@ export class SyncRecords {
     if ('failure' in outcome && outcome.failure.settled !== undefined) state.settleOverdue(wait);
     else {
       effects.push(...this.#next(podUID, state));
-      state.settle(wait);
+      // a pod that was read, and is still what it waited on, has waited all along
+      state.settle(wait, outcome.kind === 'waits-on' && before !== undefined ? before : this.#now());
     }
     this.#tidy(podUID);
     effects.push({ kind: 'changed', podUID });
@@ -195,6 +197,11 @@ export class SyncRecords {
     agent.forget(podUID);
     this.#states.get(podUID)?.forget();
     this.#tidy(podUID);
+  }
+
+  #now(): Since {
+    const { clock } = this.#options;
+    return { at: clock.now(), elapsed: clock.elapsed() };
   }
 
   #ensureState(podUID: string): PodSyncState {

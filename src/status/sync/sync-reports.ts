@@ -64,7 +64,7 @@ export class SyncReports {
     podUID: string,
     entry: VersionedPodStatus | undefined,
     { errorClass, error, attempts, retryInMs }: SyncFailure,
-    problem: PodProblem | undefined,
+    known: Pick<PodProblem, 'kind' | 'since' | 'help'> | undefined,
   ): void {
     const { clock, events, logger, metrics } = this.#options;
     if (retryInMs !== undefined) metrics.increment('pod_status_manager_retries_total', { error_class: errorClass });
@@ -78,7 +78,7 @@ export class SyncReports {
       podNamespace,
       podName,
       errorClass,
-      ...problemFields({ attempt: attempts, ...problem }, clock.now()),
+      ...problemFields({ attempt: attempts, ...known }, clock.now()),
     };
     logger.warn({ ...fields, retryInMs }, 'a pod could not be brought up to date');
     const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };

@@ -1,4 +1,3 @@
-import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -170,7 +169,7 @@ export class SyncWorker {
     if (finding.kind === 'nothing') return;
     if (finding.kind === 'over') {
       this.#options.logger.info(
-        this.#fieldsOf(podUID),
+        this.#options.cache.fieldsOf(podUID),
         'the pod is no longer there and nothing of it runs; its status is dropped',
       );
       this.forget(podUID, 'over');
@@ -194,7 +193,7 @@ export class SyncWorker {
     const { problems, logger } = this.#options;
     const problem = problems.noteRepair(podUID);
     if (problem?.kind !== 'fought-over') return;
-    const fields = { ...this.#fieldsOf(podUID), ...problemFields(problem, this.#context.clock.now()) };
+    const fields = { ...this.#options.cache.fieldsOf(podUID), ...problemFields(problem, this.#context.clock.now()) };
     logger.warn(fields, 'another writer changes the status of a pod again and again');
   }
 
@@ -215,7 +214,7 @@ export class SyncWorker {
       .catch((error: unknown) => this.#unforeseen(podUID, error))
       .then((outcome) => this.#settle(turn, outcome))
       .catch((err: unknown) =>
-        this.#options.logger.error({ err, ...this.#fieldsOf(podUID) }, 'a settled sync could not be recorded'),
+        this.#options.logger.error({ err, ...this.#options.cache.fieldsOf(podUID) }, 'a settled sync could not be recorded'),
       );
     return true;
   }
@@ -231,7 +230,7 @@ export class SyncWorker {
   }
 
   #unforeseen(podUID: string, error: unknown): SyncOutcome {
-    this.#options.logger.error({ err: error, ...this.#fieldsOf(podUID) }, 'a sync failed in an unforeseen way');
+    this.#options.logger.error({ err: error, ...this.#options.cache.fieldsOf(podUID) }, 'a sync failed in an unforeseen way');
     const version = this.#context.podStatuses.get(podUID)?.version ?? 0;
     return { kind: 'failed', failure: new RequestFailure('patch', 'broken-answer', error), version, resourceVersion: undefined };
   }
@@ -298,21 +297,17 @@ export class SyncWorker {
 
   #failed(podUID: string, failure: SyncFailure): void {
     const { reports, problems } = this.#options;
-    reports.failed(podUID, this.#context.podStatuses.get(podUID), failure, problems.of(podUID));
+    reports.failed(podUID, this.#context.podStatuses.get(podUID), failure, problems.ofRequests(podUID));
   }
 
   #ended(podUID: string, how: 'recreated' | 'deleted'): void {
-    const { logger } = this.#options;
-    const fields = this.#fieldsOf(podUID);
-    if (how === 'deleted') logger.info(fields, 'the pod is no more; its status is dropped');
+    const { logger, problems } = this.#options;
+    const fields = this.#options.cache.fieldsOf(podUID);
+    // an agent that goes on setting statuses of such a pod is told once
+    if (problems.wasRecreated(podUID)) logger.debug(fields, 'the status of a pod whose name another one has is dropped again');
+    else if (how === 'deleted') logger.info(fields, 'the pod is no more; its status is dropped');
     else logger.warn(fields, 'the pod was deleted and another one has its name; its status was not written and is dropped');
     this.forget(podUID, how);
-  }
-
-  /** What names the pod in a log line. */
-  #fieldsOf(podUID: string): PodFields {
-    const { podName, podNamespace } = this.#context.podStatuses.get(podUID) ?? {};
-    return podFields({ uid: podUID, name: podName, namespace: podNamespace });
   }
 
   #retryLater(podUID: string, afterMs: number): void {
@@ -325,7 +320,10 @@ export class SyncWorker {
   /** An injected part that throws costs this pod this look, and costs no other pod anything. */
   #guarded<T>(podUID: string, look: () => T): T | undefined {
     return callGuarded(look, (err) =>
-      this.#options.logger.error({ err, ...this.#fieldsOf(podUID) }, 'a pod could not be looked at; the next batch looks again'),
+      this.#options.logger.error(
+        { err, ...this.#options.cache.fieldsOf(podUID) },
+        'a pod could not be looked at; the next batch looks again',
+      ),
     );
   }
 }

@@ -194,7 +194,8 @@ const startRows: readonly AgentRow[] = [
   },
 ];
 
-const rights = 'Give the user that the message names the right that it names; deploy/rbac.yaml has all that are needed.';
+const rights =
+  "Give this agent's user the right that is missing: the message names both. deploy/rbac.yaml has all that an agent needs.";
 
 const serverRows: readonly AgentRow[] = [
   {

@@ -115,6 +115,8 @@ export const managerRows: readonly ManagerRow[] = [
       const pod = await stuck.create();
       await stuck.server.admin.deletePod(stuck.namespace, 'web', { gracePeriodSeconds: 0 });
       stuck.manager.setPodStatus(pod, { phase: 'Running' });
+      await pollUntil('it is found to be gone', () => stuck.manager.explain(pod.metadata.uid).phase === 'gone');
+      await stuck.clock.advance(10_000);
     },
   },
   {
@@ -193,6 +195,7 @@ export const managerRows: readonly ManagerRow[] = [
     logWords: false,
     log: { message: 'another writer changes the status of a pod again and again' },
     help: 'Find the other writer: managedFields of the pod name it (kubectl get pod -o yaml --show-managed-fields).',
+    retried: false,
     arrange: async (stuck) => {
       const pod = await stuck.create();
       await stuck.written(pod, { phase: 'Running', message: 'ours' });
@@ -227,7 +230,7 @@ export const managerRows: readonly ManagerRow[] = [
     kind: 'quarantined',
     words: 'status.qosClass',
     log: { message: 'a pod could not be brought up to date' },
-    help: 'Set a status that the apiserver takes: the message names what it refuses. It is tried again when the status or the pod changes.',
+    help: 'Let the agent, or its provider, give a status that the apiserver takes: the message names what it refuses.',
     retried: false,
     arrange: async (stuck) => {
       const pod = await stuck.create();

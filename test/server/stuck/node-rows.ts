@@ -31,7 +31,8 @@ export const refusal = (code: number, reason: string, message: string, retryAfte
 const notInStep = { message: 'the node could not be kept in step' };
 const noPods = { message: 'listing or watching failed' };
 
-const rights = 'Give the user that the message names the right that it names; deploy/rbac.yaml has all that are needed.';
+const rights =
+  "Give this agent's user the right that is missing: the message names both. deploy/rbac.yaml has all that an agent needs.";
 const wrongCA =
   'Put the CA of this server into the kubeconfig: its certificate is of another one. Or a proxy answers in its place.';
 

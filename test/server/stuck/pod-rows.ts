@@ -28,7 +28,7 @@ export const statusRows: readonly NodeRow[] = [
     kind: 'forbidden',
     words: 'cannot patch resource "pods/status"',
     log: notWritten,
-    help: 'Give the user that the message names the right that it names; deploy/rbac.yaml has all that are needed.',
+    help: "Give this agent's user the right that is missing: the message names both. deploy/rbac.yaml has all that an agent needs.",
     arrange: (stuck) =>
       refuseStatus(stuck, refusal(403, 'Forbidden', 'pods "web" is forbidden: User "agent" cannot patch resource "pods/status"')),
   },
@@ -49,7 +49,7 @@ export const statusRows: readonly NodeRow[] = [
     kind: 'quarantined',
     words: 'status.phase: Unsupported value',
     log: notWritten,
-    help: 'Set a status that the apiserver takes: the message names what it refuses. It is tried again when the status or the pod changes.',
+    help: 'Let the agent, or its provider, give a status that the apiserver takes: the message names what it refuses.',
     retried: false,
     arrange: (stuck) => refuseStatus(stuck, refusal(422, 'Invalid', 'Pod "web" is invalid: status.phase: Unsupported value')),
   },

@@ -43,6 +43,13 @@ describe('problem', () => {
     expect(podProblem('web', { message: 'x'.repeat(5000) }).message).toHaveLength(600);
   });
 
+  it('hides credentials', () => {
+    const message = 'POST https://admin:hunter2@cloud.example/v1?token=abc&x=1 (Authorization: Bearer abcdefghijklmnop)';
+    expect(podProblem('web', { message }).message).toBe(
+      'POST https://(hidden)@cloud.example/v1?token=(hidden)&x=1 (Authorization: Bearer (hidden))',
+    );
+  });
+
   it('notes each problem of no pod, and one pod of each kind: the one that has had it longest', () => {
     const problems = [
       { kind: 'forbidden', message: 'the Lease could not be renewed: no', attempt: 3, retryAt: now + 500 },
@@ -65,7 +72,9 @@ describe('problem', () => {
   });
 
   it('gives a log line durations', () => {
-    expect(problemFields(podProblem('web'), now)).toEqual({ attempt: 2, failingForMs: 7000, retryInMs: 6000 });
+    expect(problemFields(podProblem('web'), now)).toEqual({
+      ...{ problemKind: 'create-pod', attempt: 2, failingForMs: 7000, retryInMs: 6000 },
+    });
   });
 
   it.each([

@@ -61,6 +61,7 @@ const table: Readonly<Record<string, [Operation, Readonly<Record<State, unknown>
   flush: [(m) => m.flush({ timeoutMs: 5 }), { ...untilStop({ held: [] }), idle: 'ERR_NOT_STARTED' }],
   getPodStatus: [(m) => m.getPodStatus(uid)?.phase, always('Running')],
   explain: [(m) => m.explain(uid).phase, { idle: 'not-started', running: 'in-sync', stopping: 'in-flight', stopped: 'in-sync' }],
+  problems: [(m) => m.problems(), always([])],
   snapshot: [(m) => m.snapshot().state, { idle: 'idle', running: 'running', stopping: 'stopping', stopped: 'stopped' }],
   getPodResizeConditions: [(m) => m.resizes.getPodResizeConditions(uid), always([])],
   isPodResizeDeferred: [(m) => m.resizes.isPodResizeDeferred(uid), always(false)],

@@ -37,7 +37,7 @@ describe('NodeAgent.explain', () => {
     const { problem, problems } = agent.explain(world.pod('web')?.metadata?.uid ?? '');
     expect(problems.map(({ kind }) => kind)).toEqual(['image-not-found', 'readiness-probe']);
     expect(problem).toBe(problems[0]);
-    expect(agent.snapshot().problems).toEqual([problem]);
+    expect(agent.snapshot().problems).toEqual(problems);
     expect(agent.snapshot().pods?.[0]?.problem).toEqual(problem);
     expect(JSON.parse(JSON.stringify(problem))).toMatchObject({ kind: 'image-not-found', podName: 'web' });
     await world.through(agent.stop());

@@ -120,7 +120,12 @@ describe('the problems of a status manager', () => {
     const pod = h.publish(testPod());
     h.client.store.delete('new', 'foo', { gracePeriodSeconds: 0 });
     await h.set(pod, { phase: 'Running' });
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'gone', problem: { kind: 'gone', ...names } });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'gone', problem: undefined });
+    await h.clock.advance(10_000);
+    expect(h.manager.explain(uid)).toMatchObject({
+      phase: 'gone',
+      problem: { kind: 'gone', since: h.clock.now() - 10_000, ...names },
+    });
   });
 
   it('say what has become of a pod that was deleted as it should be, without a problem', async () => {
@@ -173,8 +178,8 @@ describe('the problems of a status manager', () => {
     }
     expect(kinds).toEqual([undefined, undefined, 'fought-over', 'fought-over']);
     expect(lines.filter(([message]) => message.startsWith('another writer'))).toMatchObject([
-      ['another writer changes the status of a pod again and again', { ...names, attempt: 3 }],
-      ['another writer changes the status of a pod again and again', { ...names, attempt: 4 }],
+      ['another writer changes the status of a pod again and again', { ...names, problemKind: 'fought-over' }],
+      ['another writer changes the status of a pod again and again', { ...names, problemKind: 'fought-over' }],
     ]);
     await h.batch();
     await h.batch();
@@ -208,5 +213,83 @@ describe('the problems of a status manager', () => {
     expect([problems.length, problemCount, notes.length]).toEqual([1000, 1100, 1]);
     expect(notes[0]).toMatch(/\(1100 pods have such a problem\)$/);
     expect(problems[0]?.message.length).toBeLessThanOrEqual(600);
+  });
+
+  it('are not made of an ordinary request of a pod that was quiet for long', async () => {
+    const h = new Harness({ requestTimeoutMs: 60_000 });
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Running' });
+    await h.clock.advance(3_600_000);
+    h.client.hold('get');
+    h.client.hold('patch');
+    h.rival(pod, { phase: 'Pending' });
+    h.observe(pod);
+    await h.clock.advance(1);
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-flight', problem: undefined });
+    await h.clock.advance(9_999);
+    expect(h.manager.snapshot().problems).toMatchObject([{ kind: 'no-answer', since: h.clock.now() - 10_000 }]);
+  });
+
+  it('of a status that was refused stay when a probe tells of another container, and go with the pod', async () => {
+    const h = new Harness();
+    const never = testPod({ spec: { containers: [{ name: 'c' }, { name: 'd' }], restartPolicy: 'Never' } });
+    const pod = h.publish(never);
+    const d = { ...container({ running: {} }), name: 'd', containerID: 'x://d' };
+    await h.set(pod, { phase: 'Running', containerStatuses: [container({ terminated: { exitCode: 0 } }), d] });
+    await h.set(pod, { phase: 'Running', containerStatuses: [container({ running: {} }), d] });
+    h.manager.setContainerReadiness(uid, 'x://d', true);
+    expect(h.manager.explain(uid).problem).toMatchObject({ kind: 'status-refused', attempt: 1 });
+    h.manager.removeOrphanedStatuses(new Set());
+    h.podManager.removePod(pod);
+    expect(h.manager.snapshot().problems).toEqual([]);
+  });
+
+  it('say the same in explain and in the snapshot while all requests wait', async () => {
+    const h = new Harness({ concurrency: 1 });
+    const never = h.publish(testPod({ spec: { containers: [{ name: 'c' }], restartPolicy: 'Never' } }));
+    await h.set(never, { phase: 'Running', containerStatuses: [container({ terminated: { exitCode: 0 } })] });
+    await h.set(never, { phase: 'Running', containerStatuses: [container({ running: {} })] });
+    h.client.failNext('patch', { code: 429, times: 9 });
+    await h.set(h.publish(numberedPod(1)), { phase: 'Running' });
+    expect(h.manager.snapshot().pausedUntil).toBeDefined();
+    expect(
+      h.manager
+        .snapshot()
+        .problems.map(({ kind }) => kind)
+        .sort(),
+    ).toEqual(['status-refused', 'throttled']);
+  });
+
+  it('are all in problems(), beyond what a snapshot lists', () => {
+    const h = new Harness();
+    for (let n = 0; n < 1100; n++) h.manager.setPodStatus(numberedPod(n), { phase: 'Failed', reason: 'Evicted' });
+    expect(h.manager.problems()).toHaveLength(1100);
+  });
+
+  it('tell in the log once of a pod whose status is set again and again though another one has its name', async () => {
+    const { logger, lines } = logged();
+    const h = new Harness({ logger });
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Running' });
+    h.client.store.delete('new', 'foo', { gracePeriodSeconds: 0 });
+    h.client.store.put(testPod({ metadata: { uid: 'other' } }));
+    for (const message of ['one', 'two', 'three']) await h.set(pod, { message });
+    const since = h.manager.explain(uid).problem?.since;
+    await h.clock.advance(5000);
+    await h.set(pod, { message: 'four' });
+    expect(h.manager.explain(uid).problem?.since).toBe(since);
+    expect(lines.filter(([message]) => message.startsWith('the pod was deleted and another one'))).toHaveLength(1);
+  });
+
+  it('of a pod whose written status another writer has changed are none yet, but explain does not call it in sync', async () => {
+    const h = new Harness({ subscribed: false });
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'ours' });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    expect(h.manager.explain(uid)).toMatchObject({
+      differs: ['/message'],
+      reason: expect.stringContaining('another writer has changed it since'),
+    });
   });
 });
