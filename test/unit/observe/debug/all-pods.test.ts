@@ -64,6 +64,19 @@ describe('a pod that only the node knows', () => {
     expect(await debug.pod('stuck')).toMatchObject({ row: { problem }, otherProblems: [] });
   });
 
+  it('shows two problems of one kind, and one that is told twice once', async () => {
+    const node = new ToldNode();
+    await using debug = await DebugHarness.start({ node });
+    const ofImage = (name: string) => ({
+      ...problem,
+      kind: 'image-not-found',
+      message: `the image "${name}" of the container ${name} could not be pulled: ${name}: not found`,
+    });
+    node.explained = { namespace: 'ns', name: 'stuck-pod', problems: [ofImage('one'), ofImage('two'), ofImage('one')] };
+    const { row, otherProblems } = await debug.pod('stuck');
+    expect([row.problem, ...otherProblems]).toEqual([ofImage('one'), ofImage('two')]);
+  });
+
   it('keeps the time at which it was first told of, where nobody says since when', async () => {
     const node = new ToldNode();
     await using debug = await DebugHarness.start({ node });
