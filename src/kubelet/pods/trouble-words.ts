@@ -148,10 +148,39 @@ export function containerWords(
   return { ...(missing ?? helped(known?.kind ?? 'container')), message: `${what}: ${message}` };
 }
 
-/** What a registry says of an image, without the parts of the name: they may be words of their own, such as `authorization`. */
+/** What a registry says of an image, without the image's names: they may hold words of their own, such as `authorization`. */
 function withoutName(message: string, image: string): string {
-  const parts = image.split(/[/:@]/).filter((part) => part !== '');
-  return parts.reduce((text, part) => text.replaceAll(part, ''), message);
+  return namesOfImage(image).reduce(withoutWhole, message);
+}
+
+/** The reference and what begins it, the longest first, and as requests and runtimes write it. None of them is a plain word. */
+function namesOfImage(image: string): readonly string[] {
+  const [tagged = ''] = image.split('@', 1);
+  const colon = tagged.indexOf(':', tagged.lastIndexOf('/') + 1);
+  const [named, tag] = colon < 0 ? [tagged, ''] : [tagged.slice(0, colon), tagged.slice(colon + 1)];
+  const slash = named.indexOf('/');
+  const host = slash < 0 ? '' : named.slice(0, slash);
+  const [hostName = ''] = host.split(':', 1);
+  const inRequests = [`v2/${named.slice(slash + 1)}`, `manifests/${tag}`];
+  const names = [image, tagged, named, ...inRequests, `library/${named}`, `"${named}"`, host, hostName];
+  return names.filter((name) => /[/:@."]/.test(name));
+}
+
+/** `message` without `name`, where that is no part of a longer word. */
+function withoutWhole(message: string, name: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = message.indexOf(name); at >= 0; at = message.indexOf(name, at + name.length)) {
+    const end = at + name.length;
+    if (isLetter(message.charAt(at - 1)) || isLetter(message.charAt(end))) continue;
+    parts.push(message.slice(from, at));
+    from = end;
+  }
+  return [...parts, message.slice(from)].join(' ');
+}
+
+function isLetter(character: string): boolean {
+  return /^\w$/.test(character);
 }
 
 /** The kinds of a container that ends again and again. */

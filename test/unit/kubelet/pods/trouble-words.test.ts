@@ -44,6 +44,26 @@ describe('the words for a container that cannot be started', () => {
     expect(containerWords(pod, { name: 'app', image }, failure, undefined).kind).toBe('image-not-found');
   });
 
+  it.each([
+    ['ghcr.io/acme/auth:1', 'failed to authorize: failed to fetch token: 401 Unauthorized', 'image-credentials'],
+    ['reg/o:1', 'failed to resolve reference "reg/o:1": reg/o:1: not found', 'image-not-found'],
+    ['reg/found', 'reg/found:latest: not found', 'image-not-found'],
+    ['not', 'failed to pull "not": docker.io/library/not:latest: not found', 'image-not-found'],
+    ['denied', 'Back-off pulling image "denied": docker.io/library/denied:latest: not found', 'image-not-found'],
+    ['denied', 'pull access denied', 'image-credentials'],
+    ['forbidden.example:5000/a@sha256:0a', 'dial tcp: lookup forbidden.example: no such host', 'image-pull'],
+    [
+      'registry.example/denied/app:forbidden',
+      'HEAD https://registry.example/v2/denied/app/manifests/forbidden: 404 Not Found',
+      'image-not-found',
+    ],
+    ['', 'not found', 'image-not-found'],
+    ['::', 'not found', 'image-not-found'],
+  ])('take the name %j alone out of what a registry says: %s', (image, message, kind) => {
+    const failure = { reason: 'ErrImagePull', message };
+    expect(containerWords(pod, { name: 'app', image }, failure, undefined).kind).toBe(kind);
+  });
+
   it('take no name of a container for a pattern', () => {
     const { message } = containerWords(pod, { name: '$&' }, { reason: 'RunContainerError', message: 'no' }, undefined);
     expect(message).toBe('the container $& could not be started: no');
