@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { errorText, isStatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { networkNotReadyMessage } from '../../node/workers/pod-lanes.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { TroubleWords } from './pod-troubles.ts';
@@ -17,6 +18,10 @@ interface LastEnd {
 const deepestCause = 8;
 const longestEnd = 300;
 const mostErrors = 3;
+/** So deep are errors looked for that hold several. */
+const deepestErrors = 2;
+
+// What was thrown may be anything: words are made of what can be read of it, and no function here throws in its place.
 
 /** What a pod needs before its containers could not be made: network, cgroup, volumes. */
 export function preparationWords(pod: Pod, error: unknown): TroubleWords {
@@ -25,7 +30,8 @@ export function preparationWords(pod: Pod, error: unknown): TroubleWords {
   if (text.startsWith(cgroupText)) {
     return { ...helped('pod-cgroup'), message: `the cgroup of the pod could not be made: ${causeText(error)}` };
   }
-  return { ...volumeWords(pod, error, text), message: `the volumes of the pod could not be mounted: ${text}` };
+  const kind = callGuarded(() => volumeWords(pod, error, text), ignoreFailure) ?? helped('volume');
+  return { ...kind, message: `the volumes of the pod could not be mounted: ${text}` };
 }
 
 export const cgroupText = 'unable to ensure pod container exists';
@@ -64,17 +70,24 @@ function missingWords({ metadata }: Pod, text: string): KindAndHelp | undefined 
 /** The sandbox could not be made, or what may not go on could not be ended. */
 export function syncWords(error: unknown): TroubleWords {
   const text = errorText(error);
-  if (isRuntimeAway(error)) return { ...helped('runtime-down'), message: `the container runtime did not answer: ${text}` };
-  if (!text.includes('pod sandbox')) return { ...helped('sync'), message: `the pod could not be synced: ${callText(error)}` };
-  const words = causeText(error);
-  const kind = /\bcni\b|network/i.test(words) ? 'sandbox-network' : 'sandbox';
-  return { ...helped(kind), message: `the sandbox of the pod could not be made: ${words}` };
+  const words = (): TroubleWords => {
+    if (isRuntimeAway(error)) return { ...helped('runtime-down'), message: `the container runtime did not answer: ${text}` };
+    if (!text.includes('pod sandbox')) return { ...helped('sync'), message: `the pod could not be synced: ${callText(error)}` };
+    const cause = causeText(error);
+    const kind = /\bcni\b|network/i.test(cause) ? 'sandbox-network' : 'sandbox';
+    return { ...helped(kind), message: `the sandbox of the pod could not be made: ${cause}` };
+  };
+  return callGuarded(words, ignoreFailure) ?? { ...helped('sync'), message: `the pod could not be synced: ${text}` };
 }
 
 /** A pod that is to end could not be ended. */
 export function endWords(error: unknown): TroubleWords {
-  const kind = isRuntimeAway(error) ? 'runtime-down' : 'pod-end';
-  return { ...helped(kind), message: `the pod could not be ended: ${callText(error)}` };
+  const told = (kind: HelpedKind, text: string): TroubleWords => ({
+    ...helped(kind),
+    message: `the pod could not be ended: ${text}`,
+  });
+  const words = (): TroubleWords => told(isRuntimeAway(error) ? 'runtime-down' : 'pod-end', callText(error));
+  return callGuarded(words, ignoreFailure) ?? told('pod-end', errorText(error));
 }
 
 /** What a pod that runs no more has left could not be removed. */
@@ -221,15 +234,19 @@ function deepest(error: unknown, fits: (one: unknown) => boolean): unknown {
   return undefined;
 }
 
-/** What an error says; that of a call to the runtime with the name of the call. */
-function callText(error: unknown): string {
-  const several = deepest(error, (one) => one instanceof AggregateError);
-  if (several instanceof AggregateError) return several.errors.slice(0, mostErrors).map(callText).join('; ');
+/** What an error says; that of a call to the runtime with the name of the call. An error may hold itself. */
+function callText(error: unknown, depth = 0): string {
+  const several = depth < deepestErrors ? deepest(error, (one) => one instanceof AggregateError) : undefined;
+  if (several instanceof AggregateError && several.errors.length > 0) {
+    const texts = several.errors.slice(0, mostErrors).map((one) => callText(one, depth + 1));
+    return texts.join('; ');
+  }
   const found = deepest(error, (one) => isRuntimeError(one));
   return isRuntimeError(found) ? `${found.call} failed: ${errorText(found)}` : errorText(error);
 }
 
 /** What the error behind this one says. */
 function causeText(error: unknown): string {
-  return errorText(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  const cause: unknown = callGuarded(() => (error instanceof Error ? error.cause : undefined), ignoreFailure);
+  return errorText(cause ?? error);
 }

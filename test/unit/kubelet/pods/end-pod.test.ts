@@ -192,4 +192,18 @@ describe('a runtime that fails', () => {
     await world.end(pod);
     expect(world.calls).toContain('removePod');
   });
+
+  it('is told of in its own words, also where its error cannot be read to the end', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    const error = Object.defineProperty(new Error('busy'), 'cause', {
+      get: () => {
+        throw new Error('no cause for you');
+      },
+    });
+    Object.assign(world.runtime, { stopPodSandbox: () => Promise.reject(error) });
+    await expect(world.end(pod)).rejects.toThrow('error killing terminating pod: busy');
+    expect(world.syncer.troubles.of('web').get('end')?.message).toBe('the pod could not be ended: busy');
+  });
 });

@@ -113,4 +113,31 @@ describe('the words for a pod', () => {
     expect(cleanUpWords(new Error('no')).message).toBe('what the pod has left could not be removed: no');
     expect(lateEndWords(5, []).message).toBe('the pod has not ended within its grace period of 5 s');
   });
+
+  it.each([
+    ['preparationWords', (error: unknown) => preparationWords(pod, error), 'the volumes of the pod could not be mounted: busy'],
+    ['syncWords', syncWords, 'the pod could not be synced: busy'],
+    ['endWords', endWords, 'the pod could not be ended: busy'],
+  ])('are plain where the cause of an error cannot be read: %s', (_, words, message) => {
+    const error = Object.defineProperty(new Error('busy'), 'cause', {
+      get: () => {
+        throw new Error('no cause for you');
+      },
+    });
+    expect(words(error)).toMatchObject({ message, help: expect.any(String) });
+    expect(words(new Error('busy', { cause: error })).message).toBe(message);
+  });
+
+  it('end where an error holds itself, or others without end', () => {
+    const itself = new AggregateError([], 'busy');
+    itself.errors.push(itself, itself, itself, itself);
+    for (const { message } of [endWords(itself), syncWords(new Error('x', { cause: itself }))]) {
+      expect(message).toMatch(/^the pod could not be (ended|synced): busy(; busy){0,30}$/);
+    }
+    let deep = new AggregateError([], 'busy');
+    for (let n = 0; n < 20_000; n += 1) deep = new AggregateError([deep], 'busy');
+    expect(endWords(deep).message).toBe('the pod could not be ended: busy');
+    const none = Object.assign(new AggregateError([], 'busy'), { errors: undefined });
+    expect(endWords(none).message).toBe('the pod could not be ended: busy');
+  });
 });
