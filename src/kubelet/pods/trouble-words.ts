@@ -95,10 +95,9 @@ export function cleanUpWords(error: unknown): TroubleWords {
   return { ...helped('clean-up'), message: `what the pod has left could not be removed: ${errorText(error)}` };
 }
 
-/** A hook `preStop` failed. Its container is ended all the same. */
-export function preStopWords(containerName: string, error: unknown): TroubleWords {
-  const message = `the preStop hook of the container ${containerName} failed: ${errorText(error)}`;
-  return { ...helped('pre-stop-hook'), message };
+/** A hook `preStop` failed. Its container is ended all the same. `why`: without what the hook is and what it said. */
+export function preStopWords(containerName: string, why: string): TroubleWords {
+  return { ...helped('pre-stop-hook'), message: `the preStop hook of the container ${containerName} failed: ${why}` };
 }
 
 /** A pod takes longer to end than it may. */
