@@ -78,8 +78,8 @@ export class AgentPodSyncer implements PodSyncer {
     };
     this.#deadlines = new ActiveDeadlines({ ...options, requestSync });
     this.#statuses = new AgentPodStatuses({ ...options, failures: this.#failures, deadlines: this.#deadlines });
-    const hookFailed = (pod: Pod, containerName: string, error: unknown): void =>
-      troubles.failed(pod, `preStop ${containerName}`, preStopWords(containerName, error));
+    const hookFailed = (pod: Pod, containerName: string, why: string): void =>
+      troubles.failed(pod, `preStop ${containerName}`, preStopWords(containerName, why));
     this.#containerKiller = new ContainerKiller({ ...options, hooks, hookFailed });
     this.#killer = new PodKiller({ runtime: options.runtime, containers: this.#containerKiller });
     this.#preparation = new PodPreparation(options);

@@ -12,7 +12,7 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KillReason } from '../actions/pod-actions.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import { recordContainerEvent } from './container-events.ts';
-import type { LifecycleHooks } from './lifecycle-hooks.ts';
+import { HookError, type LifecycleHooks } from './lifecycle-hooks.ts';
 
 export interface PodKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopPodSandbox'>;
@@ -100,8 +100,8 @@ export interface ContainerKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopContainer'>;
   readonly hooks: LifecycleHooks;
   readonly eventRecorder: EventRecorder;
-  /** Told of each hook that failed. It does not throw. */
-  readonly hookFailed: (pod: Pod, containerName: string, error: unknown) => void;
+  /** Told of each hook that failed, and why, without what the hook is and what it said. It does not throw. */
+  readonly hookFailed: (pod: Pod, containerName: string, why: string) => void;
   readonly clock: SteadyClock;
   readonly logger: Logger;
 }
@@ -211,18 +211,20 @@ export class ContainerKiller {
     signal.throwIfAborted();
   }
 
-  /** Never rejects. What a hook says is not told in the event, which everybody reads. */
+  /** Never rejects. What a hook is and what it says is told nowhere: it may be secret. */
   async #hook(request: KillRequest, handler: NonNullable<NonNullable<Container['lifecycle']>['preStop']>, signal: AbortSignal) {
     const { hooks, eventRecorder, hookFailed, logger } = this.#options;
     const { pod, container, containerName, containerID, podIP } = request;
     try {
       await hooks.run({ pod, container: container as Container, containerID, handler, podIP }, signal);
-    } catch (err) {
+    } catch (error) {
       if (signal.aborted) return;
+      const why = error instanceof HookError ? error.brief : 'it could not be run';
+      const err = new Error(why);
       logger.warn({ err, ...podFields(pod.metadata), containerName, containerID }, 'the hook preStop of a container failed');
       const event = { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', containerID } as const;
       recordContainerEvent(eventRecorder, pod, containerName, event);
-      hookFailed(pod, containerName, err);
+      hookFailed(pod, containerName, why);
     }
   }
 

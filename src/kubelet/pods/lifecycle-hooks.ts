@@ -10,7 +10,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import { probeHeaders, requestPath } from '../../node/probes/http-probe.ts';
 import { containerPort } from '../../node/probes/network-prober.ts';
-import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 
 export type LifecycleHandler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
 
@@ -30,6 +30,18 @@ export interface LifecycleHooksOptions {
   readonly clock: Clock;
 }
 
+/** A hook has failed. Its message has the kubelet's words: with the command, its output, and the path of the request. */
+export class HookError extends Error {
+  /** Why, without what the hook is and what it said: that may be secret. */
+  readonly brief: string;
+
+  constructor(message: string, brief: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'HookError';
+    this.brief = brief;
+  }
+}
+
 const decoder = new TextDecoder();
 
 /** So much of what a command says is told, in bytes of each of its outputs: it is kept, and becomes part of the pod's status. */
@@ -43,7 +55,7 @@ export class LifecycleHooks {
     this.#options = options;
   }
 
-  /** Resolves once the hook has succeeded. Rejects with a message in the kubelet's words, or with the signal's reason. */
+  /** Resolves once the hook has succeeded. Rejects with a `HookError`, or with the signal's reason. */
   async run(request: HookRequest, signal: AbortSignal): Promise<void> {
     const { container, handler, pod } = request;
     const of = `for Container ${JSON.stringify(container.name)} in Pod ${JSON.stringify(podText(pod))} failed - error:`;
@@ -53,29 +65,37 @@ export class LifecycleHooks {
         await requestHook(addressOf(request, handler.httpGet), signal);
       } catch (error) {
         signal.throwIfAborted();
-        throw new Error(`HTTP lifecycle hook (${handler.httpGet.path ?? ''}) ${of} ${errorText(error)}`, { cause: error });
+        const text = `HTTP lifecycle hook (${handler.httpGet.path ?? ''}) ${of} ${errorText(error)}`;
+        const code = errorCodeOf(error);
+        throw new HookError(
+          text,
+          code === undefined ? 'the request could not be made' : `the request failed with ${code}`,
+          error,
+        );
       }
     } else if (handler.sleep) {
       await sleep(this.#options.clock, handler.sleep.seconds * 1000, signal);
       signal.throwIfAborted();
-    } else throw new Error('Cannot run handler: invalid handler');
+    } else throw new HookError('Cannot run handler: invalid handler', 'it is neither a command, a request nor a pause');
   }
 
   async #exec({ containerID }: HookRequest, command: readonly string[], of: string, signal: AbortSignal): Promise<void> {
-    const failed = (why: string, output: string, cause?: unknown): Error =>
-      new Error(`Exec lifecycle hook ([${command.join(' ')}]) ${of} ${why}, message: ${JSON.stringify(output)}`, { cause });
+    const failed = (why: string, output: string): string =>
+      `Exec lifecycle hook ([${command.join(' ')}]) ${of} ${why}, message: ${JSON.stringify(output)}`;
     let result: Awaited<ReturnType<ContainerRuntime['execSync']>>;
     try {
       result = await this.#options.runtime.execSync(containerID, command, 0, { signal });
     } catch (error) {
       signal.throwIfAborted();
-      throw failed(errorText(error), '', error);
+      const kind = isRuntimeError(error) ? ` (${error.kind})` : '';
+      throw new HookError(failed(errorText(error), ''), `the runtime did not run the command${kind}`, error);
     }
     const { exitCode, stdout, stderr } = result;
     if (exitCode === 0) return;
     const errors = decoder.decode(stderr.subarray(0, longestHookOutput));
     const output = decoder.decode(stdout.subarray(0, longestHookOutput)) + errors;
-    throw failed(`command '${command.join(' ')}' exited with ${exitCode}: ${errors}`, output);
+    const text = failed(`command '${command.join(' ')}' exited with ${exitCode}: ${errors}`, output);
+    throw new HookError(text, `the command exited with ${exitCode}`);
   }
 }
 

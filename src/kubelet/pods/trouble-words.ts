@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
 import { errorText, isStatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { networkNotReadyMessage } from '../../node/workers/pod-lanes.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { TroubleWords } from './pod-troubles.ts';
@@ -17,6 +18,10 @@ interface LastEnd {
 const deepestCause = 8;
 const longestEnd = 300;
 const mostErrors = 3;
+/** So deep are errors looked for that hold several. */
+const deepestErrors = 2;
+
+// What was thrown may be anything: words are made of what can be read of it, and no function here throws in its place.
 
 /** What a pod needs before its containers could not be made: network, cgroup, volumes. */
 export function preparationWords(pod: Pod, error: unknown): TroubleWords {
@@ -25,7 +30,8 @@ export function preparationWords(pod: Pod, error: unknown): TroubleWords {
   if (text.startsWith(cgroupText)) {
     return { ...helped('pod-cgroup'), message: `the cgroup of the pod could not be made: ${causeText(error)}` };
   }
-  return { ...volumeWords(pod, error, text), message: `the volumes of the pod could not be mounted: ${text}` };
+  const kind = callGuarded(() => volumeWords(pod, error, text), ignoreFailure) ?? helped('volume');
+  return { ...kind, message: `the volumes of the pod could not be mounted: ${text}` };
 }
 
 export const cgroupText = 'unable to ensure pod container exists';
@@ -64,17 +70,24 @@ function missingWords({ metadata }: Pod, text: string): KindAndHelp | undefined 
 /** The sandbox could not be made, or what may not go on could not be ended. */
 export function syncWords(error: unknown): TroubleWords {
   const text = errorText(error);
-  if (isRuntimeAway(error)) return { ...helped('runtime-down'), message: `the container runtime did not answer: ${text}` };
-  if (!text.includes('pod sandbox')) return { ...helped('sync'), message: `the pod could not be synced: ${callText(error)}` };
-  const words = causeText(error);
-  const kind = /\bcni\b|network/i.test(words) ? 'sandbox-network' : 'sandbox';
-  return { ...helped(kind), message: `the sandbox of the pod could not be made: ${words}` };
+  const words = (): TroubleWords => {
+    if (isRuntimeAway(error)) return { ...helped('runtime-down'), message: `the container runtime did not answer: ${text}` };
+    if (!text.includes('pod sandbox')) return { ...helped('sync'), message: `the pod could not be synced: ${callText(error)}` };
+    const cause = causeText(error);
+    const kind = /\bcni\b|network/i.test(cause) ? 'sandbox-network' : 'sandbox';
+    return { ...helped(kind), message: `the sandbox of the pod could not be made: ${cause}` };
+  };
+  return callGuarded(words, ignoreFailure) ?? { ...helped('sync'), message: `the pod could not be synced: ${text}` };
 }
 
 /** A pod that is to end could not be ended. */
 export function endWords(error: unknown): TroubleWords {
-  const kind = isRuntimeAway(error) ? 'runtime-down' : 'pod-end';
-  return { ...helped(kind), message: `the pod could not be ended: ${callText(error)}` };
+  const told = (kind: HelpedKind, text: string): TroubleWords => ({
+    ...helped(kind),
+    message: `the pod could not be ended: ${text}`,
+  });
+  const words = (): TroubleWords => told(isRuntimeAway(error) ? 'runtime-down' : 'pod-end', callText(error));
+  return callGuarded(words, ignoreFailure) ?? told('pod-end', errorText(error));
 }
 
 /** What a pod that runs no more has left could not be removed. */
@@ -82,10 +95,9 @@ export function cleanUpWords(error: unknown): TroubleWords {
   return { ...helped('clean-up'), message: `what the pod has left could not be removed: ${errorText(error)}` };
 }
 
-/** A hook `preStop` failed. Its container is ended all the same. */
-export function preStopWords(containerName: string, error: unknown): TroubleWords {
-  const message = `the preStop hook of the container ${containerName} failed: ${errorText(error)}`;
-  return { ...helped('pre-stop-hook'), message };
+/** A hook `preStop` failed. Its container is ended all the same. `why`: without what the hook is and what it said. */
+export function preStopWords(containerName: string, why: string): TroubleWords {
+  return { ...helped('pre-stop-hook'), message: `the preStop hook of the container ${containerName} failed: ${why}` };
 }
 
 /** A pod takes longer to end than it may. */
@@ -148,10 +160,39 @@ export function containerWords(
   return { ...(missing ?? helped(known?.kind ?? 'container')), message: `${what}: ${message}` };
 }
 
-/** What a registry says of an image, without the parts of the name: they may be words of their own, such as `authorization`. */
+/** What a registry says of an image, without the image's names: they may hold words of their own, such as `authorization`. */
 function withoutName(message: string, image: string): string {
-  const parts = image.split(/[/:@]/).filter((part) => part !== '');
-  return parts.reduce((text, part) => text.replaceAll(part, ''), message);
+  return namesOfImage(image).reduce(withoutWhole, message);
+}
+
+/** The reference and what begins it, the longest first, and as requests and runtimes write it. None of them is a plain word. */
+function namesOfImage(image: string): readonly string[] {
+  const [tagged = ''] = image.split('@', 1);
+  const colon = tagged.indexOf(':', tagged.lastIndexOf('/') + 1);
+  const [named, tag] = colon < 0 ? [tagged, ''] : [tagged.slice(0, colon), tagged.slice(colon + 1)];
+  const slash = named.indexOf('/');
+  const host = slash < 0 ? '' : named.slice(0, slash);
+  const [hostName = ''] = host.split(':', 1);
+  const inRequests = [`v2/${named.slice(slash + 1)}`, `manifests/${tag}`];
+  const names = [image, tagged, named, ...inRequests, `library/${named}`, `"${named}"`, host, hostName];
+  return names.filter((name) => /[/:@."]/.test(name));
+}
+
+/** `message` without `name`, where that is no part of a longer word. */
+function withoutWhole(message: string, name: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = message.indexOf(name); at >= 0; at = message.indexOf(name, at + name.length)) {
+    const end = at + name.length;
+    if (isLetter(message.charAt(at - 1)) || isLetter(message.charAt(end))) continue;
+    parts.push(message.slice(from, at));
+    from = end;
+  }
+  return [...parts, message.slice(from)].join(' ');
+}
+
+function isLetter(character: string): boolean {
+  return /^\w$/.test(character);
 }
 
 /** The kinds of a container that ends again and again. */
@@ -192,15 +233,19 @@ function deepest(error: unknown, fits: (one: unknown) => boolean): unknown {
   return undefined;
 }
 
-/** What an error says; that of a call to the runtime with the name of the call. */
-function callText(error: unknown): string {
-  const several = deepest(error, (one) => one instanceof AggregateError);
-  if (several instanceof AggregateError) return several.errors.slice(0, mostErrors).map(callText).join('; ');
+/** What an error says; that of a call to the runtime with the name of the call. An error may hold itself. */
+function callText(error: unknown, depth = 0): string {
+  const several = depth < deepestErrors ? deepest(error, (one) => one instanceof AggregateError) : undefined;
+  if (several instanceof AggregateError && several.errors.length > 0) {
+    const texts = several.errors.slice(0, mostErrors).map((one) => callText(one, depth + 1));
+    return texts.join('; ');
+  }
   const found = deepest(error, (one) => isRuntimeError(one));
   return isRuntimeError(found) ? `${found.call} failed: ${errorText(found)}` : errorText(error);
 }
 
 /** What the error behind this one says. */
 function causeText(error: unknown): string {
-  return errorText(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  const cause: unknown = callGuarded(() => (error instanceof Error ? error.cause : undefined), ignoreFailure);
+  return errorText(cause ?? error);
 }

@@ -4,7 +4,7 @@ import type { DebugNote, DebugPodRow, DebugProblem } from './debug-api.ts';
 import type { TroubleOfKind } from './debug-notes.ts';
 import type { ToldPart } from './debug-part.ts';
 import type { Counts, PodTable, TableChanges } from './pod-table.ts';
-import { bareProblem, isSameProblem, problemsOf } from './told-problems.ts';
+import { bareProblem, isNear, isSameProblem, problemsOf } from './told-problems.ts';
 
 /** What one of them says of what is wrong, and of pods that the manager has no status of. */
 export type Teller = Pick<ToldPart, 'problems' | 'podsWithoutStatus'> & { readonly kind: DebugNote['of'] };
@@ -126,8 +126,13 @@ export class AllPods {
   #take(all: readonly Teller[], at: number): void {
     const [before, after] = [this.#outside, outsideOf(all, this.#outside, at)];
     this.#outside = after;
+    for (const [podUID, outside] of after) {
+      const known = before.get(podUID);
+      // what was told stays, so that the next look is compared with it
+      if (known !== undefined && isSameOutside(known, outside)) after.set(podUID, known);
+      else if (this.#isFollowed) this.#changed.add(podUID);
+    }
     if (!this.#isFollowed) return;
-    for (const [podUID, outside] of after) if (!isSameOutside(before.get(podUID), outside)) this.#changed.add(podUID);
     for (const podUID of before.keys()) if (!after.has(podUID)) this.#changed.add(podUID);
   }
 }
@@ -169,10 +174,9 @@ function outsideOf(parts: readonly Teller[], before: ReadonlyMap<string, Outside
   return all;
 }
 
-function isSameOutside(a: Outside | undefined, b: Outside): boolean {
+function isSameOutside(a: Outside, b: Outside): boolean {
   return (
-    a !== undefined &&
-    a.since === b.since &&
+    isNear(a.since, b.since) &&
     a.by === b.by &&
     a.name === b.name &&
     a.namespace === b.namespace &&

@@ -142,12 +142,14 @@ function forgottenRow(
   };
 }
 
-/** Each problem once: two parts may tell of the same, the second one in the words of the first. */
+/** Each problem once: two parts may tell of the same, the second one in the words of the first. Two of one kind may be of two containers. */
 function distinct(problems: readonly (Problem | undefined)[]): Problem[] {
   const all: Problem[] = [];
   for (const one of problems) {
     if (one === undefined || all.length >= shownProblems) continue;
-    if (!all.some((known) => known.kind === one.kind || one.message.endsWith(wordsOf(known)))) all.push(bareProblem(one));
+    const isTold = (known: Problem): boolean =>
+      (known.kind === one.kind && known.message === one.message) || one.message.endsWith(wordsOf(known));
+    if (!all.some(isTold)) all.push(bareProblem(one));
   }
   return all;
 }

@@ -58,17 +58,26 @@ export function bareProblem({ kind, message, since, attempt, retryAt, help }: Pr
   };
 }
 
+/** Times that differ by less are equal, in milliseconds: who counts them anew at each look is not exact. */
+const nearMs = 1_000;
+
+/** Also true where times have moved by less than a second. Compare with what was told last, so that small steps add up. */
 export function isSameProblem(a: Problem | undefined, b: Problem | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined) return false;
   return (
     a.kind === b.kind &&
     a.message === b.message &&
-    a.since === b.since &&
+    isNear(a.since, b.since) &&
     a.attempt === b.attempt &&
-    a.retryAt === b.retryAt &&
+    isNear(a.retryAt, b.retryAt) &&
     a.help === b.help
   );
+}
+
+/** True for times that are less than a second apart, and for two that are not known. */
+export function isNear(a: number | undefined, b: number | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < nearMs);
 }
 
 /** A text that names a pod's object; a longer one than Kubernetes takes is no uid. */

@@ -264,7 +264,7 @@ const runtimeRows: readonly AgentRow[] = [
     title: 'a preStop hook that fails',
     about: 'pod',
     kind: 'pre-stop-hook',
-    words: "command 'drain' exited with 4",
+    words: 'the command exited with 4',
     log: { message: 'the hook preStop of a container failed' },
     event: { reason: 'FailedPreStopHook' },
     eventWords: false,

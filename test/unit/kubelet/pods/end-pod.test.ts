@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { container, podOf, SyncerWorld } from './syncer-world.ts';
 
 const sidecar = (name: string, more = {}) => container(name, { restartPolicy: 'Always', ...more });
@@ -76,13 +78,29 @@ describe('a hook before the end', () => {
     expect(world.status.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(0);
   });
 
-  it('that fails is told of, without what it said', async () => {
-    await using world = new SyncerWorld({ exec: () => ({ exitCode: 1, stdout: 'secret words' }) });
-    const pod = podOf({ containers: [container('app', { lifecycle: { preStop } })] });
+  const secretly = { exec: { command: ['drain', '--token=secret'] } };
+  const notThere = 'exec: "drain --token=secret": not found';
+  it.each<[string, object, string | undefined, string]>([
+    ['a command that fails', secretly, undefined, 'the command exited with 3'],
+    ['a command that is not run', secretly, notThere, 'the runtime did not run the command (failed)'],
+    ['a request', { httpGet: { port: 'secret', path: '/secret' } }, undefined, 'the request could not be made'],
+    ['nothing', { nothing: {} }, undefined, 'it is neither a command, a request nor a pause'],
+  ])('that fails is told of, without what it is and what it said: %s', async (_, handler, error, why) => {
+    const lines: object[] = [];
+    const logger = { ...silentLogger, warn: (...line: unknown[]) => void lines.push(line) };
+    const exec = () => ({ exitCode: 3, stdout: 'secret words', stderr: 'secret error' });
+    await using world = new SyncerWorld({ exec, syncer: { logger } });
+    const pod = podOf({ containers: [container('app', { lifecycle: { preStop: handler } })] });
     await world.sync(pod);
-    await world.end(pod);
+    if (error !== undefined) world.runtime.fail({ call: 'ExecSync', fault: { kind: 'error', error: 'failed', message: error } });
+    world.runtime.fail({ call: 'StopContainer', fault: { kind: 'error', error: 'failed', message: 'busy' } });
+    await expect(world.end(pod)).rejects.toThrow('busy');
     expect(world.events).toContain('Warning FailedPreStopHook spec.containers{app}: PreStopHook failed');
-    expect(world.events.join()).not.toContain('secret words');
+    const trouble = world.syncer.troubles.of('web').get('preStop app');
+    expect(trouble?.message).toBe(`the preStop hook of the container app failed: ${why}`);
+    const told = inspect([world.events, lines, trouble], { depth: 10, showHidden: true });
+    expect(told).toContain('the hook preStop of a container failed');
+    expect(told).not.toMatch(/secret|drain/);
   });
 
   it('is run once, and given up sooner when the grace period shrinks', async () => {
@@ -191,5 +209,19 @@ describe('a runtime that fails', () => {
     expect(world.calls).not.toContain('removePod');
     await world.end(pod);
     expect(world.calls).toContain('removePod');
+  });
+
+  it('is told of in its own words, also where its error cannot be read to the end', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    const error = Object.defineProperty(new Error('busy'), 'cause', {
+      get: () => {
+        throw new Error('no cause for you');
+      },
+    });
+    Object.assign(world.runtime, { stopPodSandbox: () => Promise.reject(error) });
+    await expect(world.end(pod)).rejects.toThrow('error killing terminating pod: busy');
+    expect(world.syncer.troubles.of('web').get('end')?.message).toBe('the pod could not be ended: busy');
   });
 });

@@ -52,6 +52,7 @@ describe('a hook that makes a request', () => {
     await expect(run({ port, path: '/x' })).rejects.toThrow(
       /^HTTP lifecycle hook \(\/x\) for Container "app" in Pod "web_default\(web\)" failed - error: .*ECONNREFUSED/,
     );
+    await expect(run({ port, path: '/x' })).rejects.toMatchObject({ brief: 'the request failed with ECONNREFUSED' });
     await expect(run({ port, path: '/x' }, '')).rejects.toThrow('the pod has no IP address');
   });
 

@@ -44,6 +44,26 @@ describe('the words for a container that cannot be started', () => {
     expect(containerWords(pod, { name: 'app', image }, failure, undefined).kind).toBe('image-not-found');
   });
 
+  it.each([
+    ['ghcr.io/acme/auth:1', 'failed to authorize: failed to fetch token: 401 Unauthorized', 'image-credentials'],
+    ['reg/o:1', 'failed to resolve reference "reg/o:1": reg/o:1: not found', 'image-not-found'],
+    ['reg/found', 'reg/found:latest: not found', 'image-not-found'],
+    ['not', 'failed to pull "not": docker.io/library/not:latest: not found', 'image-not-found'],
+    ['denied', 'Back-off pulling image "denied": docker.io/library/denied:latest: not found', 'image-not-found'],
+    ['denied', 'pull access denied', 'image-credentials'],
+    ['forbidden.example:5000/a@sha256:0a', 'dial tcp: lookup forbidden.example: no such host', 'image-pull'],
+    [
+      'registry.example/denied/app:forbidden',
+      'HEAD https://registry.example/v2/denied/app/manifests/forbidden: 404 Not Found',
+      'image-not-found',
+    ],
+    ['', 'not found', 'image-not-found'],
+    ['::', 'not found', 'image-not-found'],
+  ])('take the name %j alone out of what a registry says: %s', (image, message, kind) => {
+    const failure = { reason: 'ErrImagePull', message };
+    expect(containerWords(pod, { name: 'app', image }, failure, undefined).kind).toBe(kind);
+  });
+
   it('take no name of a container for a pattern', () => {
     const { message } = containerWords(pod, { name: '$&' }, { reason: 'RunContainerError', message: 'no' }, undefined);
     expect(message).toBe('the container $& could not be started: no');
@@ -92,5 +112,32 @@ describe('the words for a pod', () => {
     expect(endWords(new Error('no')).message).toBe('the pod could not be ended: no');
     expect(cleanUpWords(new Error('no')).message).toBe('what the pod has left could not be removed: no');
     expect(lateEndWords(5, []).message).toBe('the pod has not ended within its grace period of 5 s');
+  });
+
+  it.each([
+    ['preparationWords', (error: unknown) => preparationWords(pod, error), 'the volumes of the pod could not be mounted: busy'],
+    ['syncWords', syncWords, 'the pod could not be synced: busy'],
+    ['endWords', endWords, 'the pod could not be ended: busy'],
+  ])('are plain where the cause of an error cannot be read: %s', (_, words, message) => {
+    const error = Object.defineProperty(new Error('busy'), 'cause', {
+      get: () => {
+        throw new Error('no cause for you');
+      },
+    });
+    expect(words(error)).toMatchObject({ message, help: expect.any(String) });
+    expect(words(new Error('busy', { cause: error })).message).toBe(message);
+  });
+
+  it('end where an error holds itself, or others without end', () => {
+    const itself = new AggregateError([], 'busy');
+    itself.errors.push(itself, itself, itself, itself);
+    for (const { message } of [endWords(itself), syncWords(new Error('x', { cause: itself }))]) {
+      expect(message).toMatch(/^the pod could not be (ended|synced): busy(; busy){0,30}$/);
+    }
+    let deep = new AggregateError([], 'busy');
+    for (let n = 0; n < 20_000; n += 1) deep = new AggregateError([deep], 'busy');
+    expect(endWords(deep).message).toBe('the pod could not be ended: busy');
+    const none = Object.assign(new AggregateError([], 'busy'), { errors: undefined });
+    expect(endWords(none).message).toBe('the pod could not be ended: busy');
   });
 });

@@ -64,6 +64,19 @@ describe('a pod that only the node knows', () => {
     expect(await debug.pod('stuck')).toMatchObject({ row: { problem }, otherProblems: [] });
   });
 
+  it('shows two problems of one kind, and one that is told twice once', async () => {
+    const node = new ToldNode();
+    await using debug = await DebugHarness.start({ node });
+    const ofImage = (name: string) => ({
+      ...problem,
+      kind: 'image-not-found',
+      message: `the image "${name}" of the container ${name} could not be pulled: ${name}: not found`,
+    });
+    node.explained = { namespace: 'ns', name: 'stuck-pod', problems: [ofImage('one'), ofImage('two'), ofImage('one')] };
+    const { row, otherProblems } = await debug.pod('stuck');
+    expect([row.problem, ...otherProblems]).toEqual([ofImage('one'), ofImage('two')]);
+  });
+
   it('keeps the time at which it was first told of, where nobody says since when', async () => {
     const node = new ToldNode();
     await using debug = await DebugHarness.start({ node });
@@ -98,6 +111,26 @@ describe('a pod that only the node knows', () => {
     node.told = {};
     await debug.h.clock.advance(250);
     expect(await reader.changes()).toMatchObject({ changed: [], removed: ['stuck'], summary: { pods: 0 } });
+  });
+
+  it('is not told again for times that move by less than a second', async () => {
+    const node = new ToldNode();
+    await using debug = await DebugHarness.start({ node });
+    const reader = await debug.stream();
+    await reader.snapshot();
+    const told = async (change: Partial<typeof problem>): Promise<void> => {
+      node.told = { problems: [{ ...problem, ...change, ...stuck }] };
+      await debug.h.clock.advance(250);
+    };
+    await told({});
+    expect((await reader.changes()).changed).toMatchObject([{ problem }]);
+    await told({ since: 1_400, retryAt: 8_600 });
+    await told({ since: 1_999, retryAt: 9_600 });
+    // many small steps are one large one
+    await told({ retryAt: 10_000 });
+    expect((await reader.changes()).changed).toMatchObject([{ problem: { since: 1_000, retryAt: 10_000 } }]);
+    await told({ retryAt: 10_000, attempt: 3 });
+    expect((await reader.changes()).changed).toMatchObject([{ problem: { attempt: 3 } }]);
   });
 
   it('becomes a pod of the manager with its first status, and stays in trouble', async () => {

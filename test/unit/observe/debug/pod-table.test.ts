@@ -114,6 +114,20 @@ describe('PodTable', () => {
     expect([seen, told(undefined)]).toEqual([['a'], [undefined]]);
   });
 
+  it('tells of no time that moves by less than a second, and counts from what was told', () => {
+    const { table, pods } = tableOfPods();
+    const names = { podUID: 'a', podNamespace: '', podName: 'a' };
+    const told = (since: number, retryAt: number | undefined) => {
+      const problem = { kind: 'forbidden', message: 'no right', since, attempt: 1, retryAt, ...names };
+      pods.set('a', { ...settledPod('a'), problem });
+      table.readAll();
+      return table.takeChanges().changed.map((row) => row.problem?.retryAt ?? 'never');
+    };
+    table.follow();
+    expect([told(5_000, 8_000), told(5_900, 8_400), told(4_100, 7_100), told(5_000, 8_999)]).toEqual([[8_000], [], [], []]);
+    expect([told(5_000, 9_000), told(6_000, 9_000), told(6_000, undefined)]).toEqual([[9_000], [9_000], ['never']]);
+  });
+
   it('reads all rows of pods on their way at each look, as long as they are not too many', async () => {
     const h = new Harness({ started: false });
     for (let n = 0; n < 2_500; n++) h.manager.setPodStatus(h.publish(numberedPod(n)), {});
