@@ -41,6 +41,8 @@ export class StatusWrites {
   readonly #waiting = new Map<string, Write>();
   /** By uid, the writes under way. */
   readonly #writing = new Map<string, Promise<void>>();
+  /** The uids that were forgotten while a write of theirs was under way: how it ends is of no interest. */
+  readonly #forgotten = new Set<string>();
   /** By uid, the node that a pod was promised by a write of ours; the watch may not have told of it yet. */
   readonly #promised = new Map<string, string>();
   #giveUp = new AbortController();
@@ -68,8 +70,10 @@ export class StatusWrites {
     await this.#writing.get(uid);
   }
 
-  /** The pod is bound, or gone. */
+  /** The pod is bound, or gone: what waits is dropped, and a write under way that fails is no failure. */
   forget(uid: string): void {
+    this.#waiting.delete(uid);
+    if (this.#writing.has(uid)) this.#forgotten.add(uid);
     this.#promised.delete(uid);
     this.#failures.delete(uid);
   }
@@ -126,6 +130,7 @@ export class StatusWrites {
       this.#waiting.delete(uid);
       const written = this.#write(write).finally(() => {
         this.#writing.delete(uid);
+        this.#forgotten.delete(uid);
         this.#begin();
       });
       this.#writing.set(uid, written);
@@ -139,12 +144,19 @@ export class StatusWrites {
       await callWithin((over) => this.#client.patchStatus(pod, change, over), { clock: this.#clock, timeoutMs, signal, late });
       this.#failures.delete(pod.metadata?.uid ?? '');
     } catch (err) {
-      if (signal.aborted) return;
-      const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
-      const attempt = this.#failures.add({ namespace, name, uid }, err, this.#time.time());
-      const fields = { err, ...errorFields(err), ...podFields({ namespace, name, uid }), attempt };
-      this.#logger.warn(fields, 'the status of a pod could not be written');
+      if (!signal.aborted) this.#failed(pod, err);
     }
+  }
+
+  #failed({ metadata }: WirePod, err: unknown): void {
+    const { namespace = '', name = '', uid = '' } = metadata ?? {};
+    const told = errorFields(err);
+    const isGone = this.#forgotten.has(uid) || told.errorClass === 'gone';
+    // the watch will tell of it, or has
+    if (isGone) this.#failures.delete(uid);
+    const attempt = isGone ? 1 : this.#failures.add({ namespace, name, uid }, err, this.#time.time());
+    const fields = { err, ...told, ...podFields({ namespace, name, uid }), attempt };
+    this.#logger[isGone ? 'debug' : 'warn'](fields, 'the status of a pod could not be written');
   }
 }
 
