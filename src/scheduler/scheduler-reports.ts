@@ -102,8 +102,8 @@ function knownOf({ options, time, queue, cache, attempts, lastAttempts }: Report
   const last = lastAttempts.get(uid);
   const now = time.time();
   const [podInfo, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
-  const unconfirmedMs = options.around !== undefined ? cache.unconfirmedForMs(uid) : undefined;
-  const unconfirmedSince = unconfirmedMs === undefined ? undefined : now - unconfirmedMs;
+  const boundAtMs = options.around !== undefined ? cache.unconfirmedSinceMs(uid) : undefined;
+  const unconfirmedSince = boundAtMs === undefined ? undefined : time.at(boundAtMs);
   return {
     uid,
     place,
@@ -115,7 +115,7 @@ function knownOf({ options, time, queue, cache, attempts, lastAttempts }: Report
     isSuspended: attempts.isSuspended,
     nodeNames: () => cache.updateSnapshot().nodes.map(({ name }) => name),
     now,
-    wallNow: options.clock.now(),
+    wallTime: (given) => time.wallTime(given),
     maxInUnschedulableMs: options.maxInUnschedulableMs,
   };
 }

@@ -80,7 +80,7 @@ export class StatusWrites {
 
   /** What is wrong with the writes: the last one that failed, of a pod of which no later one has succeeded. */
   problem(): Problem | undefined {
-    return this.#failures.problem(this.#clock.now() - this.#time.time());
+    return this.#failures.problem(this.#time);
   }
 
   /** Drops what waits, and gives up what is under way. */
@@ -164,6 +164,7 @@ export class StatusWrites {
 const mostFailures = 1000;
 
 interface WriteFailure extends FailureWords {
+  /** By the time of the queue. */
   readonly since: number;
   readonly attempt: number;
 }
@@ -192,12 +193,11 @@ class WriteFailures {
     this.#failures.clear();
   }
 
-  /** `toWall`: what a time of the queue lacks to one of the wall clock, in milliseconds. */
-  problem(toWall: number): Problem | undefined {
+  problem(time: SteadyTime): Problem | undefined {
     const last = [...this.#failures.values()].at(-1);
     if (last === undefined) return undefined;
     const others = this.#failures.size - 1;
     const message = others === 0 ? last.message : `${last.message} (it is so with ${others} more pod${others === 1 ? '' : 's'})`;
-    return frozenProblem({ ...last, message, since: Math.round(last.since + toWall) });
+    return frozenProblem({ ...last, message, since: time.wallTime(last.since) });
   }
 }

@@ -22,8 +22,8 @@ export interface KnownOfAttempts {
   readonly nodeNames: () => Iterable<string>;
   /** By the time of the queue, which setting the clock does not move. */
   readonly now: number;
-  /** The same moment by the wall clock. */
-  readonly wallNow: number;
+  /** A time of the queue as the wall clock has it. */
+  readonly wallTime: (time: number) => number;
   /** True where the plugin has said which changes may help a pod that it rejects. */
   readonly asksForEvents: (plugin: string) => boolean;
   /** How long a pod waits at most for a change, in milliseconds. */

@@ -40,7 +40,7 @@ export function knownOf(more: Partial<KnownOfAttempts>): KnownOfAttempts {
     isSuspended: false,
     nodeNames: () => [],
     now: 0,
-    wallNow: 0,
+    wallTime: (time) => time,
     asksForEvents: () => true,
     maxInUnschedulableMs: 300_000,
     ...more,
