@@ -37,6 +37,7 @@ export function knownOf(more: Partial<KnownOfAttempts>): KnownOfAttempts {
     last: undefined,
     binding: undefined,
     victims: [],
+    preemptionRetryAt: undefined,
     isSuspended: false,
     nodeNames: () => [],
     now: 0,
