@@ -73,6 +73,8 @@ export interface ReportedState {
   readonly attempts: PodAttempts;
   readonly lastAttempts: LastAttempts;
   readonly writes: StatusWrites;
+  /** When a pod is tried again for which no room could be made, by `elapsed` of the clock. */
+  readonly preemptions: { readonly retryAtMs: (podUID: string) => number | undefined };
 }
 
 export function statsOf({ queue, cache, attempts: { bindings, counts } }: ReportedState): SchedulerStats {
@@ -97,13 +99,15 @@ export function explanationOf(reported: ReportedState, uid: string): PodScheduli
   return explainPod(knownOf(reported, uid));
 }
 
-function knownOf({ options, time, queue, cache, attempts, lastAttempts }: ReportedState, uid: string): KnownOfAttempts {
+function knownOf(reported: ReportedState, uid: string): KnownOfAttempts {
+  const { options, time, queue, cache, attempts, lastAttempts, preemptions } = reported;
   const place = queue.placeOf(uid);
   const last = lastAttempts.get(uid);
   const now = time.time();
   const [podInfo, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
-  const unconfirmedMs = options.around !== undefined ? cache.unconfirmedForMs(uid) : undefined;
-  const unconfirmedSince = unconfirmedMs === undefined ? undefined : now - unconfirmedMs;
+  const boundAtMs = options.around !== undefined ? cache.unconfirmedSinceMs(uid) : undefined;
+  const unconfirmedSince = boundAtMs === undefined ? undefined : time.at(boundAtMs);
+  const retryAtMs = preemptions.retryAtMs(uid);
   return {
     uid,
     place,
@@ -112,10 +116,11 @@ function knownOf({ options, time, queue, cache, attempts, lastAttempts }: Report
     binding: attempts.bindings.progressOf(uid),
     last,
     victims: victimsLeft(last, cache),
+    preemptionRetryAt: retryAtMs === undefined ? undefined : time.at(retryAtMs),
     isSuspended: attempts.isSuspended,
     nodeNames: () => cache.updateSnapshot().nodes.map(({ name }) => name),
     now,
-    wallNow: options.clock.now(),
+    wallTime: (given) => time.wallTime(given),
     maxInUnschedulableMs: options.maxInUnschedulableMs,
   };
 }

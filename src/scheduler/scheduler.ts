@@ -114,6 +114,7 @@ export class Scheduler {
       queue: this.#queue,
       writes: this.#writes,
       metrics: this.#metrics,
+      preemptions: this.#preemptions,
     };
     this.#attempts = new PodAttempts({
       ...shared,
@@ -124,7 +125,6 @@ export class Scheduler {
       frameworks: this.#frameworks,
       cache: this.#cache,
       changes: this.#changes,
-      preemptions: this.#preemptions,
       failures: new FailedAttempts({ ...shared, nominator: this.#nominator, explain: (uid) => this.explain(uid) }),
     });
     this.#reported = { ...shared, options: resolved, cache: this.#cache, attempts: this.#attempts };

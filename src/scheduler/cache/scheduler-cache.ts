@@ -90,10 +90,9 @@ export class SchedulerCache {
     });
   }
 
-  /** For how long a pod has been bound without the watch bringing it with its node, in milliseconds; undefined for any other pod. */
-  unconfirmedForMs(uid: string): number | undefined {
-    const since = this.#assumed.has(uid) ? this.#pods.get(uid)?.boundElapsedMs : undefined;
-    return since === undefined ? undefined : this.#clock.elapsed() - since;
+  /** Since when a pod is bound without the watch bringing it with its node, by `elapsed` of the clock; undefined for any other pod. */
+  unconfirmedSinceMs(uid: string): number | undefined {
+    return this.#assumed.has(uid) ? this.#pods.get(uid)?.boundElapsedMs : undefined;
   }
 
   /** A pod on a node, assumed or not. */

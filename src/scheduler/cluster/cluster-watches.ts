@@ -1,5 +1,5 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
-import type { SteadyClock } from '../../base/clock.ts';
+import type { Clock, SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import type { Problem } from '../../base/problem.ts';
@@ -181,13 +181,13 @@ function watched<T extends ApiObject>(
 class WatchFailures {
   readonly #resource: string;
   readonly #reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>;
-  readonly #clock: SteadyClock;
+  readonly #clock: Clock;
   #attempt = 0;
-  /** When the first one failed, by `elapsed` of the clock. */
-  #sinceMs = 0;
+  /** When the first one failed, in milliseconds since the epoch. */
+  #since = 0;
   #heardAt: number | undefined;
 
-  constructor(resource: string, reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>, clock: SteadyClock) {
+  constructor(resource: string, reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>, clock: Clock) {
     this.#resource = resource;
     this.#reflector = reflector;
     this.#clock = clock;
@@ -197,7 +197,7 @@ class WatchFailures {
     const heardAt = this.#reflector.lastObservedAt();
     if (heardAt !== this.#heardAt || this.#attempt === 0) {
       this.#attempt = 0;
-      this.#sinceMs = this.#clock.elapsed();
+      this.#since = Math.round(this.#clock.now());
     }
     this.#heardAt = heardAt;
     this.#attempt += 1;
@@ -207,9 +207,8 @@ class WatchFailures {
   failing(): FailingWatch | undefined {
     const failed = this.#reflector.lastFailure();
     if (failed === undefined) return undefined;
-    const since = Math.round(this.#clock.now() - this.#clock.elapsed() + this.#sinceMs);
     const { error, retryAt } = failed;
-    return { resource: this.#resource, error, since, attempt: this.#attempt, retryAt: Math.round(retryAt) };
+    return { resource: this.#resource, error, since: this.#since, attempt: this.#attempt, retryAt: Math.round(retryAt) };
   }
 }
 

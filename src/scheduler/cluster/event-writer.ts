@@ -2,7 +2,7 @@ import type { EventsV1Event } from '@kubernetes/client-node';
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { Wire } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import type { SteadyClock } from '../../base/clock.ts';
+import type { Clock, SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Problem } from '../../base/problem.ts';
 import { podObjectReference } from '../../client/events/event-recorder.ts';
@@ -69,17 +69,17 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
 
 /** Whether events are refused: how many in a row, and since when. */
 export class EventFailures {
-  readonly #clock: SteadyClock;
-  #last: { readonly error: unknown; readonly sinceMs: number; readonly attempt: number } | undefined;
+  readonly #clock: Clock;
+  #last: { readonly error: unknown; readonly since: number; readonly attempt: number } | undefined;
 
-  constructor(clock: SteadyClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Returns how many have been refused in a row. */
   add(error: unknown): number {
-    const { sinceMs = this.#clock.elapsed(), attempt = 0 } = this.#last ?? {};
-    this.#last = { error, sinceMs, attempt: attempt + 1 };
+    const { since = Math.round(this.#clock.now()), attempt = 0 } = this.#last ?? {};
+    this.#last = { error, since, attempt: attempt + 1 };
     return attempt + 1;
   }
 
@@ -91,8 +91,7 @@ export class EventFailures {
   /** Undefined where the last one was taken, and before the first. */
   problem(): Problem | undefined {
     if (this.#last === undefined) return undefined;
-    const { error, sinceMs, attempt } = this.#last;
-    const since = Math.round(this.#clock.now() - this.#clock.elapsed() + sinceMs);
+    const { error, since, attempt } = this.#last;
     return requestProblem('events cannot be written', error, { since, attempt });
   }
 }

@@ -88,6 +88,7 @@ export class PodAttempts {
   settled(uid: string): void {
     this.#options.lastAttempts.delete(uid);
     this.#options.writes.forget(uid);
+    this.#options.preemptions.forget(uid);
   }
 
   #try(queued: QueuedPodInfo): void {

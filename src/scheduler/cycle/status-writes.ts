@@ -41,6 +41,8 @@ export class StatusWrites {
   readonly #waiting = new Map<string, Write>();
   /** By uid, the writes under way. */
   readonly #writing = new Map<string, Promise<void>>();
+  /** The uids that were forgotten while a write of theirs was under way: how it ends is of no interest. */
+  readonly #forgotten = new Set<string>();
   /** By uid, the node that a pod was promised by a write of ours; the watch may not have told of it yet. */
   readonly #promised = new Map<string, string>();
   #giveUp = new AbortController();
@@ -68,15 +70,17 @@ export class StatusWrites {
     await this.#writing.get(uid);
   }
 
-  /** The pod is bound, or gone. */
+  /** The pod is bound, or gone: what waits is dropped, and a write under way that fails is no failure. */
   forget(uid: string): void {
+    this.#waiting.delete(uid);
+    if (this.#writing.has(uid)) this.#forgotten.add(uid);
     this.#promised.delete(uid);
     this.#failures.delete(uid);
   }
 
   /** What is wrong with the writes: the last one that failed, of a pod of which no later one has succeeded. */
   problem(): Problem | undefined {
-    return this.#failures.problem(this.#clock.now() - this.#time.time());
+    return this.#failures.problem(this.#time);
   }
 
   /** Drops what waits, and gives up what is under way. */
@@ -126,6 +130,7 @@ export class StatusWrites {
       this.#waiting.delete(uid);
       const written = this.#write(write).finally(() => {
         this.#writing.delete(uid);
+        this.#forgotten.delete(uid);
         this.#begin();
       });
       this.#writing.set(uid, written);
@@ -139,12 +144,19 @@ export class StatusWrites {
       await callWithin((over) => this.#client.patchStatus(pod, change, over), { clock: this.#clock, timeoutMs, signal, late });
       this.#failures.delete(pod.metadata?.uid ?? '');
     } catch (err) {
-      if (signal.aborted) return;
-      const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
-      const attempt = this.#failures.add({ namespace, name, uid }, err, this.#time.time());
-      const fields = { err, ...errorFields(err), ...podFields({ namespace, name, uid }), attempt };
-      this.#logger.warn(fields, 'the status of a pod could not be written');
+      if (!signal.aborted) this.#failed(pod, err);
     }
+  }
+
+  #failed({ metadata }: WirePod, err: unknown): void {
+    const { namespace = '', name = '', uid = '' } = metadata ?? {};
+    const told = errorFields(err);
+    const isGone = this.#forgotten.has(uid) || told.errorClass === 'gone';
+    // the watch will tell of it, or has
+    if (isGone) this.#failures.delete(uid);
+    const attempt = isGone ? 1 : this.#failures.add({ namespace, name, uid }, err, this.#time.time());
+    const fields = { err, ...told, ...podFields({ namespace, name, uid }), attempt };
+    this.#logger[isGone ? 'debug' : 'warn'](fields, 'the status of a pod could not be written');
   }
 }
 
@@ -152,6 +164,7 @@ export class StatusWrites {
 const mostFailures = 1000;
 
 interface WriteFailure extends FailureWords {
+  /** By the time of the queue. */
   readonly since: number;
   readonly attempt: number;
 }
@@ -180,12 +193,11 @@ class WriteFailures {
     this.#failures.clear();
   }
 
-  /** `toWall`: what a time of the queue lacks to one of the wall clock, in milliseconds. */
-  problem(toWall: number): Problem | undefined {
+  problem(time: SteadyTime): Problem | undefined {
     const last = [...this.#failures.values()].at(-1);
     if (last === undefined) return undefined;
     const others = this.#failures.size - 1;
     const message = others === 0 ? last.message : `${last.message} (it is so with ${others} more pod${others === 1 ? '' : 's'})`;
-    return frozenProblem({ ...last, message, since: Math.round(last.since + toWall) });
+    return frozenProblem({ ...last, message, since: time.wallTime(last.since) });
   }
 }

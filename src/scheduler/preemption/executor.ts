@@ -2,7 +2,7 @@
 
 import type { WirePod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import type { CancelTimer, Clock } from '../../base/clock.ts';
+import type { CancelTimer, Clock, SteadyClock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
@@ -166,21 +166,36 @@ const retryWait = { firstMs: 1000, longestMs: 60_000 };
 /** Of so many pods the failures are counted. */
 const mostFailing = 1000;
 
+/** A pod's preemptions that are under way. */
+interface RunningPreemptions {
+  count: number;
+  /** The pod is bound, or gone: how they end is of no interest. */
+  isOver: boolean;
+}
+
+/** A pod waits for its next try. */
+interface RetryWait {
+  readonly cancel: CancelTimer;
+  /** When it ends, by `elapsed` of the clock. */
+  readonly endsAtMs: number;
+}
+
 /** Carries out what postFilter has decided, beside the scheduling of other pods. */
 export class Preemptions {
   readonly #executor: PreemptionExecutor;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #activate: (podUID: string) => void;
   readonly #running = new Set<Promise<void>>();
+  readonly #runningOf = new Map<string, RunningPreemptions>();
   /** By the uid of the pod that preempts, how many have failed in a row. */
   readonly #failures = new BoundedMap<string, number>(mostFailing);
-  /** The pods that wait for their next try, with what ends the wait. */
-  readonly #waits = new Map<string, CancelTimer>();
+  /** By the uid of the pod that preempts. */
+  readonly #waits = new Map<string, RetryWait>();
   #giveUp = new AbortController();
   #isStopped = false;
 
   /** `activate` is called for a pod for which no room could be made: it is to be tried again. */
-  constructor(executor: PreemptionExecutor, clock: Clock, activate: (podUID: string) => void) {
+  constructor(executor: PreemptionExecutor, clock: SteadyClock, activate: (podUID: string) => void) {
     this.#executor = executor;
     this.#clock = clock;
     this.#activate = activate;
@@ -199,12 +214,31 @@ export class Preemptions {
     const victims = actions.map(({ victim }) => victim);
     const { signal } = this.#giveUp;
     const preemption = { preemptor, nodeName: first.nodeName, victims };
+    const ofPod = this.#runningOf.get(uid) ?? { count: 0, isOver: false };
+    this.#runningOf.set(uid, ofPod);
+    ofPod.count += 1;
+    ofPod.isOver = false;
     const work: Promise<void> = this.#executor.execute(preemption, signal).then((isDone) => {
       this.#running.delete(work);
-      if (isDone) this.#failures.delete(uid);
+      ofPod.count -= 1;
+      if (ofPod.count === 0) this.#runningOf.delete(uid);
+      if (isDone || ofPod.isOver) this.#failures.delete(uid);
       else if (!this.#isStopped) this.#tryAgain(uid, signal.aborted);
     });
     this.#running.add(work);
+  }
+
+  /** When the pod is tried again for which no room could be made, by `elapsed` of the clock; undefined where it does not wait for that. */
+  retryAtMs(podUID: string): number | undefined {
+    return this.#waits.get(podUID)?.endsAtMs;
+  }
+
+  /** The pod is bound, or gone: it waits for no other try, and none follows from what is under way. */
+  forget(podUID: string): void {
+    this.#endWait(podUID);
+    this.#failures.delete(podUID);
+    const ofPod = this.#runningOf.get(podUID);
+    if (ofPod !== undefined) ofPod.isOver = true;
   }
 
   async flush(): Promise<void> {
@@ -241,11 +275,13 @@ export class Preemptions {
       this.#waits.delete(uid);
       this.#activate(uid);
     };
-    this.#waits.set(uid, this.#clock.setTimer(ended, nthDelayMs(failures - 1, retryWait)));
+    const waitMs = nthDelayMs(failures - 1, retryWait);
+    this.#endWait(uid);
+    this.#waits.set(uid, { cancel: this.#clock.setTimer(ended, waitMs), endsAtMs: this.#clock.elapsed() + waitMs });
   }
 
   #endWait(uid: string): void {
-    this.#waits.get(uid)?.();
+    this.#waits.get(uid)?.cancel();
     this.#waits.delete(uid);
   }
 }

@@ -167,14 +167,29 @@ export class QueueTimers {
 export interface SteadyTime {
   /** Milliseconds since 1970. Never less than before. */
   time(): number;
+  /** What `elapsed` of the clock has shown, as such a time. */
+  at(elapsedMs: number): number;
+  /** Such a time as the wall clock has it, in whole milliseconds. The answer stays the same until that clock is set by more than a second. */
+  wallTime(time: number): number;
   /** As that of a clock. */
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
 }
 
+/** The two clocks are never read at one moment, and one of them has whole milliseconds: a smaller difference is no setting of a clock. */
+const sameClockMs = 1000;
+
 export function steadyTime(clock: SteadyClock): SteadyTime {
   const start = clock.now() - clock.elapsed();
+  const time = (): number => start + clock.elapsed();
+  let toWall = 0;
   return {
-    time: () => start + clock.elapsed(),
+    time,
+    at: (elapsedMs) => start + elapsedMs,
+    wallTime(given) {
+      const apart = clock.now() - time();
+      if (Math.abs(apart - toWall) > sameClockMs) toWall = apart;
+      return Math.round(given + toWall);
+    },
     setTimer: (callback, delayMs, options) => clock.setTimer(callback, delayMs, options),
   };
 }

@@ -79,7 +79,7 @@ export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
     ...podNames(known),
     state,
     attempts: place?.info.attempts ?? 0,
-    nextAttemptAt: state === 'backoff' ? wallTime(place?.backoffEnd, known) : undefined,
+    nextAttemptAt: state === 'backoff' ? toldTime(place?.backoffEnd, known) : undefined,
     nodes,
     problem,
     text: lines.join('\n'),
@@ -99,7 +99,7 @@ export function schedulingProblem(
   { kind, message, attempt, since, retryAt, help }: PodTrouble,
   known: KnownOfAttempts,
 ): PodProblem {
-  const times = { since: wallTime(since, known), attempt, retryAt: wallTime(retryAt, known) };
+  const times = { since: toldTime(since, known), attempt, retryAt: toldTime(retryAt, known) };
   return frozenProblem({ kind, message, ...times, help: help(), ...podNames(known) });
 }
 
@@ -109,8 +109,8 @@ function podNames({ uid, place, placed }: KnownOfAttempts): Pick<PodProblem, 'po
 }
 
 /** What is told to others is a time of their clocks. */
-function wallTime(time: number | undefined, { now, wallNow }: KnownOfAttempts): number | undefined {
-  return time === undefined ? undefined : Math.round(time - now + wallNow);
+function toldTime(time: number | undefined, { wallTime }: KnownOfAttempts): number | undefined {
+  return time === undefined ? undefined : wallTime(time);
 }
 
 function stateOf({ place, placed }: KnownOfAttempts): PodSchedulingState {

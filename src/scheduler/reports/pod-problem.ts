@@ -15,6 +15,8 @@ export interface KnownOfAttempts {
   readonly binding: { readonly permits: readonly string[]; readonly since: number } | undefined;
   /** The pods that have to go so that this one fits, as far as they are still there. */
   readonly victims: readonly PodInfo[];
+  /** When it is tried again because a victim could not be deleted, by the time of the queue; undefined where it does not wait for that. */
+  readonly preemptionRetryAt: number | undefined;
   /** True while another process may schedule. */
   readonly isSuspended: boolean;
   readonly last: LastAttempt | undefined;
@@ -22,8 +24,8 @@ export interface KnownOfAttempts {
   readonly nodeNames: () => Iterable<string>;
   /** By the time of the queue, which setting the clock does not move. */
   readonly now: number;
-  /** The same moment by the wall clock. */
-  readonly wallNow: number;
+  /** A time of the queue as the wall clock has it. */
+  readonly wallTime: (time: number) => number;
   /** True where the plugin has said which changes may help a pod that it rejects. */
   readonly asksForEvents: (plugin: string) => boolean;
   /** How long a pod waits at most for a change, in milliseconds. */
@@ -99,11 +101,12 @@ function slowBinding({ placed, binding, now }: KnownOfAttempts): PodTrouble | un
   };
 }
 
-function victimsAwaited({ last, victims }: KnownOfAttempts, preemption: StartedPreemption | undefined): PodTrouble | undefined {
+function victimsAwaited(known: KnownOfAttempts, preemption: StartedPreemption | undefined): PodTrouble | undefined {
+  const { last, victims } = known;
   if (preemption === undefined || victims.length === 0) return undefined;
   const { nodeName, since, failure } = preemption;
   const attempt = last?.failures ?? 0;
-  if (failure !== undefined) return { ...failure, since, attempt, help: () => failure.help };
+  if (failure !== undefined) return { ...failure, since, attempt, retryAt: retryOfVictims(known), help: () => failure.help };
   const keys = someNames(victims.map(({ key }) => key));
   const held = victims.map(whyHeld).find((reason) => reason !== undefined);
   const because = held === undefined ? '' : `; ${held.message}`;
@@ -114,6 +117,13 @@ function victimsAwaited({ last, victims }: KnownOfAttempts, preemption: StartedP
     attempt,
     help: () => held?.help ?? 'Nothing is to be done but to wait: the pods that have to go are ending.',
   };
+}
+
+/** Whatever comes first: the end of that wait, or of the pod's back-off. */
+function retryOfVictims({ place, preemptionRetryAt }: KnownOfAttempts): number | undefined {
+  const backoffEnd = place?.place === 'backoff' ? place.backoffEnd : undefined;
+  const times = [preemptionRetryAt, backoffEnd].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** The API's default grace period is 30 s: only a longer one is worth a word. */

@@ -128,6 +128,65 @@ describe('a pod whose victims cannot be deleted', () => {
   });
 });
 
+/** A pod fits only where another one ends, and `deletePod` is how that one is deleted. */
+function preemptingWorld(deletePod: () => Promise<void>) {
+  const world = schedulerWorld({ client: { bind: async () => {}, deletePod } });
+  const { scheduler } = world;
+  scheduler.setNode(node('n', '4'));
+  scheduler.setPod(pod('low', '4', { nodeName: 'n' }));
+  scheduler.start();
+  scheduler.setPod(pod('high', '4', { priority: 10 }));
+  return world;
+}
+
+describe('the wait of a pod whose victims cannot be deleted', () => {
+  it('is told as the time of the next try', async () => {
+    const tries: number[] = [];
+    const { scheduler, clock } = preemptingWorld(async () => {
+      tries.push(clock.now());
+      throw new Error('not today');
+    });
+    await clock.advance(1200);
+    const { problem } = scheduler.explain('uid-high');
+    expect(tries).toHaveLength(3);
+    expect(problem?.retryAt).toBeGreaterThan(clock.now());
+    await clock.advance((problem?.retryAt ?? 0) - clock.now() - 1);
+    expect(tries).toHaveLength(3);
+    await clock.advance(1);
+    expect([tries.length, tries[3]]).toEqual([4, problem?.retryAt]);
+    await scheduler.stop();
+  });
+
+  it('ends with the pod', async () => {
+    const { scheduler, clock } = preemptingWorld(() => Promise.reject(new Error('not today')));
+    await clock.advance(1200);
+    const before = clock.pendingTimers;
+    scheduler.deletePod('uid-high');
+    expect(before - clock.pendingTimers).toBe(1);
+    await scheduler.stop();
+  });
+
+  it('does not begin where the pod is deleted before the victim is refused', async () => {
+    const answers: PromiseWithResolvers<void>[] = [];
+    const { scheduler, clock } = preemptingWorld(() => {
+      const answer = Promise.withResolvers<void>();
+      answers.push(answer);
+      return answer.promise;
+    });
+    await clock.advance(0);
+    answers[0]?.reject(new Error('not today'));
+    await clock.advance(0);
+    expect(answers).toHaveLength(2);
+    scheduler.deletePod('uid-high');
+    const before = clock.pendingTimers;
+    answers[1]?.reject(new Error('not today'));
+    await clock.advance(0);
+    // that of the request has ended, and none has begun
+    expect(before - clock.pendingTimers).toBe(1);
+    await scheduler.stop();
+  });
+});
+
 describe('a scheduler that is suspended', () => {
   it('marks and deletes no other victim, and tries the pod again when it is resumed', async () => {
     const asked: string[] = [];

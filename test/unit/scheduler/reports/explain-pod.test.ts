@@ -14,7 +14,12 @@ describe('why a pod is pending', () => {
     attempts.set('a', failedFit(clock.now(), diagnosis({ n2: tainted, n1: full })));
     await clock.advance(12_000);
     const explained = explainPod(
-      knownOf({ place: queue.placeOf('a'), last: attempts.get('a'), now: clock.now(), wallNow: 17_000 }),
+      knownOf({
+        place: queue.placeOf('a'),
+        last: attempts.get('a'),
+        now: clock.now(),
+        wallTime: (time) => time - clock.now() + 17_000,
+      }),
     );
     expect(explained).toMatchObject({ state: 'waiting', attempts: 1, nextAttemptAt: undefined });
     expect(explained.nodes.map(({ nodeName, mayFitWithoutOtherPods }) => [nodeName, mayFitWithoutOtherPods])).toEqual([
@@ -79,7 +84,7 @@ describe('why a pod is pending', () => {
     const { queue, clock } = queueOf([nodeWaiter('w', () => 'Skip')]);
     const at = (uid: string): readonly string[] => {
       const { state, nextAttemptAt, text } = explainPod(
-        knownOf({ uid, place: queue.placeOf(uid), now: clock.now(), wallNow: 5000 }),
+        knownOf({ uid, place: queue.placeOf(uid), now: clock.now(), wallTime: (time) => time - clock.now() + 5000 }),
       );
       return [state, nextAttemptAt === undefined ? '' : `${nextAttemptAt - 5000}`, text];
     };
