@@ -1,3 +1,5 @@
+import { textBeginning } from './text-beginning.ts';
+
 /**
  * One thing that is wrong. `explain`, the problems and the notes of a snapshot, and the debug page are all made from it, so that
  * they say the same. It can be turned into JSON.
@@ -35,7 +37,7 @@ const mostNotes = 20;
 /** Frozen, with a message of one line: white space is one space, a full stop at the end is left out, and what is too long is cut. */
 export function frozenProblem<P extends Problem>(given: P): P {
   const [long, mark] =
-    given.message.length > longestMessage ? [given.message.slice(0, longestMessage - 1), '…'] : [given.message, ''];
+    given.message.length > longestMessage ? [textBeginning(given.message, longestMessage - 1), '…'] : [given.message, ''];
   const message = `${long.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}${mark}`;
   return Object.freeze({ ...given, message });
 }

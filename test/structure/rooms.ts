@@ -23,14 +23,15 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/guard': '',
   'base/clock': 'base/guard',
   'base/errors': 'base/guard',
-  'base/failure-run': 'base/clock base/errors',
+  'base/text-beginning': '',
+  'base/failure-run': 'base/clock base/errors base/text-beginning',
   'base/names': 'base/errors',
   'base/node-version': 'base/errors',
   'base/options': 'base/errors',
   'base/logging': 'base/guard base/clock base/options',
   'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
   'base/metrics': 'base/guard base/clock base/errors base/options',
-  'base/problem': '',
+  'base/problem': 'base/text-beginning',
   'base/random': 'base/guard',
   'api/quantity': 'base/errors',
   'api/json': 'base/errors api/quantity',
@@ -41,10 +42,11 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources':
-    'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
+    'base/guard base/clock base/errors base/options base/concurrency base/problem base/text-beginning api/json ' +
+    'api/patch client/transport',
   'client/events':
-    'base/guard base/clock base/failure-run base/names base/logging base/concurrency base/random api/json api/pod ' +
-    'client/resources',
+    'base/guard base/clock base/failure-run base/names base/logging base/concurrency base/random base/text-beginning ' +
+    'api/json api/pod client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/resources',
@@ -95,9 +97,10 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/node-problems': 'base/failure-run base/problem client/resources node/node-object node/config node/workers',
   'node/provider':
     'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/metrics ' +
-    'base/problem base/random api/json api/pod client/transport client/resources client/events status/conditions ' +
-    'status/canonical status/pods status/rules status/sync status/status-manager-options status/status-manager ' +
-    'node/mirror node/node-object node/pod-status node/sources node/config node/workers node/node-problems',
+    'base/problem base/text-beginning base/random api/json api/pod client/transport client/resources client/events ' +
+    'status/conditions status/canonical status/pods status/rules status/sync status/status-manager-options ' +
+    'status/status-manager node/mirror node/node-object node/pod-status node/sources node/config node/workers ' +
+    'node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/logging base/concurrency base/metrics base/problem api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
@@ -141,9 +144,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/problem ' +
-    'api/json api/pod client/events status/conditions status/pods status/status-manager node/pod-status node/probes ' +
-    'node/workers kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
-    'kubelet/resize kubelet/volumes kubelet/containers',
+    'base/text-beginning api/json api/pod client/events status/conditions status/pods status/status-manager ' +
+    'node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs ' +
+    'kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
     'base/clock base/errors base/failure-run base/names base/options base/logging base/concurrency base/metrics ' +
     'base/problem base/random api/quantity api/json api/pod client/transport client/resources client/events ' +

@@ -8,6 +8,7 @@ import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { safeRandom } from '../../base/random.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 import { resources } from '../resources/api-resource.ts';
 import { askedWaitMs, readApiFailure } from '../resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
@@ -146,7 +147,7 @@ export class ApiEventRecorder implements EventRecorder {
     }
     const { kind, uid = '', fieldPath } = involvedObject;
     if (!this.#takeToken(`${kind} ${uid}`)) return;
-    const text = copyOf(message, longestMessage);
+    const text = textBeginning(message, longestMessage);
     const key = JSON.stringify([kind, uid, type, reason, text, fieldPath]);
     this.#sender.send({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
   }
@@ -220,9 +221,4 @@ function retryAfter(error: unknown): number | undefined {
   const failure = readApiFailure(error);
   const { status, reason } = failure;
   return status === undefined || reason === 'BrokenAnswer' || reason === 'Network' ? 0 : askedWaitMs(failure);
-}
-
-/** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */
-function copyOf(text: string, length: number): string {
-  return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
 }

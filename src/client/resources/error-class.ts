@@ -1,5 +1,6 @@
 import { membersOf } from '../../api/json/json.ts';
 import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
 import { maxMessageLength } from '../transport/api-error.ts';
 
@@ -165,5 +166,5 @@ function nameOf(error: unknown): string {
 }
 
 function shownMessage(answered: unknown, own: unknown, error: unknown): string {
-  return (text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`).slice(0, maxMessageLength);
+  return textBeginning(text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`, maxMessageLength);
 }
