@@ -45,8 +45,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/concurrency base/problem base/text-beginning api/json ' +
     'api/patch client/transport',
   'client/events':
-    'base/guard base/clock base/failure-run base/names base/logging base/concurrency base/random base/text-beginning ' +
-    'api/json api/pod client/resources',
+    'base/guard base/clock base/errors base/failure-run base/names base/logging base/concurrency base/random ' +
+    'base/text-beginning api/json api/pod client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
     'api/pod client/transport client/resources',
