@@ -48,8 +48,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/failure-run base/names base/logging base/concurrency base/random ' +
     'base/text-beginning api/json api/pod client/resources',
   'client/reflector':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/metrics base/random api/json ' +
-    'api/pod client/transport client/resources',
+    'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/metrics ' +
+    'base/random api/json api/pod client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -86,8 +86,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/grpc-codes base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency ' +
     'base/metrics base/random api/json api/pod client/events status/conditions',
   'node/sources':
-    'base/guard base/clock base/errors base/names base/options base/logging base/concurrency base/metrics api/json ' +
-    'api/pod api/manifest client/transport client/resources client/reflector',
+    'base/guard base/clock base/errors base/failure-run base/names base/options base/logging base/concurrency ' +
+    'base/metrics api/json api/pod api/manifest client/transport client/resources client/reflector',
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',

@@ -47,6 +47,10 @@ export interface RetriedError extends LastError {
   readonly help: string | undefined;
   /** When it is tried again, in milliseconds since the epoch. */
   readonly retryAt: number;
+  /** When the first failure in a row came, in milliseconds since the epoch; `at` where nobody has counted. */
+  readonly since: number;
+  /** How many tries have failed in a row; 1 where nobody has counted. */
+  readonly attempts: number;
 }
 
 const classOfStatus: Readonly<Record<number, ErrorClass>> = {

@@ -166,51 +166,21 @@ function problemOfAll(all: readonly FailingWatch[]): Problem {
 function watched<T extends ApiObject>(
   { transport, clock, random, logger, metrics }: ClusterWatchesOptions,
   resource: ApiResource<T>,
-  { handlers, ...own }: Partial<ReflectorOptions<T>>,
+  own: Partial<ReflectorOptions<T>>,
 ): Watched<T> {
   const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
-  const interrupted = (): void => failures.add();
   // the scheduler keeps each object for as long as the cluster has it, and reads all of it
-  const options = { transport, resource, shareEqualParts: false, ...shared, ...own, handlers: { ...handlers, interrupted } };
+  const options = { transport, resource, shareEqualParts: false, ...shared, ...own };
   const reflector = new Reflector<T>(options);
-  const failures = new WatchFailures(resource.resource, reflector, clock);
-  return { reflector, failing: () => failures.failing() };
+  return { reflector, failing: () => failingWatch(resource, reflector) };
 }
 
-/** Counts the lists and watches of one resource that failed in a row. */
-class WatchFailures {
-  readonly #resource: string;
-  readonly #reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>;
-  readonly #clock: SteadyClock;
-  #attempt = 0;
-  /** When the first one failed, by `elapsed` of the clock. */
-  #sinceMs = 0;
-  #heardAt: number | undefined;
-
-  constructor(resource: string, reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>, clock: SteadyClock) {
-    this.#resource = resource;
-    this.#reflector = reflector;
-    this.#clock = clock;
-  }
-
-  add(): void {
-    const heardAt = this.#reflector.lastObservedAt();
-    if (heardAt !== this.#heardAt || this.#attempt === 0) {
-      this.#attempt = 0;
-      this.#sinceMs = this.#clock.elapsed();
-    }
-    this.#heardAt = heardAt;
-    this.#attempt += 1;
-  }
-
-  /** Undefined once the server was heard from again. */
-  failing(): FailingWatch | undefined {
-    const failed = this.#reflector.lastFailure();
-    if (failed === undefined) return undefined;
-    const since = Math.round(this.#clock.now() - this.#clock.elapsed() + this.#sinceMs);
-    const { error, retryAt } = failed;
-    return { resource: this.#resource, error, since, attempt: this.#attempt, retryAt: Math.round(retryAt) };
-  }
+/** Undefined once the server was heard from again. */
+function failingWatch({ resource }: ApiResource, reflector: Pick<Reflector, 'lastFailure'>): FailingWatch | undefined {
+  const failed = reflector.lastFailure();
+  if (failed === undefined) return undefined;
+  const { error, at, retryAt, since = at, attempts = 1 } = failed;
+  return { resource, error, since: Math.round(since), attempt: attempts, retryAt: Math.round(retryAt) };
 }
 
 /** What a plugin may ask for beside pods and nodes. */
