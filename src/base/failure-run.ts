@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { errorText } from './errors.ts';
+import { textBeginning } from './text-beginning.ts';
 
 /** Failures of one thing, in a row. */
 export interface Failing {
@@ -30,7 +31,7 @@ export class FailureRun {
 
   failed(error: unknown): Failing {
     const { since = this.#clock.now(), attempt = 0 } = this.#failing ?? {};
-    this.#failing = { message: errorText(error).slice(0, longestKept), since, attempt: attempt + 1 };
+    this.#failing = { message: textBeginning(errorText(error), longestKept), since, attempt: attempt + 1 };
     return this.#failing;
   }
 

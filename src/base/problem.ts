@@ -1,4 +1,5 @@
 import { withoutSecrets } from './secrets.ts';
+import { textBeginning } from './text-beginning.ts';
 
 /**
  * One thing that is wrong. `explain`, the problems and the notes of a snapshot, and the debug page are all made from it, so that
@@ -39,10 +40,10 @@ const longestRead = 2 * longestMessage;
 
 /** Frozen, with times of whole milliseconds, and with a message of one line: white space is one space, a full stop at the end is left out, credentials are hidden, and what is too long is cut. */
 export function frozenProblem<P extends Problem>(given: P): P {
-  const text = withoutSecrets(given.message.slice(0, longestRead)).replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  const text = withoutSecrets(textBeginning(given.message, longestRead)).replace(/\s+/g, ' ').trim().replace(/\.$/, '');
   const isLong = text.length > longestMessage || given.message.length > longestRead;
   const [since, retryAt] = [given.since, given.retryAt].map((time) => (time === undefined ? undefined : Math.round(time)));
-  const message = isLong ? `${text.slice(0, longestMessage - 1)}…` : text;
+  const message = isLong ? `${textBeginning(text, longestMessage - 1)}…` : text;
   return Object.freeze({ ...given, message, ...(since !== undefined && { since }), ...(retryAt !== undefined && { retryAt }) });
 }
 

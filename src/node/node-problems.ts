@@ -107,8 +107,8 @@ export function sourceProblems(
 
 function sourceProblem(what: string, kind: string, error: RetriedError | undefined): Problem {
   if (error === undefined) return frozenProblem({ kind, message: what, attempt: 0, help: 'See why the source sends no list.' });
-  const { message, at, retryAt, help } = error;
-  return frozenProblem({ kind: error.kind, message: `${what}: ${answerOf(message)}`, attempt: 1, since: at, retryAt, help });
+  const { message, attempts, since, retryAt, help } = error;
+  return frozenProblem({ kind: error.kind, message: `${what}: ${answerOf(message)}`, attempt: attempts, since, retryAt, help });
 }
 
 /** The problem that the last call for a pod failed with; undefined where it did not fail. */

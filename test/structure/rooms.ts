@@ -23,7 +23,6 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/guard': '',
   'base/clock': 'base/guard',
   'base/errors': 'base/guard',
-  'base/failure-run': 'base/clock base/errors',
   'base/names': 'base/errors',
   'base/node-version': 'base/errors',
   'base/options': 'base/errors',
@@ -32,7 +31,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/secrets': '',
   'base/logging': 'base/guard base/clock base/options base/secrets',
   'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
-  'base/problem': 'base/secrets',
+  'base/text-beginning': '',
+  'base/failure-run': 'base/clock base/errors base/text-beginning',
+  'base/problem': 'base/secrets base/text-beginning',
   'api/quantity': 'base/errors',
   'api/json': 'base/errors api/quantity',
   'api/patch': 'base/errors base/options api/json',
@@ -42,13 +43,14 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
   'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources':
-    'base/guard base/clock base/errors base/options base/concurrency base/problem api/json api/patch ' + 'client/transport',
+    'base/guard base/clock base/errors base/options base/concurrency base/text-beginning base/problem api/json ' +
+    'api/patch client/transport',
   'client/events':
-    'base/guard base/clock base/failure-run base/names base/random base/logging base/concurrency api/json api/pod ' +
-    'client/resources',
+    'base/guard base/clock base/errors base/names base/random base/logging base/concurrency base/text-beginning ' +
+    'base/failure-run api/json api/pod client/resources',
   'client/reflector':
-    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
-    'api/pod client/transport client/resources',
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/failure-run api/json api/pod client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -82,11 +84,11 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/pod-status':
     'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
   'node/probes':
-    'base/grpc-codes base/guard base/clock base/errors base/failure-run base/options base/metrics base/random ' +
-    'base/logging base/concurrency api/json api/pod client/events status/conditions',
+    'base/grpc-codes base/guard base/clock base/errors base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/failure-run api/json api/pod client/events status/conditions',
   'node/sources':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency api/json ' +
-    'api/pod api/manifest client/transport client/resources client/reflector',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency ' +
+    'base/failure-run api/json api/pod api/manifest client/transport client/resources client/reflector',
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
@@ -95,11 +97,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
   'node/node-problems': 'base/failure-run base/problem client/resources node/node-object node/config node/workers',
   'node/provider':
-    'base/guard base/clock base/errors base/failure-run base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/problem api/json api/pod client/transport client/resources client/events ' +
-    'status/conditions status/canonical status/pods status/rules status/sync status/status-manager-options ' +
-    'status/status-manager node/mirror node/node-object node/pod-status node/sources node/config node/workers ' +
-    'node/node-problems',
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
+    'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
+    'status/status-manager-options status/status-manager node/mirror node/node-object node/pod-status node/sources ' +
+    'node/config node/workers node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
@@ -120,7 +122,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
-    'base/guard base/clock base/errors base/failure-run base/logging base/concurrency api/quantity api/json api/pod ' +
+    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run api/quantity api/json api/pod ' +
     'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
     'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/pod node/workers ' + 'kubelet/runtime',
@@ -129,7 +131,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
-    'base/guard base/clock base/errors base/failure-run base/logging base/concurrency api/quantity api/json api/pod ' +
+    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run api/quantity api/json api/pod ' +
     'client/events node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups ' +
     'kubelet/resize',
   'kubelet/server':
@@ -142,13 +144,13 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
-    'base/guard base/clock base/errors base/failure-run base/options base/logging base/concurrency base/problem ' +
-    'api/json api/pod client/events status/conditions status/pods status/status-manager node/pod-status node/probes ' +
-    'node/workers kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
-    'kubelet/resize kubelet/volumes kubelet/containers',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
+    'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
+    'status/status-manager node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups kubelet/images ' +
+    'kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
-    'base/clock base/errors base/failure-run base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
+    'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-status node/probes node/sources node/config node/workers node/node-problems ' +
     'kubelet/admission kubelet/cluster kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs ' +

@@ -127,4 +127,8 @@ export interface LastFailure {
   readonly at: number;
   /** When it is tried again, in milliseconds since the epoch. */
   readonly retryAt: number;
+  /** When the first one in a row failed, in milliseconds since the epoch. Default: `at`. */
+  readonly since?: number | undefined;
+  /** How many have failed in a row. Default 1. */
+  readonly attempts?: number | undefined;
 }

@@ -5,12 +5,15 @@ import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
-import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { errorText } from '../../base/errors.ts';
+import type { Failing } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { safeRandom } from '../../base/random.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 import { resources } from '../resources/api-resource.ts';
 import { askedWaitMs, readApiFailure } from '../resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
+import { EventFailures, isOfGoneNamespace } from './event-failures.ts';
 import { type EventRecorder, type EventType, podObjectReference } from './event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from './event-sender.ts';
 
@@ -85,7 +88,7 @@ export class ApiEventRecorder implements EventRecorder {
   readonly #clock: SteadyClock;
   readonly #random: () => number;
   readonly #logger: Logger;
-  readonly #failures: FailureRun;
+  readonly #failures: EventFailures;
   /** What is left of the events that an object may have, by its kind and uid. */
   readonly #budgets = new BoundedMap<string, TokenBucket>(mostRemembered);
 
@@ -94,7 +97,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.#clock = safeClock(options.clock ?? systemClock);
     this.#random = safeRandom(options.random ?? Math.random);
     this.#logger = loggerOption(options.logger);
-    this.#failures = new FailureRun(this.#clock);
+    this.#failures = new EventFailures(this.#clock);
     this.#sender = new EventSender({
       client: new ResourceClient(options.transport, resources.events),
       clock: this.#clock,
@@ -119,9 +122,15 @@ export class ApiEventRecorder implements EventRecorder {
     this.#take({ involvedObject, type, reason, message }, mostWaiting + ofObject.burst);
   }
 
-  /** Why events are not written: they are refused, not answered, or too many wait. Undefined once one was written again. */
+  /**
+   * Why events are not written: they are refused, not answered, or too many wait. Undefined once one was written again, and five
+   * minutes after the last failure. Those of a namespace that is being deleted or is gone do not count.
+   */
   get failing(): Failing | undefined {
-    return this.#failures.failing;
+    const { failing } = this.#failures;
+    if (failing === undefined) return undefined;
+    const { error, since, attempt } = failing;
+    return { message: textBeginning(errorText(error), longestMessage), since, attempt };
   }
 
   /** Drops what waits, and gives up the request under way. */
@@ -137,7 +146,7 @@ export class ApiEventRecorder implements EventRecorder {
   #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
-      if (this.#failures.failing === undefined) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
+      if (!this.#failures.goesOn()) this.#failures.add(`${most} events wait to be written, and more are dropped`);
       this.#logger.warn(
         { ...objectFields(involvedObject.kind, involvedObject), reason },
         'too many events wait to be written: one was dropped',
@@ -146,7 +155,7 @@ export class ApiEventRecorder implements EventRecorder {
     }
     const { kind, uid = '', fieldPath } = involvedObject;
     if (!this.#takeToken(`${kind} ${uid}`)) return;
-    const text = copyOf(message, longestMessage);
+    const text = textBeginning(message, longestMessage);
     const key = JSON.stringify([kind, uid, type, reason, text, fieldPath]);
     this.#sender.send({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
   }
@@ -165,14 +174,14 @@ export class ApiEventRecorder implements EventRecorder {
       const { first, count } = again;
       return async () => {
         await this.#sender.raise(this.#eventObject(event, first, count), { count, lastTimestamp: at });
-        this.#failures.succeeded();
+        this.#failures.end();
       };
     }
     const since = this.#clock.elapsed();
     const first = { name: this.#sender.newName(involvedObject.name ?? ''), firstTimestamp: at };
     return async () => {
       await this.#sender.create(this.#eventObject(event, first, 1));
-      this.#failures.succeeded();
+      this.#failures.end();
       this.#sender.remember(key, first, since);
     };
   }
@@ -196,9 +205,13 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   #retryIn(event: WaitingEvent, error: unknown, tries: number): number | undefined {
-    this.#failures.failed(error);
     const { involvedObject, reason } = event;
     const fields = { err: error, ...objectFields(involvedObject.kind, involvedObject), reason, attempt: tries };
+    if (isOfGoneNamespace(error)) {
+      this.#logger.debug(fields, 'an event was refused, since its namespace is being deleted or is gone');
+      return undefined;
+    }
+    this.#failures.add(error);
     const askedMs = retryAfter(error);
     if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
     else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
@@ -220,9 +233,4 @@ function retryAfter(error: unknown): number | undefined {
   const failure = readApiFailure(error);
   const { status, reason } = failure;
   return status === undefined || reason === 'BrokenAnswer' || reason === 'Network' ? 0 : askedWaitMs(failure);
-}
-
-/** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */
-function copyOf(text: string, length: number): string {
-  return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
 }

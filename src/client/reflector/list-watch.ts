@@ -1,5 +1,6 @@
 import { isOlderVersion } from '../../api/json/resource-version.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import type { ResourceClient } from '../resources/resource-client.ts';
@@ -30,7 +31,8 @@ export interface ListWatchHost<T> {
   held(object: T): T | undefined;
   set(object: T): void;
   remove(namespace: string, name: string, last: T | undefined): void;
-  interrupted(error: unknown, delayMs: number): void;
+  /** `failing`: the failures since the server was last heard from. */
+  interrupted(error: unknown, delayMs: number, failing: Failing): void;
 }
 
 export interface ListWatchOptions<T extends ApiObject> {
@@ -63,11 +65,14 @@ const refusedStreamsMs = 3_600_000;
 /** The requests of a reflector, one after the other: a full list, then watches, then a list again where that is needed. */
 export class ListWatch<T extends ApiObject> {
   readonly #options: ListWatchOptions<T>;
+  /** Since the server was last heard from. A step that ends without an error, and brings nothing, is no end of an outage. */
+  readonly #failures: FailureRun;
   #resourceVersion: string | undefined;
   #streamsRefusedAt: number | undefined;
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
+    this.#failures = new FailureRun(options.clock);
   }
 
   /** The last version that was reached. */
@@ -79,22 +84,25 @@ export class ListWatch<T extends ApiObject> {
   async run(signal: AbortSignal): Promise<void> {
     const { host, clock, logger, path } = this.#options;
     let step: ListWatchStep['step'] = 'fill';
-    let attempt = 0;
     while (!signal.aborted) {
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
       const { delayMs: retryInMs } = next;
       if (next.error === undefined) {
-        attempt = 0;
         logger.debug({ path, next: next.step, retryInMs }, 'a list or a watch has ended; the next request follows');
       } else {
-        attempt += 1;
-        logger.warn({ err: next.error, path, attempt, retryInMs }, 'listing or watching failed');
-        host.interrupted(next.error, retryInMs);
+        const failing = this.#failures.failed(next.error);
+        logger.warn({ err: next.error, path, attempt: failing.attempt, retryInMs }, 'listing or watching failed');
+        host.interrupted(next.error, retryInMs, failing);
       }
       if (retryInMs > 0) await sleep(clock, retryInMs, signal);
       step = next.step;
     }
+  }
+
+  #heard(): void {
+    this.#failures.succeeded();
+    this.#options.host.observed();
   }
 
   #perform(step: ListWatchStep['step'], signal: AbortSignal): Promise<ListWatchStep> {
@@ -163,7 +171,7 @@ export class ListWatch<T extends ApiObject> {
   }
 
   async #readList(from: string | undefined, limit: number | undefined, signal: AbortSignal): Promise<void> {
-    const { client, selection, plan, received, host, clock, logger, path } = this.#options;
+    const { client, selection, plan, received, clock, logger, path } = this.#options;
     logger.debug({ path, from: from ?? 'newest', limit }, 'a full list is asked for');
     const startedAt = clock.now();
     const failedKeys = new Set<string>();
@@ -177,7 +185,7 @@ export class ListWatch<T extends ApiObject> {
       latest = answer.object;
       return latest;
     };
-    const onPage = (): void => host.observed();
+    const onPage = (): void => this.#heard();
     const onRestart = (): void => failedKeys.clear();
     const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage, onRestart };
     const { objects, resourceVersion, isPaginated } = await listPages(client, request);
@@ -220,10 +228,10 @@ export class ListWatch<T extends ApiObject> {
     signal: AbortSignal,
     patience?: StreamPatience,
   ): Promise<unknown> {
-    const { client, selection, host, readEvent, idleTimeoutMs, watchTimeoutMs, random } = this.#options;
+    const { client, selection, readEvent, idleTimeoutMs, watchTimeoutMs, random } = this.#options;
     const timeoutSeconds = Math.floor((watchTimeoutMs / 1000) * (1 + random()));
     const onEvent = (event: Parameters<typeof session.take>[0]): void => {
-      host.observed();
+      this.#heard();
       patience?.heard();
       session.take(event);
     };

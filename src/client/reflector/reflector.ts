@@ -235,9 +235,9 @@ export class Reflector<T extends ApiObject = ApiObject> {
       held: (object) => this.#delivery.held(object),
       set: (object) => this.#delivery.set(object),
       remove: (namespace, name, last) => this.#delivery.remove(namespace, name, last),
-      interrupted: (error, delayMs) => {
+      interrupted: (error, delayMs, { since, attempt }) => {
         const at = this.#clock.now();
-        this.#lastFailure = { error, at, retryAt: at + delayMs };
+        this.#lastFailure = { error, at, retryAt: at + delayMs, since, attempts: attempt };
         this.#handlers.interrupted(error, delayMs);
       },
     };

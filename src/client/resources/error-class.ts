@@ -1,5 +1,6 @@
 import { membersOf } from '../../api/json/json.ts';
 import { longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
 import { maxMessageLength } from '../transport/api-error.ts';
 
@@ -46,6 +47,10 @@ export interface RetriedError extends LastError {
   readonly help: string | undefined;
   /** When it is tried again, in milliseconds since the epoch. */
   readonly retryAt: number;
+  /** When the first failure in a row came, in milliseconds since the epoch; `at` where nobody has counted. */
+  readonly since: number;
+  /** How many tries have failed in a row; 1 where nobody has counted. */
+  readonly attempts: number;
 }
 
 const classOfStatus: Readonly<Record<number, ErrorClass>> = {
@@ -165,5 +170,5 @@ function nameOf(error: unknown): string {
 }
 
 function shownMessage(answered: unknown, own: unknown, error: unknown): string {
-  return (text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`).slice(0, maxMessageLength);
+  return textBeginning(text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`, maxMessageLength);
 }

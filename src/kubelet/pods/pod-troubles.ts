@@ -2,6 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PodProblem, Problem } from '../../base/problem.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 
 /** What is wrong, in words. */
 export type TroubleWords = Pick<Problem, 'kind' | 'message' | 'help'>;
@@ -46,7 +47,7 @@ export class PodTroubles {
     const known = this.#pods.get(names.podUID) ?? { names, parts: new Map<string, AgentPodTrouble>() };
     const { since = this.#clock.now(), attempt = 0 } = known.parts.get(part) ?? {};
     const counted = times.attempt ?? attempt + 1;
-    const kept = message.slice(0, longestKept);
+    const kept = textBeginning(message, longestKept);
     known.parts.set(part, { kind, message: kept, help, since, attempt: counted, retryAt: times.retryAt });
     this.#pods.set(names.podUID, known);
   }

@@ -325,6 +325,7 @@ function askSource(source: PodSource | undefined): Pick<PodSourceReport, 'lastOb
 }
 
 function isLastFailure(value: unknown): value is LastFailure {
-  const { at, retryAt } = (callGuarded(() => ({ ...(value as object) }), ignoreFailure) ?? {}) as Partial<LastFailure>;
-  return typeof at === 'number' && typeof retryAt === 'number';
+  const copy = (callGuarded(() => ({ ...(value as object) }), ignoreFailure) ?? {}) as Partial<LastFailure>;
+  const { at, retryAt, since = 0, attempts = 0 } = copy;
+  return [at, retryAt, since, attempts].every((one) => typeof one === 'number');
 }

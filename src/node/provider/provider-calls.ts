@@ -7,6 +7,7 @@ import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { BackoffError } from '../workers/backoff-error.ts';
@@ -312,7 +313,7 @@ export function failureText(method: ProviderChange['method'], message: string): 
 
 /** What an error says, in a length that fits into a status. Never throws. */
 export function shortErrorText(error: unknown): string {
-  return errorText(error).slice(0, 500) || 'unknown error';
+  return textBeginning(errorText(error), 500) || 'unknown error';
 }
 
 export interface ProviderRetriesOptions {

@@ -8,6 +8,7 @@ import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { errorText, invalidOption } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -74,6 +75,7 @@ export class FileSource implements PodSource {
   /** Ends the wait for the next change; set anew before each reading, so that no change is missed. */
   #changed = new AbortController();
   #problem: string | undefined;
+  readonly #failures: FailureRun;
   #lastFailure: LastFailure | undefined;
   /** When the reading of every file began last, by `Clock.elapsed`. */
   #lastCheckAt: number | undefined;
@@ -87,6 +89,7 @@ export class FileSource implements PodSource {
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#checkPeriodMs = numberOption('checkPeriodMs', checkPeriodMs, 1, longestTimerMs);
     this.#clock = safeClock(clock);
+    this.#failures = new FailureRun(this.#clock);
     this.#logger = loggerOption(logger);
     this.#files = new ManifestFiles({
       path: this.#path,
@@ -154,12 +157,20 @@ export class FileSource implements PodSource {
     }
   }
 
-  /** What cannot be used is that since it was first found. */
-  #failureOfManifest(error: unknown): LastFailure {
-    const before = this.#lastFailure;
-    const now = this.#clock.now();
-    const at = before !== undefined && errorText(before.error) === errorText(error) ? before.at : now;
-    return { error, at, retryAt: now + Math.max(1, this.#untilCheckMs()) };
+  #failed(error: unknown): void {
+    const at = this.#clock.now();
+    const { since, attempt } = this.#failures.failed(error);
+    this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()), since, attempts: attempt };
+  }
+
+  /** `filesToRead`: where not all files were read, what is known already of one was not tried again. */
+  #noteManifests(failure: { readonly error: unknown } | undefined, filesToRead: FilesToRead): void {
+    if (failure === undefined) {
+      this.#failures.succeeded();
+      this.#lastFailure = undefined;
+    } else if (filesToRead === 'all' || errorText(failure.error) !== errorText(this.#lastFailure?.error)) {
+      this.#failed(failure.error);
+    }
   }
 
   /** How long until every file is to be read, whatever the system says of it. */
@@ -173,7 +184,7 @@ export class FileSource implements PodSource {
       const { isThere, pods, failure } = await this.#files.read(signal, filesToRead);
       if (signal.aborted) return isThere;
       this.#problem = undefined;
-      this.#lastFailure = failure && this.#failureOfManifest(failure.error);
+      this.#noteManifests(failure, filesToRead);
       this.#lastObservedAt = this.#clock.now();
       this.#logger.debug({ path: this.#path, filesToRead, isThere, pods: pods.length }, 'the path of manifests was read');
       send(pods);
@@ -182,8 +193,7 @@ export class FileSource implements PodSource {
       const problem = errorText(error);
       if (problem !== this.#problem) this.#logger.error({ path: this.#path, err: error }, 'the path of manifests cannot be read');
       this.#problem = problem;
-      const at = this.#clock.now();
-      this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()) };
+      this.#failed(error);
       return true;
     }
   }

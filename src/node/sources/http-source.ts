@@ -6,6 +6,7 @@ import { decodeStaticPods } from '../../api/manifest/static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { errorText, invalidOption } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -61,7 +62,7 @@ export class HttpSource implements PodSource {
   /** Of the last good answer. */
   #etag: string | undefined;
   #last: ReadAnswer | undefined;
-  #failures = 0;
+  readonly #failures: FailureRun;
   #lastObservedAt: number | undefined;
   #lastFailure: LastFailure | undefined;
 
@@ -69,6 +70,7 @@ export class HttpSource implements PodSource {
   constructor(options: HttpSourceOptions) {
     this.#options = checkedHttpSourceOptions(options);
     this.#source = options.url;
+    this.#failures = new FailureRun(this.#options.clock);
     this.#client = new DocumentClient(this.#options.clock);
   }
 
@@ -129,8 +131,8 @@ export class HttpSource implements PodSource {
       if (pods !== undefined) send(pods);
       if (answer.status === 200 && answer.body.length === 0)
         throw new Error('the answer is empty: it says that there are no pods');
-      if (this.#failures > 0) logger.info({ url: requestLabel(url) }, 'the pods of the URL can be read again');
-      this.#failures = 0;
+      if (this.#failures.failing !== undefined) logger.info({ url: requestLabel(url) }, 'the pods of the URL can be read again');
+      this.#failures.succeeded();
       this.#lastFailure = undefined;
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
@@ -170,11 +172,11 @@ export class HttpSource implements PodSource {
   #failed(error: unknown): void {
     const { url, checkPeriodMs, clock, logger } = this.#options;
     const at = clock.now();
-    this.#lastFailure = { error, at, retryAt: at + checkPeriodMs };
-    this.#failures += 1;
-    const fields = { url: requestLabel(url), err: error, attempt: this.#failures, retryInMs: checkPeriodMs };
-    if (this.#failures < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
-    else if (this.#failures === loudFailures) {
+    const { since, attempt } = this.#failures.failed(error);
+    this.#lastFailure = { error, at, retryAt: at + checkPeriodMs, since, attempts: attempt };
+    const fields = { url: requestLabel(url), err: error, attempt, retryInMs: checkPeriodMs };
+    if (attempt < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
+    else if (attempt === loudFailures) {
       logger.warn(fields, 'the pods of the URL could not be read; further failures are logged for debugging alone');
     } else logger.debug(fields, 'the pods of the URL could not be read');
   }

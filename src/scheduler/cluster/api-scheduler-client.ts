@@ -9,6 +9,7 @@ import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { numberOption, requireKnownOptions } from '../../base/options.ts';
 import type { Problem } from '../../base/problem.ts';
+import { EventFailures } from '../../client/events/event-failures.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { askedWaitMs, classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
@@ -16,7 +17,8 @@ import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
-import { EventFailures, eventWriter } from './event-writer.ts';
+import { requestProblem } from '../reports/request-words.ts';
+import { eventWriter } from './event-writer.ts';
 
 export interface ApiSchedulerClientOptions {
   readonly transport: ResourceTransport;
@@ -80,7 +82,10 @@ export class ApiSchedulerClient implements SchedulerClient {
 
   /** What is wrong with the events: they are refused. */
   problem(): Problem | undefined {
-    return this.#eventFailures.problem();
+    const { failing } = this.#eventFailures;
+    if (failing === undefined) return undefined;
+    const { error, ...times } = failing;
+    return requestProblem('events cannot be written', error, times);
   }
 
   /** Resolves once no event waits to be written. */

@@ -1,5 +1,5 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
-import type { Clock, SteadyClock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import type { Problem } from '../../base/problem.ts';
@@ -166,50 +166,21 @@ function problemOfAll(all: readonly FailingWatch[]): Problem {
 function watched<T extends ApiObject>(
   { transport, clock, random, logger, metrics }: ClusterWatchesOptions,
   resource: ApiResource<T>,
-  { handlers, ...own }: Partial<ReflectorOptions<T>>,
+  own: Partial<ReflectorOptions<T>>,
 ): Watched<T> {
   const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
-  const interrupted = (): void => failures.add();
   // the scheduler keeps each object for as long as the cluster has it, and reads all of it
-  const options = { transport, resource, shareEqualParts: false, ...shared, ...own, handlers: { ...handlers, interrupted } };
+  const options = { transport, resource, shareEqualParts: false, ...shared, ...own };
   const reflector = new Reflector<T>(options);
-  const failures = new WatchFailures(resource.resource, reflector, clock);
-  return { reflector, failing: () => failures.failing() };
+  return { reflector, failing: () => failingWatch(resource, reflector) };
 }
 
-/** Counts the lists and watches of one resource that failed in a row. */
-class WatchFailures {
-  readonly #resource: string;
-  readonly #reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>;
-  readonly #clock: Clock;
-  #attempt = 0;
-  /** When the first one failed, in milliseconds since the epoch. */
-  #since = 0;
-  #heardAt: number | undefined;
-
-  constructor(resource: string, reflector: Pick<Reflector, 'lastFailure' | 'lastObservedAt' | 'hasSynced'>, clock: Clock) {
-    this.#resource = resource;
-    this.#reflector = reflector;
-    this.#clock = clock;
-  }
-
-  add(): void {
-    const heardAt = this.#reflector.lastObservedAt();
-    if (heardAt !== this.#heardAt || this.#attempt === 0) {
-      this.#attempt = 0;
-      this.#since = Math.round(this.#clock.now());
-    }
-    this.#heardAt = heardAt;
-    this.#attempt += 1;
-  }
-
-  /** Undefined once the server was heard from again. */
-  failing(): FailingWatch | undefined {
-    const failed = this.#reflector.lastFailure();
-    if (failed === undefined) return undefined;
-    const { error, retryAt } = failed;
-    return { resource: this.#resource, error, since: this.#since, attempt: this.#attempt, retryAt: Math.round(retryAt) };
-  }
+/** Undefined once the server was heard from again. */
+function failingWatch({ resource }: ApiResource, reflector: Pick<Reflector, 'lastFailure'>): FailingWatch | undefined {
+  const failed = reflector.lastFailure();
+  if (failed === undefined) return undefined;
+  const { error, at, retryAt, since = at, attempts = 1 } = failed;
+  return { resource, error, since: Math.round(since), attempt: attempts, retryAt: Math.round(retryAt) };
 }
 
 /** What a plugin may ask for beside pods and nodes. */

@@ -2,16 +2,15 @@ import type { EventsV1Event } from '@kubernetes/client-node';
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { Wire } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import type { Clock, SteadyClock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { Problem } from '../../base/problem.ts';
+import { EventFailures, isOfGoneNamespace } from '../../client/events/event-failures.ts';
 import { podObjectReference } from '../../client/events/event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from '../../client/events/event-sender.ts';
 import { newerEvents } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
-import { requestProblem } from '../reports/request-words.ts';
 
 export interface EventWriterOptions {
   readonly transport: ResourceTransport;
@@ -56,44 +55,15 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       const isWorthIt = classifyApiError(err) !== 'aborted' && (status >= 500 || status === 429);
       if (isWorthIt && tries < mostEventTries) return eventRetryMs;
       const errorClass = classifyApiError(err);
-      const isOwn = errorClass === 'aborted';
-      const attempt = isOwn ? 1 : failures.add(err);
+      const isNoFailure = errorClass === 'aborted' || isOfGoneNamespace(err);
+      const attempt = isNoFailure ? 1 : failures.add(err);
       const fields = { err, errorClass, ...podFields(pod.metadata), reason, attempt };
       // who may not write events may write none of very many
-      logger[isOwn || attempt > 1 ? 'debug' : 'warn'](fields, 'an event could not be written');
+      logger[isNoFailure || attempt > 1 ? 'debug' : 'warn'](fields, 'an event could not be written');
       return undefined;
     },
   });
   return sender;
-}
-
-/** Whether events are refused: how many in a row, and since when. */
-export class EventFailures {
-  readonly #clock: Clock;
-  #last: { readonly error: unknown; readonly since: number; readonly attempt: number } | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Returns how many have been refused in a row. */
-  add(error: unknown): number {
-    const { since = Math.round(this.#clock.now()), attempt = 0 } = this.#last ?? {};
-    this.#last = { error, since, attempt: attempt + 1 };
-    return attempt + 1;
-  }
-
-  /** One was taken. */
-  end(): void {
-    this.#last = undefined;
-  }
-
-  /** Undefined where the last one was taken, and before the first. */
-  problem(): Problem | undefined {
-    if (this.#last === undefined) return undefined;
-    const { error, since, attempt } = this.#last;
-    return requestProblem('events cannot be written', error, { since, attempt });
-  }
 }
 
 /** An event of `events.k8s.io`, as it stands in JSON. */

@@ -234,20 +234,21 @@ class LeaseFailures {
 
   problem(): Problem | undefined {
     if (this.#last === undefined) return undefined;
-    const { error, at, retryAt } = this.#last;
+    const { error, retryAt, since } = this.#last;
     const { namespace, name } = this.#options;
     const what = `the Lease ${namespace}/${name} can be neither taken nor renewed`;
-    return requestProblem(what, error, { since: Math.round(at - this.#lastedMs), attempt: this.#attempt, retryAt });
+    return requestProblem(what, error, { since, attempt: this.#attempt, retryAt });
   }
 
   add(error: unknown, retryInMs: number): void {
     const { clock, logger, namespace, name, identity } = this.#options;
     const at = clock.now();
-    this.#last = { error, at, retryAt: Math.round(at + retryInMs) };
     const elapsedMs = clock.elapsed();
     this.#sinceMs ??= elapsedMs;
     this.#lastedMs = elapsedMs - this.#sinceMs;
     this.#attempt += 1;
+    const since = Math.round(at - this.#lastedMs);
+    this.#last = { error, at, retryAt: Math.round(at + retryInMs), since, attempts: this.#attempt };
     const problem = this.problem();
     const more = problem === undefined ? {} : problemFields(problem, at);
     const fields = { err: error, errorClass: classifyApiError(error), namespace, name, identity, ...more };

@@ -61,8 +61,8 @@ describe('nodeProblems', () => {
 
   it('tells of a source that has not sent, that cannot be read, and whose newest list waits', () => {
     const lastError = {
-      ...{ errorClass: 'unavailable', message: 'connect ECONNREFUSED', at: at - 10, retryAt: at + 10 },
-      ...{ kind: 'connection-refused', help: 'Start it.' },
+      ...{ errorClass: 'unavailable' as const, message: 'connect ECONNREFUSED', at: at - 10, retryAt: at + 10 },
+      ...{ since: at - 5000, attempts: 4, kind: 'connection-refused', help: 'Start it.' },
     } as const;
     const source = {
       name: 'api',
@@ -81,6 +81,9 @@ describe('nodeProblems', () => {
     ]);
     expect(messages({ hasSent: true, lastError })).toEqual([
       ['connection-refused', 'the source "api" cannot be read: connect ECONNREFUSED'],
+    ]);
+    expect(nodeProblems({ ...well, sources: [{ ...source, lastError }] })).toMatchObject([
+      { attempt: 4, since: at - 5000, retryAt: at + 10, help: 'Start it.' },
     ]);
     expect(messages({ hasSent: true, isWaiting: true })).toEqual([
       ['source-waits', 'the newest list of the source "api" waits until the sync loop has taken earlier ones'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SteadyClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logging/logger.ts';
+import { EventFailures } from '../../../src/client/events/event-failures.ts';
 import { ClusterWatches, StoreListers } from '../../../src/scheduler/cluster/cluster-watches.ts';
-import { EventFailures } from '../../../src/scheduler/cluster/event-writer.ts';
 import { keepsObjects, type SchedulerOptions } from '../../../src/scheduler/scheduler-options.ts';
 import { FakeClock } from '../../../src/testing.ts';
 import { node, pod, schedulerWorld } from './scheduler-world.ts';
@@ -76,7 +76,7 @@ describe('what is wrong and does not change', () => {
     const clock = fineClock();
     const failures = new EventFailures(clock);
     failures.add(new Error('no link'));
-    expect(looks(() => failures.problem())).toHaveLength(1);
+    expect(looks(() => failures.failing)).toHaveLength(1);
     const fails = () => Promise.reject(new Error('no link'));
     const shared = { clock, random: () => 0, logger: silentLogger, listers: new StoreListers() };
     const watches = new ClusterWatches({

@@ -278,4 +278,41 @@ describe('events that are not written', () => {
     for (let index = 0; index < 502; index += 1) events.event(podOf(index), 'Normal', 'Started', 'one');
     expect(events.failing?.message).toBe('500 events wait to be written, and more are dropped');
   });
+
+  it.each([
+    ['is being deleted', 403, 'Forbidden', 'unable to create new content in namespace default because it is being terminated'],
+    ['is gone', 404, 'NotFound', 'namespaces "default" not found'],
+  ])('are no failure where their namespace %s', async (_how, status, reason, message) => {
+    const { events, requests, lines } = recorder(() => Promise.reject(new ApiError({ status, reason, message })));
+    events.event(pod, 'Normal', 'Killing', 'one');
+    await settle();
+    expect([requests.length, events.failing, lines]).toEqual([1, undefined, []]);
+  });
+
+  it('are forgotten five minutes after the last failure, by the time that has passed', async () => {
+    const { events, clock } = recorder(() => Promise.reject(refusal(403, 'Forbidden')));
+    events.event(pod, 'Normal', 'Started', 'one');
+    await settle();
+    await clock.advance(200_000);
+    events.event(pod, 'Normal', 'Started', 'two');
+    await settle();
+    clock.jump(3_600_000);
+    await clock.advance(299_999);
+    expect(events.failing?.attempt).toBe(2);
+    await clock.advance(1);
+    expect(events.failing).toBeUndefined();
+    events.event(pod, 'Normal', 'Started', 'three');
+    await settle();
+    expect(events.failing).toEqual({ message: 'Forbidden', since: clock.now(), attempt: 1 });
+  });
+
+  it('are told of for as long as some are dropped, since the first', async () => {
+    const { events, clock } = recorder(() => new Promise(() => {}));
+    const since = clock.now();
+    for (let index = 0; index < 505; index += 1) {
+      if (index > 500) await clock.advance(200_000);
+      events.event(buildPod({ metadata: { uid: `u${index}` } }), 'Normal', 'Started', 'one');
+    }
+    expect(events.failing).toMatchObject({ since: since + 200_000, attempt: 1 });
+  });
 });

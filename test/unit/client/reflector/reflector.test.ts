@@ -4,6 +4,7 @@ import { ObjectStore } from '../../../../src/client/reflector/object-store.ts';
 import { Reflector } from '../../../../src/client/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../../../src/client/reflector/reflector-options.ts';
 import { resources } from '../../../../src/client/resources/api-resource.ts';
+import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
@@ -64,6 +65,34 @@ describe('Reflector.stop', () => {
         ...{ err: expect.any(Error), path: '/api/v1/configmaps', attempt, retryInMs: waits[attempt - 1] },
       })),
     );
+  });
+
+  it('counts on where a step without a failure lies between two that fail, until the server is heard from', async () => {
+    const lines: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, warn: (fields: object) => void lines.push(fields), error: nothing };
+    await using test = setUp({ logger });
+    const { clock, reflector, api } = test;
+    const since = clock.now();
+    // each time a streamed list is tried first; that it fails is no failure yet
+    const down = (): ApiError => new ApiError({ reason: 'Network', message: 'connect ECONNREFUSED' });
+    api.failures.list.push(down(), down(), down());
+    api.failures.stream.push(down(), down(), down());
+    void reflector.start().catch(() => {});
+    await test.settle();
+    expect(reflector.lastFailure()).toMatchObject({ at: since, since, attempts: 1 });
+    for (let i = 0; i < 2; i += 1) {
+      await clock.advance((reflector.lastFailure()?.retryAt ?? 0) - clock.now());
+      await test.settle();
+    }
+    expect(reflector.lastFailure()).toMatchObject({ at: clock.now(), since, attempts: 3 });
+    expect(lines).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+    await clock.advance((reflector.lastFailure()?.retryAt ?? 0) - clock.now());
+    await test.settle();
+    expect([reflector.hasSynced, reflector.lastFailure()]).toEqual([true, undefined]);
+    api.latest.fail(down());
+    await test.settle();
+    expect(reflector.lastFailure()).toMatchObject({ since: clock.now(), attempts: 1 });
   });
 
   it('ends a pause between two tries', async () => {

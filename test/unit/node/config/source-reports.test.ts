@@ -19,6 +19,7 @@ describe('PodConfig.explain', () => {
         ...{ name: 'api', hasSent: false, isWaiting: false, pods: 0, leftOut: [], lastObservedAt: 5 },
         lastError: {
           ...{ errorClass: 'forbidden', kind: 'forbidden', message: 'pods is forbidden', at: 6, retryAt: 7 },
+          ...{ since: 6, attempts: 1 },
           help: expect.stringContaining('deploy/rbac.yaml'),
         },
       },
@@ -26,6 +27,13 @@ describe('PodConfig.explain', () => {
     send([podNamed('a'), podNamed('b')]);
     await taken(config);
     expect(config.explain()[0]).toEqual({ name: 'static', hasSent: true, isWaiting: false, pods: 2, leftOut: [], ...never });
+  });
+
+  it('takes over since when a source fails, and how often', () => {
+    const config = new PodConfig();
+    const lastFailure = () => ({ error: new Error('no'), at: 6, retryAt: 7, since: 2, attempts: 3 });
+    config.addSource('api', { start() {}, stop() {}, lastFailure });
+    expect(config.explain()).toMatchObject([{ lastError: { at: 6, retryAt: 7, since: 2, attempts: 3 } }]);
   });
 
   it('says that a newer list waits for the consumer', () => {
@@ -39,6 +47,7 @@ describe('PodConfig.explain', () => {
     ['rejects', () => Promise.reject(new Error('no'))],
     ['gives text', () => 'yesterday'],
     ['gives an object of its own', () => ({ at: 'now' })],
+    ['counts in words', () => ({ at: 6, retryAt: 7, attempts: 'many' })],
     [
       'throws',
       () => {

@@ -151,8 +151,9 @@ describe('FileSource', () => {
       ['error: the path of manifests cannot be read'],
       undefined,
     ]);
-    const { error, at, retryAt } = test.source.lastFailure() ?? {};
-    expect([error, Number(retryAt) - Number(at)]).toEqual([expect.any(Error), 20_000]);
+    const { error, at = 0, retryAt = 0, since = 0, attempts } = test.source.lastFailure() ?? {};
+    expect([error, retryAt - at, at - since]).toEqual([expect.any(Error), 20_000, 20_000 * (Number(attempts) - 1)]);
+    expect(attempts).toBeGreaterThan(2);
     await rm(path);
     await writeFile(path, yamlOf('a'));
     await test.next(20_000);
@@ -241,11 +242,11 @@ describe('a manifest that cannot be used', () => {
     test.source.start(test.sent.send);
     await test.sent.reached(1);
     const first = test.source.lastFailure();
-    expect(first).toMatchObject({ error: { code: 'ERR_INVALID_MANIFEST' }, at: test.clock.now() });
+    expect(first).toMatchObject({ error: { code: 'ERR_INVALID_MANIFEST' }, since: test.clock.now(), attempts: 1 });
     expect(first?.retryAt).toBeGreaterThan(test.clock.now());
     expect(test.sent.names()).toEqual(['a-n1']);
     await test.next(20_000);
-    expect(test.source.lastFailure()?.at).toBe(first?.at);
+    expect(test.source.lastFailure()).toMatchObject({ since: first?.since, attempts: 2, at: test.clock.now() });
     await test.write('b.yaml', yamlOf('b'));
     await test.next(20_000);
     expect([test.source.lastFailure(), test.sent.latest().length]).toEqual([undefined, 2]);

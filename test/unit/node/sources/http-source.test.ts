@@ -126,7 +126,8 @@ describe('HttpSource', () => {
     for (let i = 0; i < 7; i += 1) await test.next();
     expect([test.sent.names(), test.source.lastObservedAt()]).toEqual([['a-n1'], heardAt]);
     const failedAt = test.clock.now();
-    expect(test.source.lastFailure()).toEqual({ error: expect.any(Error), at: failedAt, retryAt: failedAt + 20_000 });
+    const [at, retryAt, since] = [failedAt, failedAt + 20_000, failedAt - 120_000];
+    expect(test.source.lastFailure()).toEqual({ error: expect.any(Error), at, retryAt, since, attempts: 7 });
     expect(String(test.source.lastFailure()?.error)).not.toContain('secret');
     await test.next();
     expect(test.source.lastFailure()).toBeUndefined();
