@@ -66,7 +66,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   operation: 'the call of the manager',
   underWay: 'the pods whose requests have not settled',
   state: 'what is done with the pod: `sync`, `terminating` or `terminated`',
-  updateType: 'what a worker was told of: `create`, `update`, `sync` or `kill`',
+  updateType: 'the kind of the update that a worker got: `create`, `update`, `sync` or `kill`',
   problemKind: 'the kind of the problem: see [When something is wrong](../when-something-is-wrong.md)',
   failingForMs: 'how long it has failed, in milliseconds',
   sinceSetMs: 'how long ago the status was set, in milliseconds',

@@ -16,19 +16,22 @@ to all of its parts. Without a sink nothing is measured.
 The registry is yours: you serve it, and its other metrics stay as they are. A whole program is in
 [examples/prometheus.ts](../examples/prometheus.ts).
 
-\`\`\`ts with-server
+\`\`\`ts
 import { ProviderNode } from 'pod-status-manager/node';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 import { Registry } from 'prom-client';
 
+const server = await InMemoryApiServer.start();
 const registry = new Registry();
 const metrics = createPrometheusMetrics({ registry, labels: { node: 'node-1' } });
 const provider = { createPod() {}, deletePod() {}, getPodStatus: () => undefined };
-const node = new ProviderNode({ kubeConfig, nodeName: 'node-1', provider, metrics });
+const node = new ProviderNode({ kubeConfig: server.kubeConfig(), nodeName: 'node-1', provider, metrics });
 await node.start();
 console.log(await registry.metrics()); // what Prometheus gets
 await node.stop();
 await metrics.close();
+await server.stop();
 \`\`\`
 
 Several nodes or managers of one process share a registry: each has a sink of its own, with the same names of \`labels\` and other

@@ -30,14 +30,14 @@ const sections: readonly Section[] = [
   },
   { title: 'A pod and its provider', text: 'What a `ProviderNode` says of the pods that its provider runs.', rows: providerRows },
   {
-    title: 'A pod of a node agent',
-    text: 'What a `NodeAgent` says of pods that do not start, do not go on, or do not end.',
-    rows: agentPodRows,
-  },
-  {
     title: 'The node of a node agent',
     text: 'What a `NodeAgent` says of its runtime, its machine and itself, beside what is above.',
     rows: agentNodeRows,
+  },
+  {
+    title: 'A pod of a node agent',
+    text: 'What a `NodeAgent` says of pods that do not start, do not go on, or do not end.',
+    rows: agentPodRows,
   },
   {
     title: 'A scheduler and its pods',
@@ -50,21 +50,24 @@ export const pageFile = new URL('../../../docs/when-something-is-wrong.md', impo
 
 const head = `# When something is wrong
 
-Something does not run, or does not end, or is not told? Five places say why, and they say the same:
+A pod does not run or does not end, or its status does not reach the apiserver? These places say why. All of them have the message: what
+failed, and the words of the one who refused.
 
-| place | what it has |
+| place | what it has beside the message |
 |---|---|
-| \`snapshot().notes\` of the node, the scheduler or the status manager | one sentence for each kind of problem, with the pod as namespace/name; empty exactly when all is well |
-| \`explain(podUID)\` | the pod's \`problem\`: what failed and in whose words, since when, how often, when it is tried next, what would help |
-| the log | one line a failure: the constant message, and [the fields](guides/logs-and-errors.md) \`podNamespace\`, \`podName\`, \`podUID\`, \`err\`, \`attempt\`, \`failingForMs\`, \`retryInMs\`, \`help\` |
-| \`kubectl describe pod\` | the event, with the cause and without times |
-| [the debug page](guides/debug.md) | pods in trouble first; each begins with the same sentence |
+| \`explain(podUID).problem\` | \`kind\`, \`attempt\` (failures in a row) and the pod; where they are known \`since\`, \`retryAt\` (the next try) and \`help\` |
+| \`snapshot().problems\` of the node, the scheduler, the \`PodStatusAgent\` or the status manager | the same of everything that is wrong, at most 1,000; \`problemCount\` counts all |
+| \`snapshot().notes\` | the next try; one sentence for each kind of problem that pods have, with one pod as namespace/name and the number of the others. No help. Empty exactly when nothing is wrong |
+| the log | a line for a failure, under a message that stays the same; the words of the one who refused are in \`err\` or another field. Where they are known: the pod, \`attempt\`, \`failingForMs\`, \`retryInMs\`, \`help\` ([all fields](guides/logs-and-errors.md#the-fields)) |
+| \`kubectl describe pod\` | an event for some problems: a reason, and no times |
+| [the debug page](guides/debug.md) | times and help; pods in trouble stand first |
 
-\`problemText(problem, Date.now())\` makes sentences of a problem. \`snapshot().problems\` has all of them as data. \`kind\` is a word that
-stays the same: write alerts by it, not by messages.
+\`problemText(problem, Date.now())\` makes sentences of a problem. Write alerts by \`kind\`: it stays the same, and messages may change.
 
-Search this page for the words of a log line, an event or a note. Each row below is a test: it breaks a real part in this way, and holds
-what the five places say.
+Search this page for the words of a log line, an event or a note. A test brings about each row on real parts. The list is not everything:
+what is not here says its cause in the same places.
+
+“As above” stands for the help of the row before, and – for a problem where you can only wait, or where the message says what to do.
 `;
 
 /** The page, as it is to be. */
@@ -77,27 +80,65 @@ export function stuckRows(): Row[] {
   return sections.flatMap(({ rows }) => rows);
 }
 
-function sectionText({ title, text, rows }: Section): string {
+function sectionText(section: Section): string {
+  const { title, text, rows } = section;
+  const log = usualLog(rows);
+  const ofLog = log === undefined ? [] : [` Where a row names no log line, it is \`${log}\`.`];
+  const own = byHelp(rows.filter((row) => sectionWith(row, section) === undefined));
   return [
     `## ${title}`,
     '',
-    text,
+    [text, ...ofLog].join(''),
     '',
-    '| what is wrong | what it says | what would help |',
-    '|---|---|---|',
-    ...rows.map(rowText),
+    '| what is wrong | kind | what it says | what would help |',
+    '|---|---|---|---|',
+    ...own.map((row, index) => {
+      const isRepeated = row.help !== undefined && own[index - 1]?.help === row.help;
+      return rowText(row, log, isRepeated ? 'As above.' : (row.help ?? '–'));
+    }),
     '',
+    ...repeatsText(section),
   ].join('\n');
 }
 
-function rowText({ title, kind, words, log, event, help }: Row): string {
-  const told = [
-    `kind \`${kind}\``,
-    `“${words}”`,
-    ...(log === undefined ? [] : [`log: \`${log.message}\``]),
-    ...(event === undefined ? [] : [`event: \`${event.reason}\``]),
-  ];
-  return `| ${[title, told.join(' · '), help ?? 'Wait: nothing is to be done.'].map(cell).join(' | ')} |`;
+/** The log line of many rows. */
+function usualLog(rows: readonly Row[]): string | undefined {
+  const messages = rows.map(({ log }) => log?.message);
+  const countOf = (message: string): number => messages.filter((one) => one === message).length;
+  return messages.find((one) => one !== undefined && countOf(one) >= 4 && countOf(one) * 3 >= rows.length);
+}
+
+/** The rows of one help follow each other, at the place of the first of them. */
+function byHelp(rows: readonly Row[]): Row[] {
+  return [...Map.groupBy(rows, ({ id, help }) => help ?? id).values()].flat();
+}
+
+/** The section before this one that has a row of the same kind and the same help. */
+function sectionWith({ kind, help }: Row, section: Section): Section | undefined {
+  const before = sections.slice(0, sections.indexOf(section));
+  return before.find(({ rows }) => help !== undefined && rows.some((row) => row.kind === kind && row.help === help));
+}
+
+/** What this section has of sections before: the kinds, and under which log lines they come here. */
+function repeatsText(section: Section): string[] {
+  const repeated = section.rows.filter((row) => sectionWith(row, section) !== undefined);
+  const lines = [...Map.groupBy(repeated, (row) => sectionWith(row, section))].map(([before, rows]) => {
+    const listOf = (values: readonly (string | undefined)[]): string =>
+      [...new Set(values.filter((value) => value !== undefined))].map((value) => `\`${value}\``).join(', ');
+    const anchor = before?.title.toLowerCase().replaceAll(' ', '-');
+    const logs = listOf(rows.map(({ log }) => log?.message));
+    const events = listOf(rows.map(({ event }) => event?.reason));
+    const says = [logs && `log ${logs}`, events && `event ${events}`].filter((text) => text !== '').join('; ');
+    return `- ${listOf(rows.map(({ kind }) => kind))} of [${before?.title}](#${anchor}); ${says}`;
+  });
+  return lines.length === 0 ? [] : ['These kinds come here, too:', '', ...lines, ''];
+}
+
+function rowText({ title, kind, words, log, event }: Row, usual: string | undefined, help: string): string {
+  const ownLog = log === undefined ? 'no log line' : `log \`${log.message}\``;
+  const isUsual = log === undefined ? usual === undefined : log.message === usual;
+  const says = [`“${words}”`, ...(isUsual ? [] : [ownLog]), ...(event === undefined ? [] : [`event \`${event.reason}\``])];
+  return `| ${[title, `\`${kind}\``, says.join(', '), help].map(cell).join(' | ')} |`;
 }
 
 /** Text that no table takes for its own. */
