@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { formatTime } from '../../../../src/api/json/time.ts';
+import type { WirePodStatus } from '../../../../src/api/json/types.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { never, ProviderWorld, refuse } from './provider-world.ts';
+
+const app = { name: 'app', image: '', imageID: '', ready: true, restartCount: 0, lastState: {} };
 
 describe('a running pod', () => {
   it('is asked about at an interval, and at once when its provider tells of it', async () => {
@@ -172,6 +176,33 @@ describe('a pod that its provider has lost', () => {
     await world.clock.advance(9000);
     expect(world.provider.took()).toEqual(['createPod new']);
     expect(['there', 'new'].map((name) => world.condition(name, 'Ready'))).toEqual(['True', 'True']);
+  });
+
+  it.each<[string, (startedAt: string) => Partial<WirePodStatus>]>([
+    ['the phase alone', () => ({})],
+    [
+      'containers that know of no run before',
+      (startedAt) => ({ containerStatuses: [{ ...app, state: { running: { startedAt } } }] }),
+    ],
+  ])('while the agent was away keeps the end of the run before, where its provider gives %s', async (_, containers) => {
+    const first = new ProviderWorld();
+    const { clock, provider } = first;
+    provider.begin = () => ({ phase: 'Running', ...containers(formatTime(clock.now())) });
+    await first.create('web');
+    provider.lose('web');
+    await clock.advance(5000);
+    await using world = await first.restart({}, true);
+    await settle(100);
+    const startedAt = formatTime(clock.now());
+    const again = {
+      restartCount: 1,
+      state: { running: { startedAt } },
+      lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } },
+    };
+    expect(world.status('web').containerStatuses).toMatchObject([again]);
+    provider.set('web', { phase: 'Running', ...containers(startedAt), message: 'later' });
+    await clock.advance(20_000);
+    expect(world.status('web')).toMatchObject({ message: 'later', containerStatuses: [again] });
   });
 
   it('while the agent was away is waited for where the list could not be read', async () => {
