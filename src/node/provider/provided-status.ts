@@ -68,6 +68,31 @@ export function lostStatus(facts: StatusFacts): WirePodStatus {
   return isOver ? { ...status, phase: 'Failed', reason: 'NotFound', message } : status;
 }
 
+/** A container that ran when its status was last told, and whose end the provider has not seen. */
+interface LostContainer {
+  readonly containerName: string;
+  /** Whether its restart policy lets the provider start it again. */
+  readonly mayStartAgain: boolean;
+}
+
+/** The containers that are lost by this answer. One that gives the phase alone tells of no container. */
+export function lostContainers({ pod, previous }: StatusFacts, answer: WirePodStatus): LostContainer[] {
+  const { containers = [], initContainers = [], restartPolicy } = pod.spec ?? {};
+  const allOf = (status: WirePodStatus | undefined) => [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+  ];
+  const before = lookupByName(allOf(previous));
+  const specOf = lookupByName([...initContainers, ...containers]);
+  return allOf(answer).flatMap(({ name, state, lastState }): LostContainer[] => {
+    if (!before(name)?.state?.running || state?.running) return [];
+    const end = state?.terminated ?? lastState?.terminated;
+    if (end?.reason !== runtimeReason.containerStatusUnknown) return [];
+    const mayStartAgain = containerShouldRestart(specOf(name) ?? { name }, restartPolicy, unseenExitCode);
+    return [{ containerName: name, mayStartAgain }];
+  });
+}
+
 /** The last status of a pod of which nothing runs any more. */
 export function endedStatus(facts: StatusFacts, answer: WirePodStatus | undefined): WirePodStatus {
   const last = answer === undefined ? facts.previous : statusOfAnswer(facts, answer);

@@ -135,6 +135,28 @@ describe('a pod that its provider has lost', () => {
     expect(world.events).toEqual([expect.stringContaining('ProviderPodLost')]);
   });
 
+  it.each([
+    ['Always', 'it is created again', true],
+    ['Never', 'restartPolicy Never: it is not started again', false],
+  ])('has one log line and one event that say what follows, with restartPolicy %s', async (restartPolicy, next, createdAgain) => {
+    await using world = new ProviderWorld();
+    const { metadata } = await world.create('web', { spec: { restartPolicy } });
+    world.provider.lose('web');
+    await world.clock.advance(120_000);
+    const fields = { podNamespace: 'default', podName: 'web', podUID: metadata?.uid, createdAgain };
+    expect(world.lines).toEqual([[fields, 'the provider no longer has a pod that ran']]);
+    const text = `The provider no longer has the pod, which was not deleted; ${next}`;
+    expect(world.events).toEqual([`web Warning ProviderPodLost: ${text}`]);
+  });
+
+  it('is not started again by the rules of its containers, and the event says so', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web', { spec: { containers: [{ name: 'app', image: 'app:1', restartPolicy: 'Never' }] } });
+    world.provider.lose('web');
+    await world.clock.advance(30_000);
+    expect(world.events).toEqual([expect.stringContaining("; the containers' restart rules: it is not started again")]);
+  });
+
   it('has failed when it may not', async () => {
     await using world = new ProviderWorld();
     await world.create('job', { spec: { restartPolicy: 'Never' } });
