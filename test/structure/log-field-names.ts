@@ -64,6 +64,8 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   question: 'what the pod deletion safety was asked',
   event: 'the event whose listener failed',
   operation: 'the call of the manager',
+  createdAgain: 'whether a pod that its provider has lost is created again',
+  mayStartAgain: 'whether the restart policy of a container that is lost lets it start again',
   underWay: 'the pods whose requests have not settled',
   state: 'what is done with the pod: `sync`, `terminating` or `terminated`',
   updateType: 'the kind of the update that a worker got: `create`, `update`, `sync` or `kill`',

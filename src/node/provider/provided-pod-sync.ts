@@ -1,4 +1,4 @@
-import type { WirePodStatus } from '../../api/json/types.ts';
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
@@ -10,7 +10,7 @@ import type { SyncPodResult } from '../workers/pod-syncer.ts';
 import type { PodNotices } from './pod-notices.ts';
 import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';
-import { isUnbegun, lostStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
+import { isUnbegun, lostContainers, lostStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
 import { failureText, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
 import type { ResolvedSyncerOptions } from './provider-pod-syncer-options.ts';
 import type { ToldStatuses } from './told-statuses.ts';
@@ -74,6 +74,7 @@ export class ProvidedPodSync {
     }
     // what was refused is no longer asked for
     if (record.failure?.method === 'updatePod' && record.change === undefined && !record.needsUpdate) record.failure = undefined;
+    this.#logLost(record, answer);
     statuses.tell(record, status);
     if (isTerminalPhase(status.phase)) return { isTerminal: true };
     if (record.change === undefined && record.needsUpdate) {
@@ -126,6 +127,7 @@ export class ProvidedPodSync {
     if (answer === undefined) return this.#wait(record);
     const { statuses } = this.#options;
     const status = statusOfAnswer(statuses.facts(record), answer);
+    this.#logLost(record, answer);
     statuses.tell(record, status);
     this.#pollAgain(record, status);
     return { isTerminal: isTerminalPhase(status.phase) };
@@ -170,13 +172,23 @@ export class ProvidedPodSync {
   }
 
   #lose(record: ProvidedPod): WirePodStatus {
-    const { calls, statuses } = this.#options;
+    const { calls, statuses, logger } = this.#options;
     record.noteGone();
     const status = lostStatus(statuses.facts(record));
-    const next = status.phase === 'Failed' ? 'it may not start again' : 'it is created again';
-    calls.event(record, 'ProviderPodLost', `The provider no longer has the pod, which was not deleted: ${next}`);
+    const createdAgain = status.phase !== 'Failed';
+    logger.warn({ ...podFields(record.pod.metadata), createdAgain }, 'the provider no longer has a pod that ran');
+    const next = createdAgain ? 'it is created again' : `${whyNotAgain(record.pod)}: it is not started again`;
+    calls.event(record, 'ProviderPodLost', `The provider no longer has the pod, which was not deleted; ${next}`);
     statuses.tell(record, status);
     return status;
+  }
+
+  /** Before the status is told: the next one is compared with it, and each loss is logged once. */
+  #logLost(record: ProvidedPod, answer: WirePodStatus): void {
+    const { statuses, logger } = this.#options;
+    for (const lost of lostContainers(statuses.facts(record), answer)) {
+      logger.warn({ ...podFields(record.pod.metadata), ...lost }, 'the provider does not say how a container that ran has ended');
+    }
   }
 
   /** A pod of which a change is expected is asked about soon. */
@@ -193,6 +205,11 @@ export class ProvidedPodSync {
       (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the clock set no timer; the pod waits for its next sync'),
     );
   }
+}
+
+/** Which rule says that nothing of a lost pod starts again. */
+function whyNotAgain({ spec }: Pod): string {
+  return spec?.restartPolicy === 'Never' ? 'restartPolicy Never' : "the containers' restart rules";
 }
 
 /** True while the last failure of this version of the pod is not to be repeated yet. */

@@ -68,6 +68,31 @@ export function lostStatus(facts: StatusFacts): WirePodStatus {
   return isOver ? { ...status, phase: 'Failed', reason: 'NotFound', message } : status;
 }
 
+/** A container that ran when its status was last told, and whose end the provider has not seen. */
+interface LostContainer {
+  readonly containerName: string;
+  /** Whether its restart policy lets the provider start it again. */
+  readonly mayStartAgain: boolean;
+}
+
+/** The containers that are lost by this answer. One that gives the phase alone tells of no container. */
+export function lostContainers({ pod, previous }: StatusFacts, answer: WirePodStatus): LostContainer[] {
+  const { containers = [], initContainers = [], restartPolicy } = pod.spec ?? {};
+  const allOf = (status: WirePodStatus | undefined) => [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+  ];
+  const before = lookupByName(allOf(previous));
+  const specOf = lookupByName([...initContainers, ...containers]);
+  return allOf(answer).flatMap(({ name, state, lastState }): LostContainer[] => {
+    if (!before(name)?.state?.running || state?.running) return [];
+    const end = state?.terminated ?? lastState?.terminated;
+    if (end?.reason !== runtimeReason.containerStatusUnknown) return [];
+    const mayStartAgain = containerShouldRestart(specOf(name) ?? { name }, restartPolicy, unseenExitCode);
+    return [{ containerName: name, mayStartAgain }];
+  });
+}
+
 /** The last status of a pod of which nothing runs any more. */
 export function endedStatus(facts: StatusFacts, answer: WirePodStatus | undefined): WirePodStatus {
   const last = answer === undefined ? facts.previous : statusOfAnswer(facts, answer);
@@ -153,7 +178,6 @@ function statusOfContainers(
 
 /** The container statuses of a provider that gives the phase alone. */
 function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: readonly Container[] | undefined) {
-  const startedAt = facts.previous?.startTime ?? answer.startTime ?? formatTime(facts.now);
   const { phase = 'Pending' } = answer;
   const isReady = getPodCondition(answer.conditions, podConditionType.ready)?.status !== 'False';
   const { containerStatuses = [], initContainerStatuses = [] } = facts.previous ?? {};
@@ -165,23 +189,44 @@ function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: 
     if (old !== undefined && hasEndedForGood(facts.pod, container, isInit, old)) return old;
     const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
     if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
-    if (phase === 'Running') return { ...bareStatus(container, { running: { startedAt } }), ready: isReady, started: true };
+    if (phase === 'Running') return { ...runningStatus(facts, answer, container, old), ready: isReady, started: true };
     if (phase === 'Failed')
       return bareStatus(container, { terminated: { exitCode: unseenExitCode, reason: runtimeReason.containerStatusUnknown } });
     return bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
   });
 }
 
+/** A container that ran before runs on, or has been started anew since its end was told. */
+function runningStatus(
+  { previous, now }: StatusFacts,
+  answer: WirePodStatus,
+  container: Container,
+  old: WireContainerStatus | undefined,
+): WireContainerStatus {
+  const ended = old?.state?.terminated;
+  const isFirstRun = ended === undefined && old?.lastState?.terminated === undefined;
+  const began = isFirstRun ? (previous?.startTime ?? answer.startTime) : undefined;
+  const startedAt = old?.state?.running?.startedAt ?? began ?? formatTime(now);
+  const status = bareStatus(container, { running: { startedAt } });
+  return ended === undefined
+    ? status
+    : { ...status, restartCount: (old?.restartCount ?? 0) + 1, lastState: { terminated: ended } };
+}
+
 function bareStatus({ name, image = '' }: Container, state: WireContainerStatus['state']): WireContainerStatus {
   return { name, image, imageID: '', ready: false, started: false, restartCount: 0, lastState: {}, ...(state && { state }) };
 }
 
-/** A provider that began a pod again counts from 0; the pod's own count never shrinks. */
+/**
+ * A provider that began a pod again counts from 0, and knows of no run before: the pod's own count never shrinks, and how the
+ * last run ended stays.
+ */
 function counted(statuses: readonly WireContainerStatus[], before: readonly WireContainerStatus[] | undefined) {
   const known = lookupByName(before);
   return statuses.map((status): WireContainerStatus => {
-    const least = known(status.name)?.restartCount ?? 0;
-    return least > (status.restartCount ?? 0) ? { ...status, restartCount: least } : status;
+    const { restartCount: least = 0, lastState = {} } = known(status.name) ?? {};
+    if (least <= (status.restartCount ?? 0)) return status;
+    return { ...status, restartCount: least, lastState: status.lastState?.terminated ? status.lastState : lastState };
   });
 }
 

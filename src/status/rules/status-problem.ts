@@ -25,14 +25,14 @@ const helpOfWait: Readonly<Record<string, string>> = {
 
 const outOfMemory = "Raise the container's memory limit, or make it use less: the kernel ended it.";
 
-/** By the reason of a pod that failed as such. A pod is never run again: its controller makes another one. */
+/** By the reason of a pod that failed as such. A pod is never run again: its controller, if it has one, makes another one. */
 const ofFailedPod: Readonly<Record<string, { readonly kind: string; readonly help: string }>> = {
   Evicted: { kind: 'evicted', help: 'Raise what the pod requests of what ran short, or give the node more of it.' },
   Preempting: { kind: 'preempted', help: 'Make room on the node: a pod of a higher priority took it.' },
   NodeAffinity: { kind: 'refused', help: "Correct the pod's node selector or affinity, or the node's labels." },
   NotFound: {
     kind: 'pod-lost',
-    help: 'See what became of it where the provider runs its pods; a controller makes another pod.',
+    help: 'See what became of it where the provider runs its pods; a controller, if the pod has one, makes another pod.',
   },
   DeadlineExceeded: { kind: 'deadline-exceeded', help: 'Raise activeDeadlineSeconds, or make the pod faster.' },
 };

@@ -53,6 +53,10 @@ const heldPhases: readonly HeldPhase[] = ['no-mirror-pod', 'terminal-phase-held-
 export interface UnsettledPod {
   /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** Its namespace. */
+  readonly podNamespace: string;
+  /** Its name. */
+  readonly podName: string;
   /** Where its newest status stands. */
   readonly phase: PodSyncPhase;
   /** How the pod's last request failed; undefined when none has failed since its last success. */
@@ -60,7 +64,8 @@ export interface UnsettledPod {
 }
 
 /**
- * Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error.
+ * Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error. The message names the
+ * first 20 as `namespace/name`.
  *
  * @example
  * ```ts
@@ -72,7 +77,7 @@ export interface UnsettledPod {
  *     return [];
  *   } catch (error) {
  *     if (!(error instanceof UnsettledPodsError)) throw error;
- *     return error.pods.map(({ podUID, phase }) => `${podUID}: ${phase}`);
+ *     return error.pods.map(({ podNamespace, podName, phase }) => `${podNamespace}/${podName}: ${phase}`);
  *   }
  * }
  * ```
@@ -91,9 +96,10 @@ export class UnsettledPodsError extends StatusManagerError {
 const namedAtMost = 20;
 
 function listOf(pods: readonly UnsettledPod[]): string {
-  const named = pods
-    .slice(0, namedAtMost)
-    .map(({ podUID, phase, error }) => `${podUID} (${error === undefined ? phase : `${phase}: ${error.message}`})`);
+  const named = pods.slice(0, namedAtMost).map(({ podNamespace, podName, phase, error }) => {
+    const where = error === undefined ? phase : `${phase}: ${error.message}`;
+    return `${podNamespace}/${podName} (${where})`;
+  });
   return `${named.join(', ')}${pods.length > namedAtMost ? ` and ${pods.length - namedAtMost} more` : ''}`;
 }
 
@@ -126,7 +132,10 @@ export class SyncPhases {
   }
 
   describe(podUID: string): UnsettledPod {
-    return { podUID, phase: this.phaseOf(podUID), error: this.#options.records?.state(podUID)?.lastError };
+    const { podStatuses, records } = this.#options;
+    // one whose entry was dropped has settled: nobody asks about it here
+    const { podNamespace = '', podName = '' } = podStatuses.get(podUID) ?? {};
+    return { podUID, podNamespace, podName, phase: this.phaseOf(podUID), error: records?.state(podUID)?.lastError };
   }
 
   /** True when the version is on the apiserver, its pod is gone, or only time or the agent can move it on. */

@@ -1,3 +1,5 @@
+import { invalidOption } from '../../base/errors.ts';
+import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
 import type { FaultRules } from '../fault-rules.ts';
 import { type ApiVerb, isNamed, type ResourceRoute } from './served-resources.ts';
 
@@ -5,8 +7,18 @@ import { type ApiVerb, isNamed, type ResourceRoute } from './served-resources.ts
 export type Fault =
   /** Waits before the request is handled. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** Answers with a Status object and does nothing. */
-  | { readonly kind: 'status'; readonly code: number; readonly retryAfterSeconds?: number; readonly reason?: string }
+  /**
+   * Answers with a Status object and does nothing. `code` is the HTTP status, from 200 to 599. Default of `reason`: the one that
+   * a kube-apiserver gives with this code (`Forbidden` for 403). `message`: what went wrong, in words, such as `pods "web" is
+   * forbidden: User "agent" cannot patch resource "pods/status"`; default: that the request fails on demand.
+   */
+  | {
+      readonly kind: 'status';
+      readonly code: number;
+      readonly retryAfterSeconds?: number;
+      readonly reason?: string;
+      readonly message?: string;
+    }
   /** Resets the connection; the request has no effect. */
   | { readonly kind: 'reset' }
   /** Never answers; the request has no effect. */
@@ -44,6 +56,23 @@ export interface FaultHandle {
   readonly remaining: number;
   /** Takes the rule back. A second call does nothing. */
   remove(): void;
+}
+
+const kinds: readonly Fault['kind'][] = ['latency', 'status', 'reset', 'hang', 'cut', 'garbage', 'reset-after'];
+
+/** Throws ERR_INVALID_OPTION for a fault that there is not, and for what a Status object cannot say. */
+export function requireFault(fault: Fault): void {
+  if (typeof fault !== 'object' || fault === null) throw invalidOption('fault', 'an object', fault);
+  oneOfOption('fault.kind', fault.kind, kinds);
+  if (fault.kind !== 'status') return;
+  requireKnownOptions('fault', fault, ['kind', 'code', 'retryAfterSeconds', 'reason', 'message']);
+  const { code } = fault;
+  if (!Number.isInteger(code) || code < 200 || code > 599) throw invalidOption('fault.code', 'an integer from 200 to 599', code);
+  for (const member of ['reason', 'message'] as const) {
+    const text: unknown = fault[member];
+    if (text !== undefined && (typeof text !== 'string' || text === ''))
+      throw invalidOption(`fault.${member}`, 'a non-empty string', text);
+  }
 }
 
 /** The faults of a request: the sum of all latencies, and the first other fault. */

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import { FaultRules } from '../fault-rules.ts';
 import type { ResourceObjects } from '../objects/store-types.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
-import type { FaultHandle, FaultRule } from './faults.ts';
+import { type FaultHandle, type FaultRule, requireFault } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
@@ -28,7 +30,23 @@ export interface InMemoryApiServerOptions {
   readonly resources?: readonly ApiResource[];
   /** The most requests on one resource that `requests` and `requestsOn` list. Default 10 000. */
   readonly requestLogSize?: number;
+  /**
+   * The TCP port, 0 to 65535. With the port of a server that was stopped, the next one is at the same address, and with its
+   * `store` it has the same pods. Default 0: any free port.
+   */
+  readonly port?: number;
 }
+
+const knownOptions: readonly (keyof InMemoryApiServerOptions)[] = [
+  'store',
+  'token',
+  'clock',
+  'bookmarkIntervalMs',
+  'requireNamespaces',
+  'resources',
+  'requestLogSize',
+  'port',
+];
 
 /** Which requests or watches a method means. */
 export interface ResourceChoice {
@@ -92,8 +110,13 @@ export class InMemoryApiServer {
     this.#token = parts.token;
   }
 
-  /** Resolves when the server takes requests, on a free port. */
+  /**
+   * Resolves when the server takes requests. Rejects with ERR_INVALID_OPTION for an option that there is not and for a `port`
+   * that is none, and with the system's EADDRINUSE where something else listens at that port.
+   */
   static async start(options: InMemoryApiServerOptions = {}): Promise<InMemoryApiServer> {
+    requireKnownOptions('options', options, knownOptions);
+    const port = portOf(options);
     const parts = partsOf(options);
     const handler = new RequestHandler(parts);
     // Idle connections stay open, as a kube-apiserver keeps them for minutes: no client meets a closed connection by chance.
@@ -105,7 +128,7 @@ export class InMemoryApiServer {
     );
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
+      server.listen(port, '127.0.0.1', resolve);
     });
     const address = server.address();
     if (address === null || typeof address === 'string') throw new TypeError('The server has no port');
@@ -154,8 +177,12 @@ export class InMemoryApiServer {
     this.#log.clear();
   }
 
-  /** Adds a fault rule, from the next request on. Rules hit in the order they were added. */
+  /**
+   * Adds a fault rule, from the next request on. Rules hit in the order they were added. Throws ERR_INVALID_OPTION for a fault
+   * of an unknown kind, and for a `code`, a `reason` or a `message` that a Status object cannot have.
+   */
   fail(rule: FaultRule): FaultHandle {
+    requireFault(rule.fault);
     return this.#faults.add(rule);
   }
 
@@ -192,6 +219,11 @@ export class InMemoryApiServer {
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+function portOf({ port = 0 }: InMemoryApiServerOptions): number {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw invalidOption('port', 'an integer from 0 to 65535', port);
+  return port;
 }
 
 function partsOf(options: InMemoryApiServerOptions): RequestHandlerOptions {

@@ -149,9 +149,10 @@ function otherAnswer(route: OtherRoute): Answer {
   }
 }
 
-function faultAnswer({ code, retryAfterSeconds, reason }: Fault & { kind: 'status' }): Answer {
+function faultAnswer({ code, retryAfterSeconds, reason, message }: Fault & { kind: 'status' }): Answer {
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
-  return statusAnswer(apiStatus(code, reason ?? reasonOfCode(code), `This request fails with ${code} on demand`, details));
+  const text = message ?? `This request fails with ${code} on demand`;
+  return statusAnswer(apiStatus(code, reason ?? reasonOfCode(code), text, details));
 }
 
 /** Announces the length of the whole body, sends half of it, and ends the connection. */

@@ -213,8 +213,10 @@ export const providerRows: readonly NodeRow[] = [
     about: 'pod',
     kind: 'pod-lost',
     words: 'The provider no longer has the pod',
+    log: { message: 'the provider no longer has a pod that ran' },
+    logWords: false,
     event: { reason: 'ProviderPodLost' },
-    help: 'See what became of it where the provider runs its pods; a controller makes another pod.',
+    help: 'See what became of it where the provider runs its pods; a controller, if the pod has one, makes another pod.',
     retried: false,
     options: {
       pods: { missingAfterMs: 0, pollIntervalMs: 100 },

@@ -158,7 +158,7 @@ describe('StatusManager.flush', () => {
     const rejected = expect(flushed).rejects.toMatchObject({
       code: 'ERR_FLUSH_TIMEOUT',
       message: expect.stringMatching(
-        /^2 pod\(s\) had not settled after 30000 ms: uid-2 \(backing-off: patch of pod .*pod-2.*\), uid-3 \(backing-off: .*pod-3.*\)$/,
+        /^2 pod\(s\) had not settled after 30000 ms: default\/pod-2 \(backing-off: patch of pod .*pod-2.*\), default\/pod-3 \(backing-off: .*pod-3.*\)$/,
       ),
     });
     await h.clock.advance(30_000);
@@ -166,8 +166,8 @@ describe('StatusManager.flush', () => {
   });
 
   it.each([
-    [20, /^20 pod\(s\) .*uid-19 \([^)]*\)$/],
-    [25, /^25 pod\(s\) .*uid-19 \([^)]*\) and 5 more$/],
+    [20, /^20 pod\(s\) .*default\/pod-19 \([^)]*\)$/],
+    [25, /^25 pod\(s\) .*default\/pod-19 \([^)]*\) and 5 more$/],
   ])('names at most twenty of %i pods', async (count, message) => {
     const h = new Harness();
     for (let n = 0; n < count; n += 1) h.manager.setPodStatus(h.publish(numberedPod(n)), { message: 'm' });
@@ -233,7 +233,10 @@ describe('StatusManager.flush', () => {
     expect(error.code).toBe('ERR_FLUSH_TIMEOUT');
     expect(error.pods.map(({ podUID }) => podUID).sort()).toEqual(pods.map(({ metadata }) => metadata.uid).sort());
     expect(error.pods[0]).toMatchObject({ phase: 'backing-off', error: { errorClass: 'unavailable' } });
+    const { namespace, name } = pods[0]?.metadata ?? {};
+    expect(error.pods[0]).toMatchObject({ podNamespace: namespace, podName: name });
     expect(error.message).toMatch(/^25 pod\(s\) had not settled after 200 ms: .* and 5 more$/);
+    expect(error.message).toContain(` ms: ${namespace}/${name} (backing-off: `);
   });
 
   it('rejects when the manager is stopped, with an error that lists the pods, and stop resolves to them', async () => {
@@ -245,7 +248,13 @@ describe('StatusManager.flush', () => {
     const flushed = h.manager.flush().catch((error: unknown) => error);
     await settle();
     const stopped = await h.manager.stop({ drainTimeoutMs: 0 });
-    const unsettled = { podUID: 'uid-2', phase: 'backing-off', error: { errorClass: 'unavailable' } };
+    const unsettled = {
+      podUID: 'uid-2',
+      podNamespace: two.metadata.namespace,
+      podName: 'pod-2',
+      phase: 'backing-off',
+      error: { errorClass: 'unavailable' },
+    };
     expect(await flushed).toMatchObject({ code: 'ERR_STOPPED', pods: [unsettled] });
     expect(stopped).toMatchObject({ pods: [unsettled], underWay: [] });
   });

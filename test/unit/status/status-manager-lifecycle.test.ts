@@ -70,7 +70,7 @@ describe('StatusManager.stop', () => {
   it('of a manager that never started says so of each pod', async () => {
     const h = new Harness({ started: false });
     h.manager.setPodStatus(h.publish(testPod()), { phase: 'Running' });
-    const pods = [{ podUID: '12345678', phase: 'not-started', error: undefined }];
+    const pods = [{ podUID: '12345678', podNamespace: 'new', podName: 'foo', phase: 'not-started', error: undefined }];
     expect(await h.manager.stop()).toEqual({ pods, underWay: [] });
   });
 
@@ -130,7 +130,7 @@ describe('StatusManager.stop', () => {
     expect([stopped, h.manager.state]).toEqual([false, 'stopping']);
     await h.clock.advance(1);
     expect(await stopping).toEqual({
-      pods: [{ podUID: '12345678', phase: 'in-flight', error: undefined }],
+      pods: [{ podUID: '12345678', podNamespace: 'new', podName: 'foo', phase: 'in-flight', error: undefined }],
       underWay: ['12345678'],
     });
     expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);

@@ -33,7 +33,7 @@ describe('after a restart of the agent', () => {
     await world.exit('b', 0);
     await world.node.clock.advance(1000);
     expect(world.node.status('job').phase).toBe('Succeeded');
-    expect(world.node.logged).toEqual([]);
+    expect(world.node.logged).toEqual(['the provider no longer has a pod that ran']);
   });
 
   it("a container's own policy says so too", async () => {

@@ -76,6 +76,36 @@ describe('a provider that answers with its containers', () => {
     expect(world.events).toEqual([]);
   });
 
+  it.each([
+    ['Always', true],
+    ['Never', false],
+  ])('and leaves one out that ran has one log line, with restartPolicy %s', async (restartPolicy, mayStartAgain) => {
+    const side: GivenContainer = { name: 'side', state: 'running' };
+    const pods = new FakePods([running, side]);
+    await using world = new ProviderWorld({ provider: pods });
+    const containers = [running, side].map(({ name }) => ({ name, image: 'a:1' }));
+    const { metadata } = await world.create('web', { spec: { restartPolicy, containers } });
+    pods.containers = [running];
+    await world.clock.advance(60_000);
+    const fields = { podNamespace: 'default', podName: 'web', podUID: metadata?.uid, containerName: 'side', mayStartAgain };
+    expect(world.lines).toEqual([[fields, 'the provider does not say how a container that ran has ended']]);
+    pods.containers = [running, { ...side, id: 'c://2' }];
+    await world.clock.advance(20_000);
+    pods.containers = [running];
+    await world.clock.advance(20_000);
+    expect(world.lines).toHaveLength(2);
+  });
+
+  it('and whose pod is deleted has no log line for what is no longer listed', async () => {
+    const pods = new FakePods([running]);
+    await using world = new ProviderWorld({ provider: pods });
+    await world.create('web');
+    pods.last = [{ ...exited }];
+    await world.delete('web');
+    await world.clock.advance(60_000);
+    expect([world.isGone('web'), world.lines]).toEqual([true, []]);
+  });
+
   it('may list containers of a pod of which the node knows no spec', async () => {
     const pods = new FakePods([running]);
     pods.earlier = [{ metadata: { uid: 'left', name: 'left', namespace: 'default' } }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireContainerStatus } from '../../../../src/api/json/types.ts';
-import { endedStatus } from '../../../../src/node/provider/provided-status.ts';
+import { endedStatus, statusOfAnswer } from '../../../../src/node/provider/provided-status.ts';
 
 const startedAt = '2000-01-01T00:00:00Z';
 const pod = {
@@ -25,6 +25,21 @@ describe('the last status of a provided pod', () => {
       { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', message } },
       { terminated: { exitCode: 3 } },
       { waiting: { reason: 'ImagePullBackOff' } },
+    ]);
+  });
+});
+
+describe('the status of a provider that gives the phase alone', () => {
+  it.each([
+    ['has ended, and runs again', { terminated: { exitCode: 3 } }, '2000-01-01T00:01:00Z', 3],
+    ['runs on', { running: { startedAt: '2000-01-01T00:00:30Z' } }, '2000-01-01T00:00:30Z', 2],
+  ])('of a container that %s', (_, state, start, restartCount) => {
+    const before = { ...reported('app', state), restartCount: 2, lastState: { terminated: { exitCode: 3 } } };
+    const again = { metadata: pod.metadata, spec: { restartPolicy: 'Always', containers: [{ name: 'app' }] } };
+    const previous = { phase: 'Running' as const, startTime: startedAt, containerStatuses: [before] };
+    const facts = { pod: again, previous, hostIPs: [], now: Date.parse(startedAt) + 60_000 };
+    expect(statusOfAnswer(facts, { phase: 'Running' }).containerStatuses).toMatchObject([
+      { restartCount, state: { running: { startedAt: start } }, lastState: { terminated: { exitCode: 3 } } },
     ]);
   });
 });

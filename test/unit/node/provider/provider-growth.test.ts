@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { endedStatus, isOver, lostStatus, statusOfAnswer, waitingStatus } from '../../../../src/node/provider/provided-status.ts';
+import {
+  endedStatus,
+  isOver,
+  lostContainers,
+  lostStatus,
+  statusOfAnswer,
+  waitingStatus,
+} from '../../../../src/node/provider/provided-status.ts';
 import { Counter, numbered } from '../../../support/counted.ts';
 
 const size = 2000;
@@ -30,6 +37,7 @@ describe("a provider's status of a pod with thousands of containers", () => {
     ['all statuses', () => statusOfAnswer(facts, { phase: 'Running', ...all })],
     ['waiting', () => waitingStatus(facts, 'ContainerCreating')],
     ['lost', () => lostStatus(facts)],
+    ['which containers are lost', () => lostContainers(facts, { phase: 'Running', ...all })],
     ['ended', () => endedStatus(facts, undefined)],
     ['whether it is over', () => isOver(pod, { phase: 'Running', ...all })],
   ])('%s: each name is read a few times', (_name, act) => {

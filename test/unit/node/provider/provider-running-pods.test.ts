@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { formatTime } from '../../../../src/api/json/time.ts';
+import type { WirePodStatus } from '../../../../src/api/json/types.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { never, ProviderWorld, refuse } from './provider-world.ts';
+
+const app = { name: 'app', image: '', imageID: '', ready: true, restartCount: 0, lastState: {} };
 
 describe('a running pod', () => {
   it('is asked about at an interval, and at once when its provider tells of it', async () => {
@@ -131,6 +135,28 @@ describe('a pod that its provider has lost', () => {
     expect(world.events).toEqual([expect.stringContaining('ProviderPodLost')]);
   });
 
+  it.each([
+    ['Always', 'it is created again', true],
+    ['Never', 'restartPolicy Never: it is not started again', false],
+  ])('has one log line and one event that say what follows, with restartPolicy %s', async (restartPolicy, next, createdAgain) => {
+    await using world = new ProviderWorld();
+    const { metadata } = await world.create('web', { spec: { restartPolicy } });
+    world.provider.lose('web');
+    await world.clock.advance(120_000);
+    const fields = { podNamespace: 'default', podName: 'web', podUID: metadata?.uid, createdAgain };
+    expect(world.lines).toEqual([[fields, 'the provider no longer has a pod that ran']]);
+    const text = `The provider no longer has the pod, which was not deleted; ${next}`;
+    expect(world.events).toEqual([`web Warning ProviderPodLost: ${text}`]);
+  });
+
+  it('is not started again by the rules of its containers, and the event says so', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web', { spec: { containers: [{ name: 'app', image: 'app:1', restartPolicy: 'Never' }] } });
+    world.provider.lose('web');
+    await world.clock.advance(30_000);
+    expect(world.events).toEqual([expect.stringContaining("; the containers' restart rules: it is not started again")]);
+  });
+
   it('has failed when it may not', async () => {
     await using world = new ProviderWorld();
     await world.create('job', { spec: { restartPolicy: 'Never' } });
@@ -172,6 +198,33 @@ describe('a pod that its provider has lost', () => {
     await world.clock.advance(9000);
     expect(world.provider.took()).toEqual(['createPod new']);
     expect(['there', 'new'].map((name) => world.condition(name, 'Ready'))).toEqual(['True', 'True']);
+  });
+
+  it.each<[string, (startedAt: string) => Partial<WirePodStatus>]>([
+    ['the phase alone', () => ({})],
+    [
+      'containers that know of no run before',
+      (startedAt) => ({ containerStatuses: [{ ...app, state: { running: { startedAt } } }] }),
+    ],
+  ])('while the agent was away keeps the end of the run before, where its provider gives %s', async (_, containers) => {
+    const first = new ProviderWorld();
+    const { clock, provider } = first;
+    provider.begin = () => ({ phase: 'Running', ...containers(formatTime(clock.now())) });
+    await first.create('web');
+    provider.lose('web');
+    await clock.advance(5000);
+    await using world = await first.restart({}, true);
+    await settle(100);
+    const startedAt = formatTime(clock.now());
+    const again = {
+      restartCount: 1,
+      state: { running: { startedAt } },
+      lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } },
+    };
+    expect(world.status('web').containerStatuses).toMatchObject([again]);
+    provider.set('web', { phase: 'Running', ...containers(startedAt), message: 'later' });
+    await clock.advance(20_000);
+    expect(world.status('web')).toMatchObject({ message: 'later', containerStatuses: [again] });
   });
 
   it('while the agent was away is waited for where the list could not be read', async () => {

@@ -30,6 +30,8 @@ export class ProviderWorld implements AsyncDisposable {
   readonly loop: SyncLoop;
   readonly events: string[] = [];
   readonly logged: string[] = [];
+  /** The same, with their fields. */
+  readonly lines: [object, string][] = [];
   readonly #unwatch: () => void;
 
   /** `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. */
@@ -40,7 +42,10 @@ export class ProviderWorld implements AsyncDisposable {
     this.provider = earlier?.provider ?? new FakeProvider(clock);
     this.client = new FakePodClient({ store: this.store });
     const { podManager } = this;
-    const log = (_: object, message: string): void => void this.logged.push(message);
+    const log = (fields: object, message: string): void => {
+      this.logged.push(message);
+      this.lines.push([fields, message]);
+    };
     const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
     const eventRecorder = {
       event: (pod: { metadata?: { name?: string } }, type: string, reason: string, message: string) =>

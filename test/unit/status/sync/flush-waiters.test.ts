@@ -12,7 +12,7 @@ function waitersOf() {
     isSettled: (podUID) => settled.has(podUID),
     heldPhaseOf: () => undefined,
     phaseOf: () => 'in-sync',
-    describe: (podUID) => ({ podUID, phase: 'pending', error: undefined }),
+    describe: (podUID) => ({ podUID, podNamespace: 'default', podName: podUID, phase: 'pending', error: undefined }),
   };
   return { clock, settled, waiters: new FlushWaiters(clock, phases as SyncPhases) };
 }

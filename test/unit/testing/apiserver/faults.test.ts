@@ -49,6 +49,30 @@ describe('server.fail', () => {
     expect((await client.send('GET', pods)).json()).toMatchObject({ code: 403, reason: 'Odd' });
   });
 
+  it('answers with the given message, as a real refusal has it', async () => {
+    const { server, client } = await serve();
+    const message = 'pods "pod-1" is forbidden: User "agent" cannot patch resource "pods/status" in API group ""';
+    server.fail({ fault: { kind: 'status', code: 403, message } });
+    expect((await client.send('GET', pods)).json()).toMatchObject({ code: 403, reason: 'Forbidden', message });
+    server.fail({ fault: { kind: 'status', code: 500 } });
+    expect((await client.send('GET', pods)).json()).toMatchObject({ message: 'This request fails with 500 on demand' });
+  });
+
+  it.each([
+    ['fault', undefined],
+    ['fault.kind', { kind: 'stauts', code: 403 }],
+    ['fault.code', { kind: 'status', code: '403' }],
+    ['fault.code', { kind: 'status', code: 100 }],
+    ['fault.message', { kind: 'status', code: 403, message: 7 }],
+    ['fault.reason', { kind: 'status', code: 403, reason: '' }],
+    ['fault.mesage', { kind: 'status', code: 403, mesage: 'no' }],
+  ])('refuses a wrong %s: %j', async (name, fault) => {
+    const { server, client } = await serve();
+    const refusal = expect.objectContaining({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining(`\`${name}\``) });
+    expect(() => server.fail({ fault: fault as never })).toThrow(refusal);
+    expect(await client.outcome('GET', pods)).toBe(200);
+  });
+
   it('hits only the given verb, namespace and name, as often as given', async () => {
     const { server, client, patch } = await serve();
     const handle = server.fail({

@@ -285,3 +285,24 @@ describe('InMemoryApiServer, other resources and the connection', () => {
     expect(await client.outcome('GET', pods)).toBe('ECONNREFUSED');
   });
 });
+
+describe('the option port', () => {
+  it('lets a server come back at the same address', async () => {
+    const first = await InMemoryApiServer.start();
+    const port = Number(new URL(first.url).port);
+    await expect(InMemoryApiServer.start({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await first.stop();
+    await using second = await InMemoryApiServer.start({ store: first.store, port });
+    expect(second.url).toBe(first.url);
+  });
+
+  it.each([-1, 65_536, 1.5, '80', null])('is not %j', async (port) => {
+    const error = { code: 'ERR_INVALID_OPTION', message: expect.stringContaining('`port`') };
+    await expect(InMemoryApiServer.start({ port: port as number })).rejects.toMatchObject(error);
+  });
+
+  it('is refused where it is misspelt', async () => {
+    const options = { prot: 80 } as object;
+    await expect(InMemoryApiServer.start(options)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+  });
+});
