@@ -62,7 +62,11 @@ export {
 } from './client/transport/kube-transport.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './node/sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './node/sources/pod-delivery.ts';
-export { PodStatusAgent, type PodStatusAgentSnapshot } from './node/status-agent/pod-status-agent.ts';
+export {
+  PodStatusAgent,
+  type PodStatusAgentExplanation,
+  type PodStatusAgentSnapshot,
+} from './node/status-agent/pod-status-agent.ts';
 export type { PodStatusAgentOptions, StopPodStatusAgentOptions } from './node/status-agent/pod-status-agent-options.ts';
 export {
   type ContainerStatuses,

@@ -8,7 +8,7 @@ import {
   type DebugNodeSource,
   type DebugSchedulerSource,
 } from '../../src/debug.ts';
-import type { StatusManager } from '../../src/index.ts';
+import type { PodStatusAgent, StatusManager } from '../../src/index.ts';
 import type { NodeAgent } from '../../src/kubelet.ts';
 import type { ProviderNode } from '../../src/node.ts';
 import type { ClusterScheduler, Scheduler } from '../../src/scheduler.ts';
@@ -21,6 +21,7 @@ describe('createDebugHandler', () => {
     expectTypeOf<StatusManager>().toExtend<DebugManager>();
     expectTypeOf<ProviderNode>().toExtend<DebugNodeSource>();
     expectTypeOf<NodeAgent>().toExtend<DebugNodeSource>();
+    expectTypeOf<PodStatusAgent>().toExtend<DebugNodeSource>();
     expectTypeOf(createDebugHandler({ manager, node })).toEqualTypeOf<DebugHandler>();
     const head = { nodeName: 'n', state: 'running', ready: true, registered: true, notes: [] };
     createDebugHandler({ manager, node: { snapshot: () => head, explain: () => ({}) } });

@@ -81,6 +81,7 @@ export interface StopPodStatusAgentOptions {
 }
 
 export interface ResolvedStatusAgentOptions {
+  readonly nodeName: string;
   readonly podManager: BasicPodManager;
   readonly podDeletionSafety: PodDeletionSafety;
   /** Which pods are read, and how. */
@@ -108,6 +109,7 @@ export function resolveStatusAgentOptions(options: PodStatusAgentOptions): Resol
   requireTuning(statusManager);
   const { podManager = new BasicPodManager(), podDeletionSafety, runtimeCache } = options;
   return {
+    nodeName,
     podManager,
     podDeletionSafety:
       podDeletionSafety ?? new DefaultPodDeletionSafety({ runtimeCache: runtimeCache as RuntimeCacheProbe, logger }),

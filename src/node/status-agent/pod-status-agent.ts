@@ -8,13 +8,14 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
-import { type Problem, type ProblemReport, problemReport } from '../../base/problem.ts';
+import { type PodProblem, type Problem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { awaitedAnswer } from '../../client/resources/resource-client.ts';
 import { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../status/status-manager.ts';
+import type { PodExplanation } from '../../status/sync/explain.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
 import { sourceProblems } from '../node-problems.ts';
 import { ApiServerPodSource } from '../sources/api-server-pod-source.ts';
@@ -40,7 +41,25 @@ export interface PodStatusAgentSnapshot extends ProblemReport {
   readonly at: number;
   /** `idle`, `running`, `stopping` or `stopped`. */
   readonly state: RunStateName;
+  /** The node whose pods these are. */
+  readonly nodeName: string;
   /** True once a full list of the node's pods was delivered. */
+  readonly hasListed: boolean;
+}
+
+/** What an agent knows of one pod. It can be turned into JSON. */
+export interface PodStatusAgentExplanation {
+  /** The uid that was asked about; for a mirror pod its static pod's. */
+  readonly podUID: string;
+  /** The pod's namespace; empty for a pod of which nothing is known. */
+  readonly namespace: string;
+  /** The pod's name; empty for a pod of which nothing is known. */
+  readonly name: string;
+  /** What is wrong with the pod, as the status manager says; undefined when all is well. */
+  readonly problem: PodProblem | undefined;
+  /** Where the pod's status stands on its way to the apiserver. */
+  readonly status: PodExplanation;
+  /** True once a full list of the node's pods was delivered: before that a pod may be unknown that is there. */
   readonly hasListed: boolean;
 }
 
@@ -141,11 +160,19 @@ export class PodStatusAgent {
     const at = this.#options.clock.now();
     const ofPods = this.statusManager.problems();
     const failure = this.podSource.lastFailure();
-    const hasListed = this.podSource.lastListedAt() !== undefined;
+    const hasListed = this.#hasListed();
     const lastError = failure && retriedError(failure);
     const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError, leftOut: [] };
     const ofAgent = this.state === 'running' ? sourceProblems(source) : [notRunning[this.state]];
-    return Object.freeze({ at, state: this.state, hasListed, ...problemReport([...ofAgent, ...ofPods], at) });
+    const { nodeName } = this.#options;
+    return Object.freeze({ at, state: this.state, nodeName, hasListed, ...problemReport([...ofAgent, ...ofPods], at) });
+  }
+
+  /** Why this pod's status is, or is not, on the apiserver. What is wrong with the source, `snapshot()` says. Sends nothing and changes nothing. */
+  explain(podUID: string): PodStatusAgentExplanation {
+    const status = this.statusManager.explain(podUID);
+    const { podNamespace: namespace, podName: name, problem } = status;
+    return Object.freeze({ podUID: status.podUID, namespace, name, problem, status, hasListed: this.#hasListed() });
   }
 
   /**
@@ -169,6 +196,10 @@ export class PodStatusAgent {
   /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  #hasListed(): boolean {
+    return this.podSource.lastListedAt() !== undefined;
   }
 
   async #stop({ timeoutMs, drainTimeoutMs }: Required<StopPodStatusAgentOptions>): Promise<StopResult> {

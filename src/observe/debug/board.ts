@@ -4,7 +4,7 @@ import type { PodRemovedEvent, PodUpdatedEvent, StatusManagerEvents } from '../.
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import { AllPods, type Teller, tellers } from './all-pods.ts';
 import type { DebugChanges, DebugPart, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
-import { notesFrom, type OwnProblem } from './debug-notes.ts';
+import { countsOf, notesFrom, type OwnProblem } from './debug-notes.ts';
 import {
   askNode,
   askScheduler,
@@ -92,11 +92,13 @@ export class Board {
   #summary(snapshot: StatusManagerSnapshot, parts: readonly ToldPart[]): DebugSummary {
     const { at, state, inFlight, channel, pausedUntil } = snapshot;
     const { kinds, ...counts } = this.#pods.counts();
+    const own = ownProblems(tellers(snapshot, parts));
     return {
       at,
       state: this.#options.manager === undefined ? 'none' : state,
       ...counts,
-      notes: notesFrom(ownProblems(tellers(snapshot, parts)), kinds),
+      ownProblems: countsOf(own),
+      notes: notesFrom(own, kinds),
       inFlight,
       channelDepth: channel.depth,
       channelCapacity: channel.capacity,

@@ -87,6 +87,8 @@ export interface DebugSummary {
   readonly pods: number;
   /** How many of them have a problem. */
   readonly inTrouble: number;
+  /** How many problems are no pod's, by whose they are: each counts once, the node's first. One without any is left out. */
+  readonly ownProblems: Readonly<Partial<Record<DebugNote['of'], number>>>;
   /** What is wrong as a whole, the problems of no pod first. At most 20. Empty when all is well. */
   readonly notes: readonly DebugNote[];
   /** How many pods stand at each place on the way to the apiserver. A place without pods may be left out. */
@@ -117,10 +119,12 @@ export interface DebugNode {
   readonly name: string;
   /** The run state of the node; `unknown` where it gives no answer. */
   readonly state: string;
-  /** True where the node reports itself ready. */
-  readonly ready: boolean;
-  /** True where the apiserver has the Node object. */
-  readonly registered: boolean;
+  /** True where the node reports itself ready; left out for an agent that reports no node. */
+  readonly ready?: boolean | undefined;
+  /** True where the apiserver has the Node object; left out for an agent that registers none. */
+  readonly registered?: boolean | undefined;
+  /** True once the pods of the node were listed; left out where the node does not say. */
+  readonly hasListed?: boolean | undefined;
   /** In words: what the node waits for, or what last went wrong; empty when all is well. At most 20. */
   readonly notes: readonly string[];
   /** How many problems the node has, those of its pods counted in. */

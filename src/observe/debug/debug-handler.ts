@@ -72,7 +72,7 @@ export function createDebugHandler(options: DebugHandlerOptions): DebugHandler {
 export interface DebugHandlerOptions {
   /** The status manager that is shown. The handler listens to its events until it is closed. Needed unless there is a `scheduler`. */
   readonly manager?: DebugManager;
-  /** The node around the manager: a `ProviderNode`, a `NodeAgent`, or anything that answers like one. Default: none. */
+  /** The node around the manager: a `ProviderNode`, a `NodeAgent`, a `PodStatusAgent`, or anything that answers like one. Default: none. */
   readonly node?: DebugNodeSource;
   /** A scheduler: a `Scheduler`, or anything that answers like one. Default: none. */
   readonly scheduler?: DebugSchedulerSource;

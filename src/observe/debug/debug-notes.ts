@@ -1,5 +1,5 @@
 import { notesOf, type Problem } from '../../base/problem.ts';
-import type { DebugNote, DebugPodRow, DebugProblem } from './debug-api.ts';
+import type { DebugNote, DebugPodRow, DebugProblem, DebugSummary } from './debug-api.ts';
 
 const notesAtMost = 20;
 
@@ -36,4 +36,28 @@ function sinceOf({ since }: Problem): number {
 export function noteText(note: DebugNote, now: number): string {
   const [text = note.message] = notesOf([note], now);
   return note.pods > 1 ? `${text} (${note.pods} pods have such a problem)` : text;
+}
+
+/** How many problems each of them has that are no pod's. */
+export function countsOf(own: readonly OwnProblem[]): DebugSummary['ownProblems'] {
+  const counts: { [Of in DebugNote['of']]?: number } = {};
+  for (const { of } of own) counts[of] = (counts[of] ?? 0) + 1;
+  return counts;
+}
+
+/** How much is wrong in all: pods with a problem, and problems that are no pod's. */
+export function troubleCount({ inTrouble, ownProblems }: Pick<DebugSummary, 'inTrouble' | 'ownProblems'>): number {
+  return Object.values(ownProblems).reduce((sum, count) => sum + count, inTrouble);
+}
+
+/** The same in words: `none`, `! 2 problems of the node, 1 of 6 pods`. */
+export function troubleWords({ pods, inTrouble, ownProblems }: DebugSummary): string {
+  const parts = Object.entries(ownProblems).map(([of, count]) => `${count} ${plural('problem', count)} of the ${of}`);
+  if (inTrouble > 0) parts.push(`${inTrouble} of ${pods} ${plural('pod', pods)}`);
+  return parts.length === 0 ? 'none' : `! ${parts.join(', ')}`;
+}
+
+/** `pod` for one, `pods` for any other count. */
+export function plural(word: string, count: number): string {
+  return count === 1 ? word : `${word}s`;
 }

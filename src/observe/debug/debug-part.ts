@@ -5,14 +5,18 @@ import type { DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug
 import { linesOf, noteOf } from './told-lines.ts';
 import { isUID, listOf, nameOf, problemOf, problemsOf, timeOf, wordOf } from './told-problems.ts';
 
-/** What the handler asks a node: a `ProviderNode`, or anything that answers like one. Both answers can be turned into JSON. */
+/** What the handler asks a node: a `ProviderNode`, a `PodStatusAgent`, or anything that answers like one. Both answers can be turned into JSON. */
 export interface DebugNodeSource {
   /** `pods: false`: the pods are not needed. */
   snapshot(options: { readonly pods: boolean }): {
     readonly nodeName: string;
     readonly state: string;
-    readonly ready: boolean;
-    readonly registered: boolean;
+    /** Left out by an agent that reports no node. */
+    readonly ready?: boolean;
+    /** Left out by an agent that registers no Node object. */
+    readonly registered?: boolean;
+    /** True once the pods of the node were listed; only shown where `registered` is left out. */
+    readonly hasListed?: boolean;
     /** In words: what the node waits for, and what failed last. Shown where there are no `problems`. */
     readonly notes: readonly string[];
     /** What is wrong, the node's own problems first. The first 1000 are read. */
@@ -54,8 +58,10 @@ export interface ToldPart {
   readonly kind: PartKind;
   readonly name: string;
   readonly state: string;
-  readonly isReady: boolean;
-  readonly isRegistered: boolean;
+  /** Undefined, as the next two, where a sound answer leaves it out. */
+  readonly isReady: boolean | undefined;
+  readonly isRegistered: boolean | undefined;
+  readonly hasListed: boolean | undefined;
   readonly notes: readonly string[];
   /** The problems that are no pod's come first. */
   readonly problems: readonly DebugProblem[];
@@ -96,7 +102,7 @@ function ask(kind: PartKind, snapshot: () => unknown): ToldPart {
   const problems = [problemOf({ kind: 'no-answer', message: `the ${kind} cannot be asked: ${failure}` })].filter(
     (one) => one !== undefined,
   );
-  const nothing = { name: '', isReady: false, isRegistered: false, podsWithoutStatus: [], lines: () => [] };
+  const nothing = { name: '', isReady: false, isRegistered: false, hasListed: undefined, podsWithoutStatus: [], lines: () => [] };
   return { ...nothing, kind, state: 'unknown', notes: problems.map(({ message }) => message), problems, problemCount: 1 };
 }
 
@@ -110,13 +116,16 @@ function read(kind: PartKind, answer: object): ToldPart {
     .flatMap((note) => noteOf(note) ?? []);
   const told = problemsOf(problems);
   const found = told.length > 0 ? told : problemsOf(said.map((message) => ({ kind: 'note', message })));
+  // an answer without a state is none to trust: what it leaves out counts as a no
+  const flagOf = (flag: unknown) => (flag === undefined && wordOf(state) !== undefined ? undefined : flag === true);
   const counted = typeof problemCount === 'number' && Number.isSafeInteger(problemCount) ? problemCount : 0;
   return {
     kind,
     name: nameOf(nodeName),
     state: wordOf(state) ?? 'unknown',
-    isReady: ready === true,
-    isRegistered: registered === true,
+    isReady: flagOf(ready),
+    isRegistered: flagOf(registered),
+    hasListed: flagOf(rest.hasListed),
     notes: said,
     problems: [...found.filter(({ podUID }) => podUID === undefined), ...found.filter(({ podUID }) => podUID !== undefined)],
     problemCount: Math.max(counted, found.length),
@@ -134,8 +143,8 @@ function podOf(told: unknown): DebugPodWithoutStatus | undefined {
 
 export function nodeHead(part: ToldPart | undefined): DebugNode | undefined {
   if (part === undefined) return undefined;
-  const { name, state, isReady, isRegistered, notes, problemCount } = part;
-  return { name, state, ready: isReady, registered: isRegistered, notes, problemCount };
+  const { name, state, isReady, isRegistered, hasListed, notes, problemCount } = part;
+  return { name, state, ready: isReady, registered: isRegistered, hasListed, notes, problemCount };
 }
 
 export function schedulerHead(part: ToldPart | undefined): DebugScheduler | undefined {

@@ -1,5 +1,6 @@
 import { type Problem, problemText, roundedDuration } from '../../base/problem.ts';
 import type {
+  DebugNode,
   DebugPart,
   DebugPathChange,
   DebugPod,
@@ -8,7 +9,7 @@ import type {
   DebugSummary,
   DebugTimelineEntry,
 } from './debug-api.ts';
-import { noteText } from './debug-notes.ts';
+import { noteText, plural, troubleWords } from './debug-notes.ts';
 import { byPodName, compareTrouble, isTroubleAsked, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
 import { isoTime } from './told-lines.ts';
 
@@ -85,25 +86,30 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
     row.problem === undefined ? '' : `! ${problemText(row.problem, at)}`,
   ]);
   const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID', 'TROUBLE'];
-  const shown = rows.length === snapshot.pods.length ? '' : `\nshown      ${rows.length} of ${snapshot.pods.length} pods`;
+  const shown =
+    rows.length === snapshot.pods.length
+      ? ''
+      : `\nshown      ${rows.length} of ${snapshot.pods.length} ${plural('pod', snapshot.pods.length)}`;
   return `${summaryText(snapshot.summary)}${shown}\n\n${columns([head, ...cells])}`;
 }
 
 function summaryText(summary: DebugSummary): string {
-  const { at, pods, inTrouble, notes, node, scheduler } = summary;
-  const lines = [['trouble', inTrouble === 0 ? 'none' : `! ${inTrouble} of ${pods} pods`]];
+  const { at, pods, notes, node, scheduler } = summary;
+  const lines = [['trouble', troubleWords(summary)]];
   for (const note of notes) lines.push(['note', noteText(note, at)]);
   if (summary.state !== 'none') lines.push(...managerLines(summary));
   else lines.push(['pods', String(pods)]);
-  if (node !== undefined) {
-    const { name, ready, registered } = node;
-    lines.push([
-      'node',
-      `${name} ${node.state}, ${registered ? 'registered' : 'not registered'}, ${ready ? 'ready' : 'not ready'}`,
-    ]);
-  }
+  if (node !== undefined) lines.push(['node', nodeWords(node)]);
   if (scheduler !== undefined) lines.push(['scheduler', scheduler.state]);
   return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
+}
+
+/** What the node does not say is left out. */
+function nodeWords({ name, state, ready, registered, hasListed }: DebugNode): string {
+  const words = (yes: string, flag: boolean | undefined, no: string): string[] => (flag === undefined ? [] : [flag ? yes : no]);
+  const listed = registered === undefined ? words('its pods are listed', hasListed, 'its pods are not listed') : [];
+  const all = [...words('registered', registered, 'not registered'), ...words('ready', ready, 'not ready'), ...listed];
+  return [`${name} ${state}`, ...all].join(', ');
 }
 
 function managerLines(summary: DebugSummary): string[][] {
@@ -130,7 +136,10 @@ export function podPageText(pod: DebugPod): string {
     ['trouble', troubleText(row.problem, now)],
     ...otherProblems.map((problem) => ['trouble', troubleText(problem, now)] as const),
     ['uid', row.podUID],
-    ['phase', `${row.phase ?? 'Unknown'}, ${row.ready ? 'ready' : 'not ready'}, restarts ${row.restarts}`],
+    [
+      'phase',
+      `${row.phase ?? 'Unknown'}, ${row.ready ? 'ready' : 'not ready'}, restarts ${row.restarts}${row.phase === undefined ? '' : ', as the agent says'}`,
+    ],
     ['sync', `${row.sync}: ${reason}`],
     ['version', `${row.version}, the apiserver has ${row.acknowledgedVersion}`],
     ['differs', differs.length === 0 ? 'nothing' : differs.join(' ')],

@@ -40,6 +40,7 @@ export function summaryOf(rows: readonly DebugPodRow[]): DebugSummary {
     state: 'running',
     pods: rows.length,
     inTrouble: rows.filter(({ problem }) => problem !== undefined).length,
+    ownProblems: {},
     notes: [],
     bySync: countBy(rows, ({ sync }) => sync),
     byPhase: countBy(rows, ({ phase }) => phase ?? 'Unknown'),

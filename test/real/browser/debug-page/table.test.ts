@@ -51,6 +51,15 @@ describe('the table', () => {
     expect(await drawnNames(shown)).toEqual(['default/worker-00003', 'default/search-00006', 'default/web-00000']);
   });
 
+  it('has each title on one line, and the most room for what is wrong', async () => {
+    const { page } = await openDebugPage(open, podRows(3));
+    const widthOf = async (cell: string): Promise<number> =>
+      (await page.locator(`.head .cell-${cell}`).boundingBox())?.width ?? 0;
+    for (const title of await page.locator('.head button').all())
+      expect((await title.boundingBox())?.height ?? 0).toBeLessThan(34);
+    expect(await widthOf('trouble')).toBeGreaterThan((await widthOf('name')) * 1.4);
+  });
+
   it('says so when there is no pod, and when nothing was heard of the server yet', async () => {
     const { page } = await openDebugPage(open, []);
     expect(await page.locator('.empty').textContent()).toBe('There is no pod yet.');

@@ -24,7 +24,7 @@ function inTrouble(server: FakeDebugServer): void {
   const lease: DebugNote = { kind: 'lease', message: 'the Lease is late', attempt: 2, of: 'node', pods: 0 };
   const { podUID, namespace, name, problem = fails(0) } = long();
   const ofPod: DebugNote = { ...problem, podUID, podNamespace: namespace, podName: name, of: 'node', pods: 2 };
-  server.summary = { node, notes: [lease, ofPod] };
+  server.summary = { node, ownProblems: { node: 1 }, notes: [lease, ofPod] };
   server.part = {
     problems: [lease, { ...problem, podUID, podNamespace: namespace, podName: name }],
     problemCount: 2,
@@ -47,8 +47,10 @@ describe('pods in trouble', () => {
   it('come first, the longest first, are counted in the title, and shown alone where that is asked for', async () => {
     const shown = await openDebugPage(open, [well, short(), long()], { prepare: inTrouble });
     expect(await drawnNames(shown)).toEqual(['default/search-00006', 'default/worker-00003', 'default/web-00000']);
-    expect(await shown.page.title()).toBe('(2) node-1 · pod status manager');
-    expect(await shown.page.locator('.summary').innerText()).toMatch(/In trouble\s+! 2\s+Pods\s+3/);
+    expect(await shown.page.title()).toBe('(3) node-1 · pod status manager');
+    expect(await shown.page.locator('.summary').innerText()).toMatch(
+      /In trouble\s+! 1 problem of the node, 2 of 3 pods\s+Pods\s+3/,
+    );
     await shown.page.getByRole('button', { name: 'in trouble 2' }).click();
     await expect.poll(() => drawnNames(shown)).toEqual(['default/search-00006', 'default/worker-00003']);
     expect(shown.page.url()).toContain('#trouble=yes');
@@ -56,13 +58,15 @@ describe('pods in trouble', () => {
     await expect.poll(() => drawnNames(shown)).toEqual(['default/search-00006', 'default/worker-00003']);
     shown.server.change([podRow(3)]);
     await expect.poll(() => drawnNames(shown)).toEqual(['default/search-00006']);
-    expect(await shown.page.title()).toBe('(1) node-1 · pod status manager');
+    expect(await shown.page.title()).toBe('(2) node-1 · pod status manager');
   });
 
   it('are never green, and a reader without colours sees it too', async () => {
     const shown = await openDebugPage(open, [well, short()]);
     const [text, sign, tone] = await looksOf(shown, 'worker-00003');
-    expect(text).toMatch(/^!\s+default\/worker-00003\s+createPod\(\) failed: quota exceeded\s/);
+    expect(text).toMatch(
+      /^!\s+default\/worker-00003\s+createPod\(\) failed: quota exceeded\. It has failed twice, for \d\.\d s\. .*Raise the quota\.\s/,
+    );
     expect([sign, tone]).toEqual(['none', 'pill tone-idle']);
     expect(await shown.rows.filter({ hasText: 'worker-00003' }).locator('.is-ready, .tone-good').count()).toBe(0);
     const [, goodSign, goodTone] = await looksOf(shown, 'web-00000');
@@ -111,6 +115,21 @@ describe('the panel of a pod in trouble', () => {
     expect(await shown.panel.innerText()).not.toMatch(/\d{12}/);
   });
 
+  it('tells a failure once, and whose word the phase is', async () => {
+    const problem = fails(5_000, { kind: 'forbidden', message: 'the status could not be written: no right' });
+    const row = podRow(3, { problem, sync: 'backing-off', failures: 2 });
+    const reason = 'the last attempt failed and is tried again (forbidden: no right)';
+    const shown = await openDebugPage(open, [row], {
+      view: `pod=${row.podUID}`,
+      prepare: (server) => server.describe({ ...podDetails(row), reason, timeline: [] }),
+    });
+    await expect
+      .poll(() => shown.panel.locator('.status-reason').innerText())
+      .toBe('backing-off ×2 The last attempt failed. The next one waits for the backoff.');
+    expect((await shown.panel.innerText()).split('no right')).toHaveLength(2);
+    expect(await shown.panel.locator('.facts').first().innerText()).toMatch(/Phase, as the agent says\s+Running, ready/);
+  });
+
   it('shows a pod that only the node knows', async () => {
     const row = long();
     const shown = await openDebugPage(open, [row], { view: `pod=${row.podUID}` });
@@ -153,6 +172,19 @@ describe('the panel of the node', () => {
     await expect.poll(() => panel.locator('h2').innerText()).toBe('search-00006');
   });
 
+  it('is that of an agent without a Node object, which is never called not ready', async () => {
+    const agent = { name: 'node-1', state: 'running', hasListed: true, notes: [], problemCount: 0 };
+    const shown = await openDebugPage(open, [well], { prepare: (server) => Object.assign(server.summary, { node: agent }) });
+    const pill = shown.page.locator('.top-bar a.pill');
+    await expect.poll(() => pill.innerText()).toBe('agent running');
+    expect(await pill.getAttribute('class')).toBe('pill tone-good');
+    shown.server.summary = { node: { ...agent, hasListed: false, problemCount: 1 }, ownProblems: { node: 1 } };
+    shown.server.change([]);
+    await expect.poll(() => pill.innerText()).toBe('pods not listed, 1 problem');
+    expect(await pill.getAttribute('class')).toBe('pill tone-bad');
+    expect(await shown.page.title()).toBe('(1) node-1 · pod status manager');
+  });
+
   it('is read again by itself, and says when nothing is wrong', async () => {
     const prepare = (server: FakeDebugServer): void => {
       server.summary = { node: { ...node, problemCount: 0 } };
@@ -178,9 +210,9 @@ describe('the panel of the node', () => {
     await page.keyboard.press('Escape');
     await expect.poll(() => focused(page)).toBe('pods');
     await page.keyboard.press('t');
-    await expect.poll(() => page.locator('output').innerText()).toBe('0 of 1 pods');
+    await expect.poll(() => page.locator('output').innerText()).toBe('0 of 1 pod');
     await page.keyboard.press('t');
-    await expect.poll(() => page.locator('output').innerText()).toBe('1 pods');
+    await expect.poll(() => page.locator('output').innerText()).toBe('1 pod');
     await page.getByRole('link', { name: 'scheduler running' }).focus();
     await page.keyboard.press('Enter');
     await panel.waitFor();

@@ -76,6 +76,25 @@ describe('PodStatusAgent', () => {
     await agent.stop({ drainTimeoutMs: 0 });
   });
 
+  it('explains a pod: what the status manager says, and whether the pods are listed', async () => {
+    createPod('a');
+    await using agent = agentOf();
+    const unknown = { namespace: '', name: '', problem: undefined, hasListed: false };
+    expect(agent.explain('of-nobody')).toMatchObject({ podUID: 'of-nobody', ...unknown });
+    await agent.start();
+    const [pod = {}] = agent.podManager.getPods();
+    server.fail({ verb: 'patch', resource: 'pods', fault: { kind: 'status', code: 403 } });
+    agent.statusManager.setPodStatus(pod, { phase: 'Running' });
+    await until(() => agent.snapshot().problemCount > 0);
+    const uid = pod.metadata?.uid ?? '';
+    const status = agent.statusManager.explain(uid);
+    expect(status.problem?.kind).toBe('forbidden');
+    const known = { podUID: uid, namespace: 'default', name: 'a' };
+    expect(agent.explain(uid)).toEqual({ ...known, problem: status.problem, status, hasListed: true });
+    expect(agent.snapshot().nodeName).toBe('n1');
+    await agent.stop({ drainTimeoutMs: 0 });
+  });
+
   it('writes at once what a handler sets while the first list is being delivered', async () => {
     createPod('a');
     let flushed: Promise<unknown> | undefined;

@@ -40,7 +40,7 @@ describe('a pod that only the node knows', () => {
     expect(pods).toMatchObject([{ podUID: 'stuck', knownBy: 'node', problem }]);
     expect(pods[0]?.problem).not.toHaveProperty('podUID');
     expect((await debug.ask('/')).body).toMatch(
-      /^trouble +! 1 of 1 pods\nnote +ns\/stuck-pod: createPod\(\) failed: no quota; failed twice/,
+      /^trouble +! 1 of 1 pod\nnote +ns\/stuck-pod: createPod\(\) failed: no quota; failed twice/,
     );
   });
 
@@ -244,7 +244,7 @@ describe('a page of a scheduler alone', () => {
     expect(body).toMatch(/^pod .*\ntrouble +! no node fits: 3 Insufficient cpu\. .*\n/);
     expect(body).toMatch(/^scheduler +The pod waits\.\nscheduler +- n: no room$/m);
     expect((await debug.ask('/pods/other')).status).toBe(404);
-    expect((await debug.ask('/')).body).toMatch(/^trouble +! 1 of 1 pods\nnote .*\npods +1\nscheduler +running\n/);
+    expect((await debug.ask('/')).body).toMatch(/^trouble +! 1 of 1 pod\nnote .*\npods +1\nscheduler +running\n/);
     expect((await debug.ask('/scheduler')).body).toMatch(/^scheduler +running\ntrouble +! ns\/stuck-pod: no node fits/);
     const reader = await debug.stream();
     expect((await reader.snapshot()).pods).toHaveLength(1);

@@ -61,6 +61,28 @@ describe('what the handler shows of a node', () => {
     expect(body).toContain('node       n running, registered, ready\n');
   });
 
+  it('counts in the summary: its problems that are no pod’s, and those of the scheduler, each once', async () => {
+    const ofPod = { kind: 'k', message: 'a pod fails', attempt: 1, podUID: 'u', podNamespace: 'ns', podName: 'web' };
+    const own = ['the node object is not registered', 'no pods'].map((message) => ({ kind: 'own', message, attempt: 1 }));
+    const node = nodeWith({ snapshot: () => ({ ...head, problems: [...own, ofPod] }) });
+    const scheduler = schedulerWith({ snapshot: () => ({ state: 'idle', problems: [own[0], { ...own[0], message: 'idle' }] }) });
+    await using debug = await DebugHarness.start({ node, scheduler });
+    expect((await debug.snapshot()).summary).toMatchObject({ inTrouble: 1, ownProblems: { node: 2, scheduler: 1 } });
+    const { body } = await debug.ask('/');
+    expect(body.split('\n')[0]).toMatch(/^trouble {4}! 2 problems of the node, 1 problem of the scheduler, .*1 of 1 pod$/);
+  });
+
+  it('says nothing of a Node object where an agent has none, and says whether its pods are listed', async () => {
+    let hasListed = false;
+    const agent = nodeWith({ snapshot: () => ({ nodeName: 'n', state: 'running', hasListed, notes: [] }) });
+    await using debug = await DebugHarness.start({ node: agent });
+    const { node } = (await debug.snapshot()).summary;
+    expect(node).toEqual({ name: 'n', state: 'running', hasListed: false, notes: [], problemCount: 0 });
+    expect((await debug.ask('/')).body).toContain('node       n running, its pods are not listed\n');
+    hasListed = true;
+    expect((await debug.ask('/')).body).toContain('node       n running, its pods are listed\n');
+  });
+
   it('is what it says of a pod, one line for each value, without what is shown elsewhere', async () => {
     const at = Date.UTC(2026, 0, 1);
     const explain = (podUID: string) => ({

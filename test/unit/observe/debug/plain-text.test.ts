@@ -34,6 +34,7 @@ function snapshotOf(pods: readonly DebugPodRow[], more: Partial<DebugSnapshot['s
     state: 'running',
     pods: pods.length,
     inTrouble: pods.filter(({ problem }) => problem !== undefined).length,
+    ownProblems: {},
     notes: [],
     bySync: { 'in-sync': 2, pending: 1 },
     byPhase: { Running: 3 },
@@ -123,6 +124,27 @@ describe('the table as text', () => {
       'note       default/web: no right (2 pods have such a problem)',
     ]);
     expect(text).toContain('unsent     nothing');
+  });
+});
+
+describe('what is wrong in all, as text', () => {
+  const problem = { kind: 'k', message: 'no', attempt: 1 };
+  const firstLine = (pods: readonly DebugPodRow[], ownProblems: DebugSnapshot['summary']['ownProblems']): string =>
+    tableText(snapshotOf(pods, { ownProblems }), everything).split('\n')[0] ?? '';
+
+  it('counts the problems of the node, the scheduler and the manager, then the pods', () => {
+    const six = [row('a', { problem }), ...['b', 'c', 'd', 'e', 'f'].map((name) => row(name))];
+    expect(firstLine(six, { node: 2 })).toBe('trouble    ! 2 problems of the node, 1 of 6 pods');
+    expect(firstLine([row('a')], { node: 1, scheduler: 3, manager: 1 })).toBe(
+      'trouble    ! 1 problem of the node, 3 problems of the scheduler, 1 problem of the manager',
+    );
+    expect(firstLine([row('a')], {})).toBe('trouble    none');
+  });
+
+  it('has one pod as one', () => {
+    expect(firstLine([row('a', { problem })], {})).toBe('trouble    ! 1 of 1 pod');
+    const text = tableText(snapshotOf([row('a')]), filterOf(new URLSearchParams('trouble')) ?? everything);
+    expect(text).toContain('shown      0 of 1 pod\n');
   });
 });
 
@@ -230,7 +252,7 @@ describe('a pod as text', () => {
         'trouble    ! PATCH failed: no. It has failed twice, for 7.0 s. Next try in 2.0 s.',
         'trouble    ! the probe fails. Look at the log.',
         'uid        uid-web',
-        'phase      Running, ready, restarts 0',
+        'phase      Running, ready, restarts 0, as the agent says',
         'sync       backing-off: the last request failed and is tried again',
         'version    2, the apiserver has 1',
         'differs    /phase /message',

@@ -6,7 +6,7 @@ import { rankOf } from '../text/sync-words.ts';
 export const sortKeys = {
   name: 'Pod',
   trouble: 'Trouble',
-  phase: 'Phase',
+  phase: 'Agent phase',
   ready: 'Ready',
   restarts: 'Restarts',
   sync: 'Sync',

@@ -1,3 +1,5 @@
+import { plural } from '../../../../src/observe/debug/debug-notes.ts';
+
 /** A length of time in the unit that suits it: `0.4 ms`, `12 ms`, `3.1 s`, `4 min`, `2 h`, `5 d`. */
 export function duration(ms: number): string {
   if (ms < 1) return `${ms <= 0 ? 0 : ms.toFixed(1)} ms`;
@@ -23,6 +25,11 @@ export function byteCount(bytes: number): string {
 /** `12,345`: the page is in English, whatever the browser speaks. */
 export function count(value: number): string {
   return value.toLocaleString('en');
+}
+
+/** `1 pod`, `12,345 pods`. */
+export function counted(word: string, value: number): string {
+  return `${count(value)} ${plural(word, value)}`;
 }
 
 /** The time of day to the millisecond, where the reader is: `13:05:09.042`. */

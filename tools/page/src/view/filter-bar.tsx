@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Model } from '../model/model.ts';
 import { isEmpty, toggled } from '../model/pod-filter.ts';
 import { orderText, parseOrder, sortKeys } from '../model/pod-order.ts';
-import { count } from '../text/format.ts';
+import { count, counted } from '../text/format.ts';
 import { meaningOf, rankOf, type Sync, toneOf } from '../text/sync-words.ts';
 import { filterInputId, focusById, tableId } from './keys.ts';
 
@@ -67,7 +67,8 @@ export function FilterBar({ model }: { readonly model: Model }): VNode {
       <span class="spring" />
       <SortSelect model={model} />
       <output class="muted" for={filterInputId}>
-        {isEmpty(filter) ? `${count(size)} pods` : `${count(shown.length)} of ${count(size)} pods`}
+        {isEmpty(filter) ? '' : `${count(shown.length)} of `}
+        {counted('pod', size)}
       </output>
     </search>
   );

@@ -67,7 +67,7 @@ export class LineChart extends Component<LineChartProps> {
           <span class="spring" />
           {series.map(({ name, colour, format }, index) => (
             <span class="legend" key={name}>
-              <i class={`line series-${colour}`} aria-hidden="true" />
+              <i class="line" style={{ color: `var(--series-${colour})` }} aria-hidden="true" />
               {name} <b>{values[index] === undefined ? '–' : format(values[index])}</b>
             </span>
           ))}
@@ -110,7 +110,7 @@ function lonePoints(plot: uPlot, series: number): number[] {
 function colourOf(name: string): string {
   const probe = document.getElementById('colour-probe');
   if (probe === null) return 'gray';
-  probe.className = name;
+  probe.style.color = `var(--${name})`;
   return getComputedStyle(probe).color;
 }
 
@@ -128,7 +128,7 @@ function powersOfTen(_: uPlot, __: number, min: number, max: number): number[] {
 }
 
 function optionsOf({ series, axis, isCount = false }: LineChartProps, onPoint: () => void): uPlot.Options {
-  const grid = { stroke: () => colourOf('grid-colour'), width: 1 };
+  const grid = { stroke: () => colourOf('border'), width: 1 };
   const axisLook = { stroke: () => colourOf('muted'), grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
   return {
     width: 300,

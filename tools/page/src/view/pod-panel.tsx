@@ -4,6 +4,7 @@ import { podAddress } from '../browser-stream.ts';
 import type { Model } from '../model/model.ts';
 import type { OpenPanelState } from '../model/open-panel.ts';
 import { manyLines } from '../text/json-text.ts';
+import { meaningOf } from '../text/sync-words.ts';
 import { type Fact, Facts, factsOfLines, When } from './facts.tsx';
 import { Panel } from './panel.tsx';
 import { versionOf } from './pod-row.tsx';
@@ -43,8 +44,9 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
       {(problem === undefined ? [] : [problem, ...otherProblems]).map((one) => (
         <Trouble key={`${one.kind} ${one.message}`} model={model} problem={one} />
       ))}
+      {/* the reason of a failed request repeats what the problem says */}
       <p class={`notice status-reason tone-${lookOf(row)}`}>
-        <SyncPill row={row} /> <span>{reason}</span>
+        <SyncPill row={row} /> <span>{problem && row.failures > 0 ? meaningOf(row.sync) : reason}</span>
       </p>
       {scheduler === undefined ? null : <p class="scheduler-text">{scheduler}</p>}
       <Facts facts={factsOf(pod, now)} />
@@ -89,7 +91,7 @@ function factsOf({ row, retryAt = row.problem?.retryAt }: DebugPod, now: number)
   const facts: Fact[] = [];
   if (problem?.since !== undefined) facts.push(['In trouble since', <When at={problem.since} now={now} />]);
   if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : <When at={retryAt} now={now} />]);
-  facts.push(['Phase', `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}`]);
+  facts.push(['Phase, as the agent says', `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}`]);
   if (knownBy !== undefined) return [...facts, ['Without a status since', <When at={changedAt} now={now} />]];
   if (changedAt > 0) facts.push(['Changed', <When at={changedAt} now={now} />]);
   facts.push(['Version', versionOf(row)], ['Restarts', String(restarts)]);

@@ -18,6 +18,7 @@ export interface PodRowProps {
 
 export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRowProps): VNode {
   const { namespace, name, phase, ready, restarts, isStatic, isDeleting, changedAt, problem } = row;
+  const trouble = problem && problemText(problem, now);
   return (
     <div
       role="row"
@@ -37,8 +38,8 @@ export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRo
         {isStatic ? <span class="tag">static</span> : null}
         {isDeleting ? <span class="tag">deleting</span> : null}
       </div>
-      <div role="gridcell" class="cell-trouble" title={problem && problemText(problem, now)}>
-        {problem?.message}
+      <div role="gridcell" class="cell-trouble" title={trouble}>
+        {trouble}
       </div>
       <div role="gridcell" class="cell-phase">
         {phase ?? '–'}

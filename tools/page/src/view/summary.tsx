@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { DebugSummary } from '../../../../src/observe/debug/debug-api.ts';
+import { troubleWords } from '../../../../src/observe/debug/debug-notes.ts';
 import type { Model } from '../model/model.ts';
 import { count, duration } from '../text/format.ts';
 
@@ -22,10 +23,10 @@ type NamedNumber = readonly [name: string, value: string, title: string];
 
 function numbersOf(summary: DebugSummary | undefined): readonly NamedNumber[] {
   if (summary === undefined) return ['In trouble', 'Pods', 'In sync', 'Requests now'].map((name) => [name, '–', '']);
-  const { state, pods, inTrouble, bySync, inFlight, channelDepth, channelCapacity, channelDropped = 0, oldestUnsentMs } = summary;
+  const { state, pods, bySync, inFlight, channelDepth, channelCapacity, channelDropped = 0, oldestUnsentMs } = summary;
   const oldest = oldestUnsentMs === undefined ? 'none' : duration(oldestUnsentMs);
   const all: NamedNumber[] = [
-    ['In trouble', inTrouble === 0 ? 'none' : `! ${count(inTrouble)}`, 'Pods with a problem'],
+    ['In trouble', troubleWords(summary), 'All that is wrong'],
     ['Pods', count(pods), 'All pods that are known'],
   ];
   if (state === 'none') return all;

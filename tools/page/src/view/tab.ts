@@ -1,12 +1,14 @@
 import type { DebugSummary } from '../../../../src/observe/debug/debug-api.ts';
+import { troubleCount } from '../../../../src/observe/debug/debug-notes.ts';
 import type { Model } from '../model/model.ts';
 
 const longestName = 100;
 
-/** What the browser's tab says: how many pods are in trouble, and of which node. */
+/** What the browser's tab says: how much is wrong, and of which node. */
 function titleOf({ summary }: Pick<Model, 'summary'>): string {
-  const { inTrouble = 0, node } = summary ?? {};
-  const count = inTrouble > 0 ? `(${inTrouble}) ` : '';
+  const wrong = summary === undefined ? 0 : troubleCount(summary);
+  const node = summary?.node;
+  const count = wrong > 0 ? `(${wrong}) ` : '';
   const name = node?.name ? `${node.name.slice(0, longestName)} · ` : '';
   return `${count}${name}pod status manager`;
 }
@@ -18,8 +20,9 @@ function iconOf({ summary, connection }: Model): string {
 }
 
 /** True when nothing is wrong anywhere. */
-function isWell({ state, inTrouble, notes, node }: DebugSummary): boolean {
-  return inTrouble === 0 && notes.length === 0 && node?.ready !== false && (state === 'running' || state === 'none');
+function isWell(summary: DebugSummary): boolean {
+  const { state, notes, node } = summary;
+  return troubleCount(summary) + notes.length === 0 && node?.ready !== false && (state === 'running' || state === 'none');
 }
 
 function icon(colour: string, path: string): string {

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
+import type { DebugNode } from '../../../../src/observe/debug/debug-api.ts';
 import type { Model } from '../model/model.ts';
-import { count } from '../text/format.ts';
+import { counted } from '../text/format.ts';
 import { ConnectionPill } from './connection-pill.tsx';
 import { openHelp } from './help-dialog.tsx';
 import { togglePause } from './keys.ts';
@@ -18,8 +19,8 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
       {node === undefined ? null : (
         <PartPill
           href={model.addressOf({ part: 'node' })}
-          isWell={node.ready}
-          words={node.ready ? 'node ready' : 'node not ready'}
+          isWell={node.ready ?? (node.state === 'running' && node.hasListed !== false)}
+          words={nodeState(node)}
           problemCount={node.problemCount}
         />
       )}
@@ -52,6 +53,12 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
   );
 }
 
+/** An agent that reports no node is never ready nor not ready. */
+function nodeState({ ready, state, hasListed }: DebugNode): string {
+  if (ready === undefined) return hasListed === false ? 'pods not listed' : `agent ${state}`;
+  return ready ? 'node ready' : 'node not ready';
+}
+
 interface PartPillProps {
   readonly href: string;
   readonly isWell: boolean;
@@ -62,7 +69,7 @@ interface PartPillProps {
 /** How a part is, as a link to its panel: green only where nothing is wrong. */
 function PartPill({ href, isWell, words, problemCount }: PartPillProps): VNode {
   const tone = isWell ? (problemCount > 0 ? 'late' : 'good') : 'bad';
-  const problems = problemCount === 0 ? '' : `, ${count(problemCount)} ${problemCount === 1 ? 'problem' : 'problems'}`;
+  const problems = problemCount === 0 ? '' : `, ${counted('problem', problemCount)}`;
   return (
     <a class={`pill tone-${tone}`} href={href}>
       {words}

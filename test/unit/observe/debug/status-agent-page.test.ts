@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { PodStatusAgent } from '../../../../src/node/status-agent/pod-status-agent.ts';
+import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
+import { DebugHarness } from './debug-harness.ts';
+
+let server: InMemoryApiServer;
+beforeEach(async () => {
+  server = await InMemoryApiServer.start();
+});
+afterEach(() => server.stop());
+
+it('a status agent that may not list its pods has that at the top of its page, and no word of a Node object', async () => {
+  for (const verb of ['list', 'watch'] as const)
+    server.fail({ verb, resource: 'pods', fault: { kind: 'status', code: 403 }, times: 1 });
+  const clock = new FakeClock();
+  const runtimeCache = { hasSynced: () => true, getContainers: () => [] };
+  await using agent = new PodStatusAgent({
+    kubeConfig: server.kubeConfig(),
+    nodeName: 'n1',
+    runtimeCache,
+    clock,
+    logger: null,
+  });
+  await using debug = await DebugHarness.start({ manager: agent.statusManager, node: agent, clock });
+  const started = agent.start();
+  await until(() => agent.podSource.lastFailure() !== undefined);
+  const lines = (await debug.ask('/')).body.split('\n');
+  expect(lines[0]).toBe('trouble    ! 1 problem of the node');
+  expect(lines[1]).toMatch(/^note {7}the source "api" has not sent its pods: /);
+  expect(lines).toContain('node       n1 running, its pods are not listed');
+  expect((await debug.ask('/node')).body.split('\n')[1]).toMatch(/^trouble +! the source "api" has not sent its pods: /);
+  expect((await debug.snapshot()).summary.node).not.toHaveProperty('registered');
+  await clock.advance(60_000);
+  await started;
+  const healed = (await debug.ask('/')).body.split('\n');
+  expect([healed[0], healed.find((line) => line.startsWith('node'))]).toEqual([
+    'trouble    none',
+    'node       n1 running, its pods are listed',
+  ]);
+});
