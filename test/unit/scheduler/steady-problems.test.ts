@@ -78,7 +78,7 @@ describe('what is wrong and does not change', () => {
     failures.add(new Error('no link'));
     expect(looks(() => failures.failing)).toHaveLength(1);
     const fails = () => Promise.reject(new Error('no link'));
-    const shared = { clock, random: () => 0, logger: silentLogger, listers: new StoreListers() };
+    const shared = { clock, random: () => 0.5, logger: silentLogger, listers: new StoreListers() };
     const watches = new ClusterWatches({
       ...{ ...shared, transport: { request: fails, stream: fails } as never, sink: {} as never },
       ...{ kinds: [], resourcesOfInterest: new Set<never>() },
