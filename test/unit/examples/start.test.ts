@@ -193,9 +193,7 @@ describe('npm start', () => {
     await using server = await InMemoryApiServer.start();
     for (const verb of ['list', 'watch'] as const) server.fail({ verb, fault: { kind: 'status', code: 403 }, times: 1000 });
     const { code, stderr } = await run(main, ['--kubeconfig', await kubeconfigOf(server)]);
-    expect(stderr).toMatch(
-      /^The provider node has not started within \d+ ms: the source "api" has not sent its pods: GET \S+\/pods: 403 /,
-    );
+    expect(stderr).toMatch(/^The provider node has not started within \d+ ms: the source "api" has not sent its pods: 403 /);
     expectNothingLeft(server);
     expect(code).toBe(1);
   });
