@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 9498,
+  checks: 10100,
   soak: 19,
-  cluster: 683,
-  consumers: 119,
-  browser: 43,
+  cluster: 805,
+  consumers: 134,
+  browser: 55,
   docs: 204,
   monitoring: 4,
 };
