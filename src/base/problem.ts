@@ -47,6 +47,15 @@ export function frozenProblem<P extends Problem>(given: P): P {
   return Object.freeze({ ...given, message, ...(since !== undefined && { since }), ...(retryAt !== undefined && { retryAt }) });
 }
 
+const words = { idle: 'was not started', stopping: 'is stopping', stopped: 'has stopped' };
+
+/** A part that does not run. `effect`: what it does not do meanwhile, such as `it sends nothing`. */
+export function notRunning(owner: string, state: keyof typeof words, effect?: string): Problem {
+  const message = `${owner} ${words[state]}${effect === undefined || state === 'stopping' ? '' : `: ${effect}`}`;
+  if (state === 'idle') return frozenProblem({ kind: 'not-started', message, attempt: 0, help: 'Call start().' });
+  return frozenProblem({ kind: 'stopped', message, attempt: 0 });
+}
+
 /** True for a problem of one pod. */
 export function isPodProblem(given: Problem): given is PodProblem {
   return 'podUID' in given;

@@ -1,3 +1,5 @@
+import type { Pod } from '../api/json/types.ts';
+import { podUIDOf } from '../api/pod/pod-identity.ts';
 import type { Failing } from '../base/failure-run.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
 import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
@@ -6,6 +8,12 @@ import type { PodSourceReport } from './config/pod-config.ts';
 import type { NodeObjectReport } from './node-object/node-object.ts';
 import type { StepFailure } from './node-object/steady-loop.ts';
 import type { PodWorkerReport } from './workers/pod-worker-report.ts';
+
+/** The names of the pod, as a problem has them. */
+export function namesOf(pod: Pod): Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'> {
+  const { namespace: podNamespace = '', name: podName = '' } = pod.metadata ?? {};
+  return { podUID: podUIDOf(pod), podNamespace, podName };
+}
 
 /** What every node knows of itself, whatever runs its pods. */
 export interface ObservedNode {

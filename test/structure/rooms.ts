@@ -95,7 +95,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/workers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
-  'node/node-problems': 'base/failure-run base/problem client/resources node/node-object node/config node/workers',
+  'node/node-problems':
+    'base/failure-run base/problem api/json api/pod client/resources node/node-object node/config node/workers',
   'node/provider':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
@@ -146,8 +147,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
-    'status/status-manager node/pod-status node/probes node/workers kubelet/runtime kubelet/cgroups kubelet/images ' +
-    'kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes kubelet/containers',
+    'status/status-manager node/pod-status node/probes node/workers node/node-problems kubelet/runtime ' +
+    'kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes ' +
+    'kubelet/containers',
   'kubelet/agent':
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +

@@ -2,7 +2,7 @@ import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
-import { eventsProblem, nodeProblems } from '../../node/node-problems.ts';
+import { eventsProblem, nodeProblems, type ObservedNode } from '../../node/node-problems.ts';
 import { type HelpedKind, helped } from '../pods/problem-help.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
@@ -13,15 +13,18 @@ export interface OwnState {
   readonly startFailure: { readonly error: unknown; readonly at: number } | undefined;
 }
 
-/** What is wrong with the node itself and with the agent, the most telling first. Empty when all is well. */
-export function problemsOfAgent(kubelet: MainKubelet, { state, startFailure }: OwnState): readonly Problem[] {
+/** What is wrong with the node itself and with the agent, the most telling first. Empty when all is well. `asked`: what the caller has asked the parts already. */
+export function problemsOfAgent(
+  kubelet: MainKubelet,
+  { state, startFailure }: OwnState,
+  asked: Pick<ObservedNode, 'at' | 'node' | 'sources'>,
+): readonly Problem[] {
   if (state !== 'running') return [frozenProblem(problemOfState(state))];
-  const { options, node, podConfig, loop } = kubelet;
+  const { loop } = kubelet;
   const runtime = runtimeProblems(kubelet);
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
-  const facts = { at: options.clock.now(), node: node.object.explain(), sources: podConfig.explain(), lastIterationAt };
   // that the node is not ready is told with its cause
-  const shared = nodeProblems(facts).filter(({ kind }) => kind !== 'not-ready' || runtime.length === 0);
+  const shared = nodeProblems({ ...asked, lastIterationAt }).filter(({ kind }) => kind !== 'not-ready' || runtime.length === 0);
   return [
     ...(startFailure === undefined ? [] : [startProblem(startFailure)]),
     ...runtime,

@@ -2,10 +2,11 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { configSeenAnnotationKey } from '../../node/config/pod-changes.ts';
+import { namesOf } from '../../node/node-problems.ts';
 import type { ProbeFailure } from '../../node/probes/probe-types.ts';
 import type { PodWorkerReport } from '../../node/workers/pod-worker-report.ts';
 import type { RuntimeTrouble } from '../machine/runtime-watch.ts';
-import { type AgentPodTrouble, namesOf } from '../pods/pod-troubles.ts';
+import type { AgentPodTrouble } from '../pods/pod-troubles.ts';
 import { helped } from '../pods/problem-help.ts';
 import { crashKinds } from '../pods/trouble-words.ts';
 import type { MainKubelet } from './main-kubelet.ts';
@@ -47,7 +48,7 @@ export function problemsOfPod(parts: ProblemParts, names: Names, ofStatus: PodPr
   return found.map((problem) => frozenProblem({ ...problem, ...names }));
 }
 
-/** The problems of all pods, of each the one first that tells most. */
+/** The problems of all pods. Of each pod the one that tells most comes first. */
 export function problemsOfPods(parts: ProblemParts): PodProblem[] {
   const pods = new Map<string, Names>();
   for (const names of parts.podSyncer.troubles.pods()) pods.set(names.podUID, names);

@@ -4,12 +4,11 @@ import { type PodProblem, type ProblemReport, problemReport } from '../../base/p
 import type { PodSourceReport } from '../../node/config/pod-config.ts';
 import type { NodeObjectReport } from '../../node/node-object/node-object.ts';
 import type { NodeObjectStopped } from '../../node/node-object/node-removal.ts';
-import { leftOutProblems, type PodWithoutStatus } from '../../node/node-problems.ts';
+import { leftOutProblems, namesOf, type PodWithoutStatus } from '../../node/node-problems.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../../node/workers/pod-worker-report.ts';
 import type { StoppedWorkers } from '../../node/workers/pod-workers.ts';
 import type { PodExplanation } from '../../status/sync/explain.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
-import { namesOf } from '../pods/pod-troubles.ts';
 import { type OwnState, problemsOfAgent } from './agent-node-problems.ts';
 import { problemsOfPod, problemsOfPods, seenAt } from './agent-pod-problems.ts';
 import type { MainKubelet } from './main-kubelet.ts';
@@ -109,7 +108,8 @@ export interface NodeAgentSnapshot extends ProblemReport {
 
 export function agentSnapshot(kubelet: MainKubelet, own: OwnState, withPods: boolean): NodeAgentSnapshot {
   const { options, podWorkers, podConfig, node: agentNode } = kubelet;
-  const { nodeFailure: _node, leaseFailure: _lease, ...node } = agentNode.object.explain();
+  const [report, sources] = [agentNode.object.explain(), podConfig.explain()];
+  const { nodeFailure: _node, leaseFailure: _lease, ...node } = report;
   const { version } = agentNode.runtimeWatch;
   const at = options.clock.now();
   const ofPods = own.state === 'running' ? problemsOfPods(kubelet) : [];
@@ -119,10 +119,10 @@ export function agentSnapshot(kubelet: MainKubelet, own: OwnState, withPods: boo
     nodeName: options.nodeName,
     registered: node.registered,
     node,
-    sources: podConfig.explain(),
+    sources,
     workers: podWorkers.snapshot(),
     ready: node.registered && node.readiness?.ready === true,
-    ...problemReport([...problemsOfAgent(kubelet, own), ...ofPods], at),
+    ...problemReport([...problemsOfAgent(kubelet, own, { at, node: report, sources }), ...ofPods], at),
     podsWithoutStatus: podsWithoutStatus(kubelet),
     runtime: version && { name: version.runtimeName, version: version.runtimeVersion },
     pods: withPods ? podReports(kubelet, ofPods) : undefined,

@@ -139,7 +139,9 @@ export class NodeAgent {
   }
 
   #waitsFor(): string {
-    return problemsOfAgent(this.#kubelet, this.#own())
+    const { options, node, podConfig } = this.#kubelet;
+    const asked = { at: options.clock.now(), node: node.object.explain(), sources: podConfig.explain() };
+    return problemsOfAgent(this.#kubelet, this.#own(), asked)
       .map(({ message }) => message)
       .join('; ');
   }

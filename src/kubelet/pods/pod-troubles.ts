@@ -1,8 +1,8 @@
 import type { Pod } from '../../api/json/types.ts';
-import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PodProblem, Problem } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
+import { namesOf } from '../../node/node-problems.ts';
 
 /** What is wrong, in words. */
 export type TroubleWords = Pick<Problem, 'kind' | 'message' | 'help'>;
@@ -84,10 +84,4 @@ export class PodTroubles {
   forget(podUID: string): void {
     this.#pods.delete(podUID);
   }
-}
-
-/** The names of the pod, as a problem has them. */
-export function namesOf(pod: Pod): PodNamesOfTrouble {
-  const { namespace: podNamespace = '', name: podName = '' } = pod.metadata ?? {};
-  return { podUID: podUIDOf(pod), podNamespace, podName };
 }

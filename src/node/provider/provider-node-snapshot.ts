@@ -1,11 +1,18 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { AwaitedStart, RunStateName } from '../../base/concurrency/run-state.ts';
-import { frozenProblem, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
+import { frozenProblem, notRunning, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
-import { eventsProblem, nodeProblems, type PodWithoutStatus, workerProblem } from '../node-problems.ts';
+import {
+  eventsProblem,
+  namesOf,
+  nodeProblems,
+  type ObservedNode,
+  type PodWithoutStatus,
+  workerProblem,
+} from '../node-problems.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
@@ -21,7 +28,7 @@ interface OwnFacts {
 /** `withPods`: every pod that the agent or the provider has is in it, too. */
 export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: boolean): ProviderNodeSnapshot {
   const { options, nodeObject, podWorkers, config, loop } = agent;
-  const report = nodeObject.explain();
+  const [report, sources] = [nodeObject.explain(), config.explain()];
   const { uid, readiness, rival, registered, lastReportAt, lastRenewAt } = report;
   const at = options.clock.now();
   return {
@@ -32,35 +39,32 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     ready: registered && readiness?.ready === true,
     node: { uid, readiness, rival, lastReportAt, lastError: inWords(report.nodeFailure) },
     lease: { lastRenewAt, lastError: inWords(report.leaseFailure) },
-    sources: config.explain(),
+    sources,
     loop: { state: loop.state, sourcesReady: loop.sourcesReady(), lastIterationAt: loop.lastIterationAt() },
     workQueue: { size: podWorkers.workQueue.size },
     workers: podWorkers.snapshot(),
-    ...problemReport(allProblems(agent, own, at), at),
+    ...problemReport(allProblems(agent, own, { at, node: report, sources }), at),
     podsWithoutStatus: podsWithoutStatus(agent),
     pods: withPods ? podReports(agent) : [],
   };
 }
 
-const notRunning: Readonly<Record<Exclude<RunStateName, 'running'>, Problem>> = {
-  idle: { kind: 'not-started', message: 'the node was not started', attempt: 0, help: 'Call start().' },
-  stopping: { kind: 'stopped', message: 'the node is stopping', attempt: 0 },
-  stopped: { kind: 'stopped', message: 'the node has stopped', attempt: 0 },
-};
+/** What a snapshot has asked the parts already. */
+type Asked = Pick<ObservedNode, 'at' | 'node' | 'sources'>;
 
 /** Of the node, then of its pods: what the provider, the workers and the status manager know. */
-function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, at: number): (Problem | PodProblem)[] {
-  if (state !== 'running') return [notRunning[state]];
-  return [...ownProblems(agent, listFailure, at), ...podProblems(agent, at)];
+function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, asked: Asked): (Problem | PodProblem)[] {
+  if (state !== 'running') return [notRunning('the node', state)];
+  return [...ownProblems(agent, listFailure, asked), ...podProblems(agent, asked.at)];
 }
 
 const unlisted: Problem = { kind: 'get-pods', message: 'the provider has not answered getPods() yet', attempt: 0 };
 
-function ownProblems(agent: ProviderAgent, listFailure: string | undefined, at: number): Problem[] {
-  const { nodeObject, config, loop } = agent;
+function ownProblems(agent: ProviderAgent, listFailure: string | undefined, asked: Asked): Problem[] {
+  const { loop } = agent;
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
   const hasBegun = loop.state !== 'idle';
-  const problems = nodeProblems({ at, node: nodeObject.explain(), sources: hasBegun ? config.explain() : [], lastIterationAt });
+  const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
   problems.push(...eventsProblem(agent.eventsFailing()));
   if (!hasBegun) problems.push(unlisted);
   if (listFailure !== undefined) {
@@ -110,10 +114,9 @@ const mostWithoutStatus = 1000;
 
 function podsWithoutStatus({ podSyncer }: ProviderAgent): PodWithoutStatus[] {
   const pods: PodWithoutStatus[] = [];
-  for (const { uid, pod, isTold, isTerminated, since } of podSyncer.pods.all()) {
+  for (const { pod, isTold, isTerminated, since } of podSyncer.pods.all()) {
     if (isTold || isTerminated) continue;
-    const { namespace = '', name = '' } = pod.metadata ?? {};
-    pods.push({ podUID: uid, podNamespace: namespace, podName: name, since });
+    pods.push({ ...namesOf(pod), since });
     if (pods.length === mostWithoutStatus) break;
   }
   return pods;
@@ -168,10 +171,10 @@ function inWords(failure: StepFailure | undefined): RetriedError | undefined {
 /** What a start of the node that takes too long waits for. Its cause: why the node is not registered, or its pods are not listed. */
 export function awaitedByNode(agent: ProviderAgent): AwaitedStart {
   const { nodeObject, source, config, loop, options } = agent;
-  const cause = nodeObject.explain().nodeFailure?.error ?? source.failure();
+  const { registered, nodeFailure } = nodeObject.explain();
+  const cause = nodeFailure?.error ?? source.failure();
   // only the apiserver's pods are waited for
   const sources = config.explain().filter(({ name }) => name === apiserverSource);
-  const { registered, nodeFailure } = nodeObject.explain();
   const waited = { registered, nodeFailure, readiness: { ready: true }, rival: undefined, leaseFailure: undefined };
   const hasBegun = loop.state !== 'idle';
   const facts = {

@@ -1,4 +1,5 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
+import { namesOf } from '../node-problems.ts';
 import type { DeleteFailure, ProvidedPod, ProviderFailure } from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
@@ -33,8 +34,7 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
   if (record.isTerminated) return undefined;
   const found = whatIsWrong(record, at);
   if (found === undefined) return undefined;
-  const { namespace = '', name = '' } = record.pod.metadata ?? {};
-  return frozenProblem({ ...found, podUID: record.uid, podNamespace: namespace, podName: name });
+  return frozenProblem({ ...found, ...namesOf(record.pod) });
 }
 
 function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }: ProvidedPod, at: number): Problem | undefined {

@@ -8,7 +8,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
-import { type PodProblem, type Problem, type ProblemReport, problemReport } from '../../base/problem.ts';
+import { notRunning, type PodProblem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { awaitedAnswer } from '../../client/resources/resource-client.ts';
@@ -25,12 +25,6 @@ import {
   resolveStatusAgentOptions,
   type StopPodStatusAgentOptions,
 } from './pod-status-agent-options.ts';
-
-const notRunning: Readonly<Record<Exclude<RunStateName, 'running'>, Problem>> = {
-  idle: { kind: 'not-started', message: 'the agent was not started', attempt: 0, help: 'Call start().' },
-  stopping: { kind: 'stopped', message: 'the agent is stopping', attempt: 0 },
-  stopped: { kind: 'stopped', message: 'the agent has stopped', attempt: 0 },
-};
 
 /** How much of a stop's time the drain may take: the source and the transport need the rest. */
 const drainShare = 0.75;
@@ -163,7 +157,7 @@ export class PodStatusAgent {
     const hasListed = this.#hasListed();
     const lastError = failure && retriedError(failure);
     const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError, leftOut: [] };
-    const ofAgent = this.state === 'running' ? sourceProblems(source) : [notRunning[this.state]];
+    const ofAgent = this.state === 'running' ? sourceProblems(source) : [notRunning('the agent', this.state)];
     const { nodeName } = this.#options;
     return Object.freeze({ at, state: this.state, nodeName, hasListed, ...problemReport([...ofAgent, ...ofPods], at) });
   }

@@ -145,8 +145,9 @@ export function tellers(snapshot: Pick<StatusManagerSnapshot, 'problems'>, parts
   const nodes = parts
     .filter(({ kind }) => kind === 'node')
     .map((node): Teller => {
-      const [own, others] = [false, true].map((isOf) => node.problems.filter((one) => ofManager.has(keyOf(one)) === isOf));
-      return { ...node, problems: [...(own ?? []), ...(others ?? [])] };
+      const own = node.problems.filter((one) => !ofManager.has(keyOf(one)));
+      const ofManagerToo = node.problems.filter((one) => ofManager.has(keyOf(one)));
+      return { ...node, problems: [...own, ...ofManagerToo] };
     });
   return [...nodes, manager, ...parts.filter(({ kind }) => kind !== 'node')];
 }

@@ -56,15 +56,13 @@ export function problemOfStatus(status: WirePodStatus): StatusProblem | undefine
 }
 
 function failedPod({ reason = '', message = '' }: WirePodStatus): StatusProblem {
-  const isRejected = reason === 'Evicted' && message.startsWith('Pod was rejected');
-  const words = isRejected
-    ? runsShort
-    : /^OutOf/.test(reason)
-      ? noRoom
-      : Object.hasOwn(ofFailedPod, reason)
-        ? ofFailedPod[reason]
-        : otherFailure;
-  return { ...(words ?? otherFailure), message: `the pod has failed: ${sentence(reason, message)}`, attempt: 0 };
+  return { ...wordsOfFailed(reason, message), message: `the pod has failed: ${sentence(reason, message)}`, attempt: 0 };
+}
+
+function wordsOfFailed(reason: string, message: string): Pick<StatusProblem, 'kind' | 'help'> {
+  if (reason === 'Evicted' && message.startsWith('Pod was rejected')) return runsShort;
+  if (reason.startsWith('OutOf')) return noRoom;
+  return (Object.hasOwn(ofFailedPod, reason) ? ofFailedPod[reason] : undefined) ?? otherFailure;
 }
 
 function waitingContainer(statuses: readonly WireContainerStatus[] = []): WireContainerStatus | undefined {

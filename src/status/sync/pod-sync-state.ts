@@ -46,8 +46,6 @@ interface Waiting {
   readonly since: Since;
 }
 
-const never: Since = { at: 0, elapsed: 0 };
-
 /** What a pod is doing. At most one sync of a pod is in flight. */
 type Activity = { readonly kind: 'idle' } | InFlight | Overdue | Waiting;
 
@@ -103,7 +101,7 @@ export class PodSyncState {
   }
 
   /** A sync begins. What the pod waited for no longer counts. */
-  begin(since = never): void {
+  begin(since: Since): void {
     this.fetch = false;
     this.waitedSince = this.#activity.kind === 'waiting' ? this.#activity.since : undefined;
     this.#activity = { kind: 'in-flight', since, entryDropped: false, afterwards: 'nothing', attempted: 0 };
@@ -121,7 +119,7 @@ export class PodSyncState {
   }
 
   /** The sync has settled; the pod waits from now on, or not. */
-  settle(wait: Wait | undefined, since = never): void {
+  settle(wait: Wait | undefined, since: Since): void {
     this.#activity = wait === undefined ? idle : { kind: 'waiting', wait, since };
   }
 
@@ -133,7 +131,8 @@ export class PodSyncState {
 
   /** The overdue request has settled. */
   release(): void {
-    this.settle(this.wait, this.since);
+    const { wait, since } = this;
+    this.#activity = wait === undefined || since === undefined ? idle : { kind: 'waiting', wait, since };
   }
 
   endWait(): void {

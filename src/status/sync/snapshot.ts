@@ -2,7 +2,7 @@ import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import { type PodProblem, type Problem, type ProblemReport, problemReport } from '../../base/problem.ts';
+import { notRunning, type PodProblem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
 import { isPodReady } from '../conditions/pod-conditions.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
@@ -92,9 +92,9 @@ type Moment = Pick<StatusManagerSnapshot, 'at' | 'state' | 'inFlight'> & { reado
 /** See `StatusManager.snapshot`. */
 export function snapshotOf(context: SnapshotContext & Moment, podUIDs: Iterable<string>): StatusManagerSnapshot {
   const { at, state, inFlight, channel, pausedUntil, podStatuses, records } = context;
-  const ofManager = records === undefined ? undefined : problemOfState[state];
+  const isSilent = records !== undefined && state !== 'running';
   const ofPods = context.problems.all();
-  const report = problemReport(ofManager === undefined ? ofPods : [ofManager, ...ofPods], at);
+  const report = problemReport(isSilent ? [notRunning('the status manager', state, 'it sends nothing'), ...ofPods] : ofPods, at);
   return Object.freeze({
     at,
     state,
@@ -106,18 +106,6 @@ export function snapshotOf(context: SnapshotContext & Moment, podUIDs: Iterable<
     pods: snapshotOfPods(context, podUIDs),
   });
 }
-
-/** A manager that sends nothing. */
-const problemOfState: Readonly<Partial<Record<RunStateName, Problem>>> = {
-  idle: {
-    kind: 'not-started',
-    message: 'the status manager was not started: it sends nothing',
-    attempt: 0,
-    help: 'Call start().',
-  },
-  stopping: { kind: 'stopped', message: 'the status manager is stopping', attempt: 0 },
-  stopped: { kind: 'stopped', message: 'the status manager has stopped: it sends nothing', attempt: 0 },
-};
 
 /** The named pods, frozen; without those that have no status. */
 function snapshotOfPods(context: SnapshotContext, podUIDs: Iterable<string>): readonly PodSnapshot[] {

@@ -5,9 +5,11 @@ const backoff = { kind: 'backoff', version: 3, retryAt: 1, overloaded: false } a
 const held = { kind: 'deleting', resourceVersion: '10', since: { at: 1, listedAt: undefined } } as const;
 const error = { errorClass: 'timeout', message: 'm', at: 1 } as const;
 
+const since = { at: 1000, elapsed: 10 };
+
 function begun(): PodSyncState {
   const state = new PodSyncState();
-  state.begin();
+  state.begin(since);
   return state;
 }
 
@@ -15,12 +17,12 @@ describe('PodSyncState, idle, in flight and waiting', () => {
   it('is idle, then in flight, then idle or waiting', () => {
     const state = new PodSyncState();
     expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
-    state.begin();
+    state.begin(since);
     expect([state.underWay?.kind, state.wait]).toEqual(['in-flight', undefined]);
-    state.settle(undefined);
+    state.settle(undefined, since);
     expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
-    state.begin();
-    state.settle(held);
+    state.begin(since);
+    state.settle(held, since);
     expect([state.underWay, state.wait]).toEqual([undefined, held]);
     state.endWait();
     expect(state.wait).toBeUndefined();
@@ -47,7 +49,7 @@ describe('PodSyncState, idle, in flight and waiting', () => {
     const state = begun();
     state.attempt(4);
     expect(state.underWay?.attempted).toBe(4);
-    state.begin();
+    state.begin(since);
     expect(state.underWay?.attempted).toBe(0);
   });
 });
@@ -91,7 +93,7 @@ describe('PodSyncState.forget', () => {
 
   it('ends a wait', () => {
     const state = begun();
-    state.settle(held);
+    state.settle(held, since);
     state.forget();
     expect([state.wait, state.isForgettable]).toEqual([undefined, true]);
   });
@@ -101,7 +103,7 @@ describe('PodSyncState.isForgettable', () => {
   it('is true for a new state, and false for one that holds anything', () => {
     expect(new PodSyncState().isForgettable).toBe(true);
     const waiting = begun();
-    waiting.settle(held);
+    waiting.settle(held, since);
     const states = [
       begun(),
       waiting,
@@ -117,7 +119,7 @@ describe('PodSyncState.isForgettable', () => {
     expect(state).toMatchObject({ failures: 2, lastError: error });
     state.releasedBySuccess = true;
     state.succeed();
-    state.settle(undefined);
+    state.settle(undefined, since);
     expect(state).toMatchObject({ failures: 0, lastError: undefined, releasedBySuccess: false, isForgettable: true });
   });
 });
