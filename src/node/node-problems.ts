@@ -5,6 +5,7 @@ import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts
 import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import type { PodSourceReport } from './config/pod-config.ts';
+import { rivalProblem } from './node-object/lease-rivals.ts';
 import type { NodeObjectReport } from './node-object/node-object.ts';
 import type { StepFailure } from './node-object/steady-loop.ts';
 import type { PodWorkerReport } from './workers/pod-worker-report.ts';
@@ -35,8 +36,6 @@ export interface PodWithoutStatus extends Pick<PodProblem, 'podUID' | 'podNamesp
 
 /** A sync loop that has ended no iteration for so long is worth a problem: it looks at all pods every two seconds. */
 const silentLoopMs = 30_000;
-/** Another agent that was noticed longer ago may have gone. */
-const freshRivalMs = 60_000;
 
 const notReady = 'See why the function `readiness`, or a part that it asks, says no.';
 
@@ -49,7 +48,7 @@ export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNod
     problems.push(stepProblem('the node object could not be kept in step', 'node', nodeFailure));
   if (leaseFailure !== undefined && registered)
     problems.push(stepProblem('the Lease of the node could not be renewed', 'lease', leaseFailure));
-  if (rival !== undefined && at - rival.seenAt < freshRivalMs) problems.push(rivalProblem(rival));
+  if (rival !== undefined) problems.push(rivalProblem(rival));
   if (registered && readiness?.ready !== true) {
     const message = `the node is not ready: ${readiness?.message ?? 'it was not asked yet'}`;
     problems.push(frozenProblem({ kind: 'not-ready', message, attempt: 0, help: notReady }));
@@ -62,16 +61,6 @@ export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNod
     problems.push(frozenProblem({ kind: 'silent-loop', message, attempt: 0, since: lastIterationAt, help }));
   }
   return problems;
-}
-
-function rivalProblem({ holderIdentity, seenAt }: NonNullable<NodeObjectReport['rival']>): Problem {
-  return frozenProblem({
-    kind: 'two-agents',
-    message: `another agent, ${holderIdentity}, renews the Lease of this node: two agents run under one name`,
-    attempt: 0,
-    since: seenAt,
-    help: 'End one of the two agents, or give it a node name of its own.',
-  });
 }
 
 /** A failure of the node object or of its Lease. Without one there was no answer yet: `kind` stands for it. */

@@ -47,7 +47,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   holderIdentity: 'who holds the Lease',
   identity: 'the name by which this process asks for the Lease',
   renewTime: 'when the Lease was renewed last',
-  seenAt: 'when the renewal was seen, in milliseconds since the epoch',
+  agent: 'the process that has renewed the Lease, by its own word',
   image: 'the id of an image',
   sizeBytes: 'the size of the image',
   signal: 'what the node runs short of, such as `memory.available`',

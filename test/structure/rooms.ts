@@ -76,8 +76,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/concurrency api/json api/pod client/transport client/resources',
   'node/node-object':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/problem api/quantity api/json api/patch api/pod client/transport client/resources ' +
-    'client/events client/reflector',
+    'base/concurrency base/problem base/text-beginning api/quantity api/json api/patch api/pod client/transport ' +
+    'client/resources client/events client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/reflector',

@@ -2,8 +2,10 @@
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { problemFields } from '../../base/problem.ts';
 import { classifyApiError, unlessGone } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
+import { type ClockReading, type LeaseRival, LeaseRivals, markedLease, rivalProblem, sentence } from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
 
@@ -21,7 +23,7 @@ export interface NodeLeaseOptions {
 /** Creates the node's Lease, and renews it: one request a renewal, made against the Lease as the last answer showed it. */
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
-  readonly #rivals = new LeaseRivals();
+  readonly #rivals: LeaseRivals;
   /** The newest Lease that we have written or read. */
   #latest: WireLease | undefined;
   #createdUID: string | undefined;
@@ -32,6 +34,8 @@ export class NodeLease {
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options;
+    const { writer, leaseDurationSeconds } = options.settings;
+    this.#rivals = new LeaseRivals(writer, leaseDurationSeconds * 1000);
   }
 
   /** The uid of the Lease that this process has created, and that nobody has replaced. */
@@ -50,13 +54,39 @@ export class NodeLease {
   }
 
   get rival(): LeaseRival | undefined {
-    return this.#rivals.rival;
+    return this.#rivals.rival(this.#options.settings.clock.elapsed());
+  }
+
+  /** How long to wait after a renewal, in milliseconds: less while another agent is suspected, which the next renewals find. */
+  nextRenewalMs(): number {
+    const { clock, renewIntervalMs } = this.#options.settings;
+    return Math.min(this.#rivals.nextLookMs(clock.elapsed()) ?? renewIntervalMs, renewIntervalMs);
+  }
+
+  /** Something else than the Lease has hinted at another agent. Returns true when a renewal now would tell. */
+  hint(): boolean {
+    return this.#rivals.hint(readClock(this.#options.settings.clock));
   }
 
   /** See {@link LeaseRivals.isAnotherAlive}; `lease` is the Lease as it is now. */
   isAnotherAlive(lease: WireLease | undefined): boolean {
-    const { clock, leaseDurationSeconds } = this.#options.settings;
-    return this.#rivals.isAnotherAlive(lease, readClock(clock), leaseDurationSeconds * 1000);
+    return this.#rivals.isAnotherAlive(lease, readClock(this.#options.settings.clock));
+  }
+
+  /** Says in the Lease that this process has ended, so that the next one suspects nobody. Does nothing where another has renewed it. */
+  async sayEnded(): Promise<void> {
+    const { settings, leases, requests } = this.#options;
+    const { writer, logger, nodeName } = settings;
+    if (this.#latest === undefined || this.#lastRenewAt === undefined) return;
+    const lease = markedLease(this.#latest, writer, true);
+    try {
+      await requests.call('the last write of the Lease', (call) => leases.update(lease, call));
+    } catch (err) {
+      logger.debug(
+        { err, errorClass: classifyApiError(err), node: nodeName },
+        'the Lease does not say that this agent has ended',
+      );
+    }
   }
 
   /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
@@ -78,8 +108,9 @@ export class NodeLease {
 
   async #write(base: WireLease | undefined): Promise<void> {
     const { settings, leases, requests, nodeUID } = this.#options;
-    const { nodeName, holderIdentity, leaseDurationSeconds, clock, logger, metrics } = settings;
-    const lease = renewedLease(base, { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() });
+    const { nodeName, holderIdentity, leaseDurationSeconds, clock, writer, logger, metrics } = settings;
+    const contents = { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() };
+    const lease = markedLease(renewedLease(base, contents), writer, false);
     this.#rivals.sent(lease);
     if (base === undefined) {
       const created = await requests.call('the creation of the Lease', (call) => leases.create(lease, call));
@@ -93,6 +124,9 @@ export class NodeLease {
     this.#renewedAt = clock.elapsed();
     metrics.increment('pod_status_manager_lease_renewals_total', { result: 'ok' });
     logger.debug({ node: nodeName }, 'the Lease of the node is renewed');
+    const gone = this.#rivals.renewed(clock.elapsed());
+    if (gone !== undefined)
+      logger.info({ node: nodeName, ...leaseFields(gone) }, 'no other agent renews the Lease of this node any more');
   }
 
   /** Undefined: there is no such Lease. */
@@ -108,15 +142,33 @@ export class NodeLease {
     return lease;
   }
 
-  /** The log says it once in a Lease's duration. */
+  /** A certain one is told once in a Lease's duration. */
   #noteRival(rival: LeaseRival | undefined): void {
     if (rival === undefined) return;
-    const { clock, logger, nodeName, leaseDurationSeconds } = this.#options.settings;
+    const { clock, logger, nodeName, leaseDurationSeconds, eventRecorder } = this.#options.settings;
+    const problem = rivalProblem(rival);
+    const fields = { node: nodeName, ...leaseFields(rival), ...problemFields(problem, clock.now()) };
+    if (!rival.isCertain) {
+      logger.warn(
+        fields,
+        'another agent may run under the name of this node: it renewed the Lease just now, and did not say that it ended',
+      );
+      return;
+    }
     const now = clock.elapsed();
     if (now - this.#toldRivalAt < leaseDurationSeconds * 1000) return;
     this.#toldRivalAt = now;
-    logger.error({ node: nodeName, ...rival }, 'another agent renews the Lease of this node: two agents run under one name');
+    logger.error(fields, 'another agent renews the Lease of this node: two agents run under one name');
+    eventRecorder.nodeEvent(nodeName, 'Warning', 'TwoAgents', sentence(problem.message));
   }
+}
+
+function leaseFields({
+  agent,
+  holderIdentity,
+  renewTime,
+}: LeaseRival): Pick<LeaseRival, 'agent' | 'holderIdentity' | 'renewTime'> {
+  return { agent, holderIdentity, renewTime };
 }
 
 function readClock(clock: SteadyClock): ClockReading {
@@ -161,74 +213,4 @@ function ownerReferences(
   if (uid === undefined) return {};
   const others = owners.filter(({ kind, name }) => kind !== 'Node' || name !== nodeName);
   return { ownerReferences: [...others, { apiVersion: 'v1', kind: 'Node', name: nodeName, uid }] };
-}
-
-/** Another agent that renews the Lease of this node: two agents run under one name. */
-export interface LeaseRival {
-  /** Who holds the Lease, by its own word. */
-  readonly holderIdentity: string;
-  /** As the Lease says. */
-  readonly renewTime: string;
-  /** When it was noticed, in milliseconds since the epoch. */
-  readonly seenAt: number;
-}
-
-/** What a clock says: in milliseconds since the epoch, and by `Clock.elapsed`. */
-interface ClockReading {
-  readonly now: number;
-  readonly elapsed: number;
-}
-
-/** Renewals of ours that the server may still tell of: the answer to one may have been lost. */
-const remembered = 8;
-
-/** Tells our renewals from those of another agent. */
-class LeaseRivals {
-  readonly #sent: string[] = [];
-  /** The renewal that was there before our first. */
-  #found: string | undefined;
-  #rival: LeaseRival | undefined;
-  /** When the last was noticed, by `Clock.elapsed`. */
-  #rivalAt = 0;
-
-  /** The last that was noticed. */
-  get rival(): LeaseRival | undefined {
-    return this.#rival;
-  }
-
-  sent(lease: WireLease): void {
-    this.#sent.push(renewalOf(lease));
-    if (this.#sent.length > remembered) this.#sent.shift();
-  }
-
-  /** A Lease that was read. Returns the rival whose renewal it shows. */
-  read(lease: WireLease, { now, elapsed }: ClockReading): LeaseRival | undefined {
-    const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
-    if (this.#sent.length === 0) {
-      // that of an agent before us, perhaps of ourselves before a restart
-      this.#found = renewTime;
-      return undefined;
-    }
-    if (renewTime === '' || renewTime === this.#found || this.#sent.includes(renewalOf(lease))) return undefined;
-    this.#rivalAt = elapsed;
-    this.#rival = { holderIdentity, renewTime, seenAt: now };
-    return this.#rival;
-  }
-
-  /**
-   * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
-   * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
-   */
-  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: ClockReading, durationMs: number): boolean {
-    if (this.#rival !== undefined && elapsed - this.#rivalAt < durationMs) return true;
-    const { renewTime = '' } = lease?.spec ?? {};
-    if (lease === undefined || renewTime === '' || this.#sent.includes(renewalOf(lease))) return false;
-    const isOfBefore = this.#sent.length === 0 || renewTime === this.#found;
-    return !isOfBefore || Math.abs(now - Date.parse(renewTime)) < durationMs;
-  }
-}
-
-/** Tells one renewal from another: by its time, and by its holder where each process has a `holderIdentity` of its own. */
-function renewalOf({ spec }: WireLease): string {
-  return `${spec?.renewTime ?? ''} ${spec?.holderIdentity ?? ''}`;
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { WireNode } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
@@ -17,6 +19,7 @@ import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/ev
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { identityMembers, initialNode, type NodeIdentity } from './initial-node.ts';
+import type { LeaseWriter } from './lease-rivals.ts';
 import type { NodePressures, NodeReadiness } from './node-conditions.ts';
 
 /** Which node it is, what it says of itself, and how often. `transport` and `nodeName` are needed. */
@@ -47,7 +50,8 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly leaseDurationSeconds?: number;
   /**
    * Who holds the Lease. Default: the node's name, as the kubelet. Two agents under one name are told apart by the times of
-   * their renewals; a name for each process makes that certain within one millisecond, and shows who they are.
+   * their renewals; a name for each process makes that certain within one millisecond. An annotation of the Lease names the
+   * process and its host in any case.
    */
   readonly holderIdentity?: string;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
@@ -86,6 +90,8 @@ export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Pl
   readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly renewIntervalMs: number;
+  /** Who writes the Lease. */
+  readonly writer: LeaseWriter;
   readonly metrics: Metrics;
   /** The sink as it was given. */
   readonly sink: MetricsSink | undefined;
@@ -139,6 +145,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     leaseDurationSeconds: numberOption('leaseDurationSeconds', leaseDurationSeconds, 1, 86_400),
     renewIntervalMs,
     holderIdentity,
+    writer: { agent: `process ${process.pid} on ${hostname()}`, id: randomUUID() },
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs / 2),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),

@@ -19,8 +19,9 @@ import type { ErrorClass } from '../../client/resources/error-class.ts';
 import { awaitedAnswer, ResourceClient } from '../../client/resources/resource-client.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './initial-node.ts';
+import type { LeaseRival } from './lease-rivals.ts';
 import type { NodeHealth } from './node-conditions.ts';
-import { type LeaseRival, NodeLease } from './node-lease.ts';
+import { NodeLease } from './node-lease.ts';
 import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } from './node-object-options.ts';
 import { NodeRegistration } from './node-registration.ts';
 import { type NodeObjectStopped, removeNode } from './node-removal.ts';
@@ -122,18 +123,19 @@ export class NodeObject {
     this.#loops = {
       node: new SteadyLoop({
         ...checked,
-        periodMs: statusUpdateFrequencyMs,
+        periodMs: () => statusUpdateFrequencyMs,
         step: () => this.#stepOfNode(),
         failed: told(nodeChecks, (fields) => logger.warn(fields, 'the node could not be kept in step')),
       }),
       lease: new SteadyLoop({
         ...checked,
-        periodMs: renewIntervalMs,
+        periodMs: () => this.#lease.nextRenewalMs(),
         step: () => this.#lease.step(),
         failed: told(leaseRenewals, (fields) => logger.warn(fields, 'the Lease of the node could not be renewed')),
       }),
     };
     this.#watch = watchNode(checked, this.#known, {
+      shown: (node) => this.#lookForRival(node),
       deleted: () => this.#loops.node.wake(),
       synced: () => this.#firstAnswer.resolve(),
     });
@@ -261,6 +263,11 @@ export class NodeObject {
     });
   }
 
+  /** Another agent under this name writes the node when it starts: the Lease, which both renew, tells more. */
+  #lookForRival(node: WireNode): void {
+    if (this.#registration.isByAnother(node) && this.#lease.hint()) this.#loops.lease.wake();
+  }
+
   async #stepOfNode(): Promise<void> {
     try {
       await this.#registration.step();
@@ -277,6 +284,11 @@ export class NodeObject {
     }
   }
 
+  /** Not beside a renewal that waits for its answer, nor where the last one has failed: a stop gives up what is under way. */
+  async #sayEnded(): Promise<void> {
+    if (!this.#requests.lease.isBusy && this.#loops.lease.failure === undefined) await this.#lease.sayEnded();
+  }
+
   async #stop(timeoutMs: number): Promise<NodeObjectStopped> {
     const { node, lease } = this.#requests;
     const { removeOnStop, requestTimeoutMs, clock, logger } = this.#options;
@@ -290,6 +302,8 @@ export class NodeObject {
     // the answer to a create says what is ours to delete, which takes the other half of the time
     if (removeOnStop) await timeLeft.allows(steps, Math.min(requestTimeoutMs, timeoutMs / 2));
     node.stop();
+    if (!removeOnStop || this.#lease.createdUID === undefined)
+      await timeLeft.allows(this.#sayEnded(), Math.min(stopWaitsMs, timeoutMs / 2));
     lease.stop();
     const all = Promise.all([steps, node.settled(), lease.settled()]);
     if (!(await timeLeft.allows(all, stopWaitsMs))) {
@@ -312,6 +326,8 @@ function statusOf<T extends Partial<AdvertisedStatus>>(given: T): Pick<T, (typeo
 }
 
 export interface NodeWatchHandlers {
+  /** The server has this node. */
+  readonly shown: (node: WireNode) => void;
   /** The node has gone. */
   readonly deleted: () => void;
   /** The node is known as the server has it. */
@@ -327,14 +343,18 @@ function watchNode(options: ResolvedNodeOptions, known: KnownNode, told: NodeWat
   const { elapsed, setTimer } = options.clock;
   // what its list was asked for before or after is a question of the time that has passed, and nobody else is told of its times
   const clock = { now: elapsed, elapsed, setTimer };
+  const shown = (node: WireNode): void => {
+    known.shown(node);
+    told.shown(node);
+  };
   const reflector: Reflector<WireNode> = new Reflector<WireNode>({
     transport,
     resource: resources.nodes,
     fieldSelector: `metadata.name=${nodeName}`,
     shareEqualParts: false,
     handlers: {
-      added: (node) => known.shown(node),
-      updated: (node) => known.shown(node),
+      added: shown,
+      updated: shown,
       deleted: (node) => {
         if (known.shownDeleted(node)) told.deleted();
       },
@@ -367,6 +387,6 @@ export interface NodeObjectReport {
   readonly nodeFailure: StepFailure | undefined;
   /** The same of the Lease. */
   readonly leaseFailure: StepFailure | undefined;
-  /** The last other agent that was noticed under the name of this node. */
+  /** Another agent under the name of this node; undefined when none was heard of for a minute, or for the duration of a longer Lease. */
   readonly rival: LeaseRival | undefined;
 }

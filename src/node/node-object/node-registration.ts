@@ -31,6 +31,8 @@ export class NodeRegistration {
   #isRegistered = false;
   #health: NodeHealth | undefined;
   #createdUID: string | undefined;
+  /** The newest heartbeat that was sent, in milliseconds since the epoch. */
+  #sentHeartbeat: number | undefined;
   /** The node was there before: the next patch takes it over. */
   #takesOver = false;
 
@@ -58,6 +60,12 @@ export class NodeRegistration {
   /** When the status was last written, in milliseconds since the epoch. */
   get lastReportAt(): number | undefined {
     return this.#reports.lastAt;
+  }
+
+  /** True for a node with a heartbeat that is newer than all of ours: another agent has written it. */
+  isByAnother(node: WireNode): boolean {
+    const heartbeat = heartbeatOf(node);
+    return this.#isRegistered && this.#sentHeartbeat !== undefined && heartbeat > this.#sentHeartbeat;
   }
 
   /** One look: registers the node where it is not, and patches it where that is due. Rejects with what a request rejects with. */
@@ -109,6 +117,7 @@ export class NodeRegistration {
     const { nodeName, logger, clock, registerNode } = options;
     if (registerNode) {
       const node = newNode(this.#node.desired(), this.#askHealth(), formatTime(clock.now()));
+      this.#sentHeartbeat = heartbeatOf(node);
       try {
         const created = await requests.call('the creation of the node', (call) => nodes.create(node, call));
         this.#createdUID = created.metadata?.uid;
@@ -183,6 +192,7 @@ export class NodeRegistration {
     const options = this.#options;
     const { nodes, requests, known } = this.#node;
     const target = { name: options.nodeName, subresource: 'status' };
+    this.#sentHeartbeat = heartbeatOf(next);
     const patch = { type: 'application/strategic-merge-patch+json', body: nodeStatusPatch(node, next) } as const;
     const answer = await requests.call('the patch of the node', (call) => nodes.patch(target, patch, call));
     known.answered(answer);
@@ -209,6 +219,11 @@ export class NodeRegistration {
     if (errorClass === 'invalid') return attempt === 1;
     return errorClass === 'gone' || errorClass === 'conflict';
   }
+}
+
+/** NaN where there is none. */
+function heartbeatOf({ status }: WireNode): number {
+  return Date.parse(status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime ?? '');
 }
 
 /**

@@ -21,7 +21,8 @@ export interface StepFailure {
 }
 
 export interface SteadyLoopOptions {
-  readonly periodMs: number;
+  /** Asked after each step that succeeded: how long to wait, in milliseconds. */
+  readonly periodMs: () => number;
   readonly step: () => Promise<void>;
   readonly failed: (failure: StepFailure) => void;
   /** From 0 up to 1. */
@@ -74,12 +75,13 @@ export class SteadyLoop {
 
   async #steps(): Promise<void> {
     const { periodMs, step, random } = this.#options;
+    let waitMs: number;
     while (!this.#isStopped) {
-      let waitMs = periodMs * (1 + jitter * random());
       try {
         await step();
         this.#failure = undefined;
         this.#backoff.reset();
+        waitMs = periodMs() * (1 + jitter * random());
       } catch (error) {
         waitMs = this.#fail(error);
       }

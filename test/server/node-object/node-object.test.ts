@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WireNode } from '../../../src/api/json/types.ts';
+import type { EventRecorder } from '../../../src/client/events/event-recorder.ts';
 import { resources } from '../../../src/client/resources/api-resource.ts';
 import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
@@ -160,5 +162,29 @@ describe('a node object', () => {
     await expect.poll(() => first.explain().rival?.holderIdentity, patience).toBe('second');
     await expect.poll(() => second.explain().rival?.holderIdentity, patience).toBe('first');
     await second.stop();
+  });
+
+  it('tells of an agent that runs under its name already, which process it is, and of one that has ended nothing', async () => {
+    const name = uniqueName('node');
+    const events: string[] = [];
+    const eventRecorder: EventRecorder = { event: () => {}, nodeEvent: (_node, _type, reason) => void events.push(reason) };
+    const options = { eventRecorder, leaseDurationSeconds: 40 };
+    await using first = nodeObject(name, options);
+    first.start();
+    await expect.poll(() => first.explain().lastRenewAt, patience).toBeDefined();
+    // a heartbeat has whole seconds: an agent that starts within one is found by its renewal
+    await expect.poll(() => Date.now() - (first.explain().lastReportAt ?? 0), patience).toBeGreaterThan(1000);
+    await using second = nodeObject(name, options);
+    second.start();
+    const agent = `process ${process.pid} on ${hostname()}, this process`;
+    await expect.poll(() => first.explain().rival, patience).toMatchObject({ agent, isCertain: true });
+    await expect.poll(() => second.explain().rival, patience).toMatchObject({ agent, isCertain: true });
+    await expect.poll(() => events.filter((reason) => reason === 'TwoAgents'), patience).toHaveLength(2);
+    await Promise.all([first.stop(), second.stop()]);
+
+    await using third = nodeObject(name, { removeOnStop: true });
+    third.start();
+    await expect.poll(() => third.explain().lastRenewAt, patience).toBeDefined();
+    expect(third.explain().rival).toBeUndefined();
   });
 });

@@ -261,9 +261,9 @@ const serverRows: readonly AgentRow[] = [
     title: 'two agents on one node',
     about: 'node',
     kind: 'two-agents',
-    words: 'another agent, ',
-    logWords: false,
+    words: `process ${process.pid} on `,
     log: { message: 'another agent renews the Lease of this node: two agents run under one name' },
+    event: { reason: 'TwoAgents' },
     retried: false,
     help: 'End one of the two agents, or give it a node name of its own.',
     arrange: async (world) => {

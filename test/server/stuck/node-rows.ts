@@ -31,6 +31,13 @@ export const refusal = (code: number, reason: string, message: string, retryAfte
 const notInStep = { message: 'the node could not be kept in step' };
 const noPods = { message: 'listing or watching failed' };
 
+/** What another agent makes of the Lease. */
+const renewalOfAnother = (holderIdentity: string) => {
+  const renewTime = new Date().toISOString().replace('Z', '000Z');
+  const mark = JSON.stringify({ agent: 'process 7 on host-b', id: 'other', renewTime });
+  return { metadata: { annotations: { 'pod-status-manager/renewed-by': mark } }, spec: { holderIdentity, renewTime } };
+};
+
 const rights =
   "Give this agent's user the right that is missing: the message names both. deploy/rbac.yaml has all that an agent needs.";
 const wrongCA =
@@ -281,9 +288,9 @@ export const nodeRows: readonly NodeRow[] = [
     title: 'two agents run under one node name',
     about: 'node',
     kind: 'two-agents',
-    words: 'another agent, impostor, renews the Lease of this node',
-    logWords: false,
+    words: 'process 7 on host-b',
     log: { message: 'another agent renews the Lease of this node: two agents run under one name' },
+    event: { reason: 'TwoAgents' },
     help: 'End one of the two agents, or give it a node name of its own.',
     retried: false,
     options: { leaseDurationSeconds: 2 },
@@ -291,8 +298,7 @@ export const nodeRows: readonly NodeRow[] = [
       const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`;
       // each of the two renews again and again
       for (let turn = 0; turn < 200 && node.nodeObject.explain().rival === undefined; turn++) {
-        const spec = { holderIdentity: 'impostor', renewTime: new Date().toISOString().replace('Z', '000Z') };
-        await server.admin.patch(path, { spec }, 'merge');
+        await server.admin.patch(path, renewalOfAnother(name), 'merge');
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },

@@ -52,7 +52,9 @@ async function requireTold(stuck: StuckNode, row: NodeRow, problem: Problem | Po
   requireLog(row, stuck.logs, names);
   if (row.event !== undefined) {
     const told = async (): Promise<string> => {
-      const events = (await stuck.events('Pod')).filter(({ reason }) => reason === row.event?.reason);
+      const events = (await stuck.events(row.about === 'node' ? 'Node' : 'Pod')).filter(
+        ({ reason }) => reason === row.event?.reason,
+      );
       return events.map(({ message }) => message).join('\n');
     };
     await pollUntil(`the event of ${row.id}`, async () => (await told()) !== '');

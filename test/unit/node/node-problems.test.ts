@@ -19,6 +19,15 @@ const failure = {
   since: at - 900,
 } as const;
 
+const rival = {
+  agent: 'process 4711 on host-a',
+  holderIdentity: 'other',
+  renewTime: '',
+  seenAt: at - 1000,
+  isCertain: true,
+  knownAt: undefined,
+};
+
 const ofNode = (node: Partial<ObservedNode['node']>) => nodeProblems({ ...well, node: { ...well.node, ...node } });
 
 describe('nodeProblems', () => {
@@ -47,16 +56,24 @@ describe('nodeProblems', () => {
     [{ leaseFailure: failure }, 'the Lease of the node could not be renewed: leases is forbidden'],
     [{ readiness: { ready: false, message: 'the disk is gone' } }, 'the node is not ready: the disk is gone'],
     [{ readiness: undefined }, 'the node is not ready: it was not asked yet'],
-    [
-      { rival: { holderIdentity: 'other', renewTime: '', seenAt: at - 1000 } },
-      'another agent, other, renews the Lease of this node: two agents run under one name',
-    ],
+    [{ rival }, 'another agent, process 4711 on host-a, renews the Lease of this node: two agents run under one name'],
   ])('tells of a registered node %j', (node, message) => {
     expect(ofNode(node).map((one) => one.message)).toEqual([message]);
   });
 
-  it('forgets another agent that was not seen for a minute', () => {
-    expect(ofNode({ rival: { holderIdentity: 'other', renewTime: '', seenAt: at - 60_000 } })).toEqual([]);
+  it('does not say of another agent that it runs, when it may have been killed', () => {
+    const suspected = { ...rival, agent: undefined, isCertain: false, knownAt: at + 9000 };
+    expect(ofNode({ rival: suspected })).toEqual([
+      {
+        kind: 'two-agents',
+        message:
+          'another agent, other, renewed the Lease of this node just before this one started, and did not say that it ended',
+        attempt: 0,
+        since: at - 1000,
+        retryAt: at + 9000,
+        help: 'It runs, or it was killed: its next renewal tells. If it runs, end one of the two agents, or give it a node name of its own.',
+      },
+    ]);
   });
 
   it('tells of a source that has not sent, that cannot be read, and whose newest list waits', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireLease } from '../../../../src/api/json/types.ts';
+import type { NodeObject } from '../../../../src/node/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../../../src/node/node-object/node-object-options.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { capacity, deaf, minute, NodeWorld, refusal, unreachable } from './node-world.ts';
@@ -66,6 +67,13 @@ describe('stop', () => {
   });
 });
 
+/** Ends an agent that cannot say so any more. */
+async function killed(world: NodeWorld, node: NodeObject): Promise<void> {
+  world.isDown = true;
+  await node.stop();
+  world.isDown = false;
+}
+
 describe('removal at the end', () => {
   const world = async (options: Partial<NodeObjectOptions> = {}): Promise<NodeWorld> => {
     const made = new NodeWorld({ removeOnStop: true, ...options });
@@ -92,7 +100,7 @@ describe('removal at the end', () => {
     next.start();
     // both renew the Lease by turns
     await old.clock.advance(11_000);
-    next.stop();
+    await killed(old, next);
     await old.clock.advance(10_000);
     expect(await old.node.stop()).toEqual({ node: 'notOurs', lease: 'notOurs' });
   });
@@ -106,13 +114,23 @@ describe('removal at the end', () => {
     await next.stop();
   });
 
+  it('removes them when the other agent has said that it ended', async () => {
+    const old = await world();
+    await old.clock.advance(1000);
+    const next = old.another();
+    next.start();
+    await old.clock.advance(3000);
+    await next.stop();
+    expect(await old.node.stop()).toEqual({ node: 'removed', lease: 'removed' });
+  });
+
   it('removes them once the other agent has not renewed the Lease for its duration', async () => {
     const old = await world();
     await old.clock.advance(1000);
     const next = old.another({ removeOnStop: true });
     next.start();
     await old.clock.advance(11_000);
-    next.stop();
+    await killed(old, next);
     await old.clock.advance(60_000);
     expect(await old.node.stop()).toEqual({ node: 'removed', lease: 'removed' });
   });
