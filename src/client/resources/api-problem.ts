@@ -133,7 +133,7 @@ export function apiProblem(what: string, error: unknown, times: Pick<Problem, 's
 }
 
 /** The failure in words, as it can be shown and turned into JSON. Never throws. */
-export function retriedError({ error, at, retryAt, since = at, attempts = 1 }: LastFailure): RetriedError {
+export function retriedError({ error, at, retryAt, since = at, attempt = 1 }: LastFailure): RetriedError {
   const failure = readApiFailure(error, at);
-  return { errorClass: classOf(failure), message: failure.message, at, retryAt, since, attempts, ...failureInWords(error) };
+  return { errorClass: classOf(failure), message: failure.message, at, retryAt, since, attempt, ...failureInWords(error) };
 }
