@@ -160,8 +160,8 @@ function failureOf(record: ProvidedPod | undefined): ProviderPodReport['failure'
   return record?.failure && { method: record.failure.method, ...failureReport(record.failure) };
 }
 
-function failureReport({ message, attempts, since, retryAt }: ProviderFailureReport): ProviderFailureReport {
-  return { message, attempts, since, retryAt };
+function failureReport({ message, attempt, since, retryAt }: ProviderFailureReport): ProviderFailureReport {
+  return { message, attempt, since, retryAt };
 }
 
 function inWords(failure: StepFailure | undefined): RetriedError | undefined {
