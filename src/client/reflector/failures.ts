@@ -8,6 +8,11 @@ export function isRefusal(failure: unknown): boolean {
   return failure !== undefined && (isBrokenAnswer(failure) || hasHttpFailed(failure));
 }
 
+/** A refusal that no list mends, as a list does where the server has forgotten a version. */
+export function isLastingRefusal(failure: unknown): boolean {
+  return isRefusal(failure) && !isExpired(failure);
+}
+
 /** What came is no event of this watch, or no list; or the error tells nothing. */
 export function isBrokenAnswer(failure: unknown): boolean {
   const { status, reason } = readApiFailure(failure);
