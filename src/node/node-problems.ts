@@ -2,7 +2,7 @@ import type { Pod } from '../api/json/types.ts';
 import { podUIDOf } from '../api/pod/pod-identity.ts';
 import type { Failing } from '../base/failure-run.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
-import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
+import { answerOf, apiProblem, failureInWords } from '../client/resources/api-problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import type { PodSourceReport } from './config/pod-config.ts';
 import { rivalProblem } from './node-object/lease-rivals.ts';
@@ -20,7 +20,7 @@ export function namesOf(pod: Pod): Pick<PodProblem, 'podUID' | 'podNamespace' | 
 export interface ObservedNode {
   /** In milliseconds since the epoch. */
   readonly at: number;
-  readonly node: Pick<NodeObjectReport, 'registered' | 'rival' | 'nodeFailure' | 'leaseFailure'> & {
+  readonly node: Pick<NodeObjectReport, 'registered' | 'rival' | 'nodeFailure' | 'leaseFailure' | 'watchFailure'> & {
     readonly readiness: { readonly ready: boolean; readonly message?: string } | undefined;
   };
   readonly sources: readonly PodSourceReport[];
@@ -48,6 +48,7 @@ export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNod
     problems.push(stepProblem('the node object could not be kept in step', 'node', nodeFailure));
   if (leaseFailure !== undefined && registered)
     problems.push(stepProblem('the Lease of the node could not be renewed', 'lease', leaseFailure));
+  if (registered) problems.push(...watchProblems(node, sources));
   if (rival !== undefined) problems.push(rivalProblem(rival));
   if (registered && readiness?.ready !== true) {
     const message = `the node is not ready: ${readiness?.message ?? 'it was not asked yet'}`;
@@ -68,6 +69,18 @@ function stepProblem(what: string, kind: string, failure: StepFailure | undefine
   if (failure === undefined) return frozenProblem({ kind, message: what, attempt: 0 });
   const { error, attempt, at, retryInMs } = failure;
   return apiProblem(what, error, { attempt, since: failure.since, retryAt: at + retryInMs });
+}
+
+/** A node that cannot be watched. Whoever gets no answer says so once; a right that is missing is missing beside others. */
+function watchProblems(
+  { nodeFailure, leaseFailure, watchFailure }: ObservedNode['node'],
+  sources: readonly Pick<PodSourceReport, 'lastError'>[],
+): Problem[] {
+  if (watchFailure === undefined) return [];
+  const problem = stepProblem('the node cannot be watched, and is read before each write', 'watch', watchFailure);
+  const told = [nodeFailure, leaseFailure].map((one) => one && failureInWords(one.error).kind);
+  const isTold = [...told, ...sources.map(({ lastError }) => lastError?.kind)].includes(problem.kind);
+  return isTold && problem.kind !== 'forbidden' ? [] : [problem];
 }
 
 /** The pods that are left out of the last list of a source. */

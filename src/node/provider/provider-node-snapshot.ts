@@ -175,7 +175,14 @@ export function awaitedByNode(agent: ProviderAgent): AwaitedStart {
   const cause = nodeFailure?.error ?? source.failure();
   // only the apiserver's pods are waited for
   const sources = config.explain().filter(({ name }) => name === apiserverSource);
-  const waited = { registered, nodeFailure, readiness: { ready: true }, rival: undefined, leaseFailure: undefined };
+  const waited = {
+    registered,
+    nodeFailure,
+    readiness: { ready: true },
+    rival: undefined,
+    leaseFailure: undefined,
+    watchFailure: undefined,
+  };
   const hasBegun = loop.state !== 'idle';
   const facts = {
     at: options.clock.now(),
