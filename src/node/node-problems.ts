@@ -2,9 +2,11 @@ import type { Pod } from '../api/json/types.ts';
 import { podUIDOf } from '../api/pod/pod-identity.ts';
 import type { Failing } from '../base/failure-run.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
+import { eventsProblem } from '../client/events/event-failures.ts';
 import { answerOf, apiProblem, failureInWords } from '../client/resources/api-problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import type { PodSourceReport } from './config/pod-config.ts';
+import { leftOutWords } from './config/pod-storage.ts';
 import { rivalProblem } from './node-object/lease-rivals.ts';
 import type { NodeObjectReport } from './node-object/node-object.ts';
 import type { StepFailure } from './node-object/steady-loop.ts';
@@ -85,19 +87,15 @@ function watchProblems(
 
 /** The pods that are left out of the last list of a source. */
 export function leftOutProblems({ name, leftOut }: Pick<PodSourceReport, 'name' | 'leftOut'>): PodProblem[] {
-  const help = 'Give each pod of the source a name and a uid of its own.';
   return leftOut.map(({ same, ...pod }) => {
     const message = `the source "${name}" has two pods with one ${same}, and this one is left out`;
-    return frozenProblem({ ...pod, kind: 'left-out', message, attempt: 0, help });
+    return frozenProblem({ ...pod, ...leftOutWords, message, attempt: 0 });
   });
 }
 
 /** Events that the apiserver refuses, or that do not get there. */
-export function eventsProblem(failing: Failing | undefined): Problem[] {
-  if (failing === undefined) return [];
-  const { message, since, attempt } = failing;
-  const help = 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.';
-  return [frozenProblem({ kind: 'events', message: `events are not written: ${message}`, since, attempt, help })];
+export function eventsProblems(failing: Failing | undefined): Problem[] {
+  return failing === undefined ? [] : [eventsProblem(failing)];
 }
 
 /** What is wrong with one source of pods, and with the pods that are left out of its list. */

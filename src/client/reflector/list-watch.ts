@@ -2,9 +2,9 @@ import { isOlderVersion } from '../../api/json/resource-version.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { problemFields } from '../../base/problem.ts';
+import { type ProblemFields, problemFields } from '../../base/problem.ts';
 import type { ApiObject, ApiResource } from '../resources/api-resource.ts';
-import { classifyApiError } from '../resources/error-class.ts';
+import { classifyApiError, type ErrorClass } from '../resources/error-class.ts';
 import type { ResourceClient } from '../resources/resource-client.ts';
 import type { SelectionOptions } from '../resources/resource-requests.ts';
 import type { ReadEvent } from '../resources/watch-line.ts';
@@ -65,6 +65,14 @@ interface WatchRequest {
   readonly resourceVersionMatch?: 'NotOlderThan';
 }
 
+/** The fields of a line about a list or a watch that failed. */
+interface FailureFields extends ProblemFields {
+  readonly err: unknown;
+  readonly errorClass: ErrorClass;
+  readonly resource: string;
+  readonly path: string;
+}
+
 /** A server that has refused a streamed list is not asked for another one for so long. */
 const refusedStreamsMs = 3_600_000;
 /** A watch that was not refused by then works. */
@@ -110,7 +118,7 @@ export class ListWatch<T extends ApiObject> {
     }
   }
 
-  #failureFields(err: unknown, failing: Failing): object {
+  #failureFields(err: unknown, failing: Failing): FailureFields {
     const { path, resource, explainFailure, clock } = this.#options;
     const told = { err, errorClass: classifyApiError(err), resource: resource.resource, path };
     return { ...told, ...problemFields({ ...explainFailure(err), ...failing }, clock.now()) };

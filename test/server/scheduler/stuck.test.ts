@@ -110,10 +110,8 @@ async function requireExplained({ scheduler, places, ...world }: StuckSchedulerW
 }
 
 /** One line says it, with the pod's names where it is a pod's. */
-async function requireLine(
-  { logs, places }: StuckSchedulerWorld,
-  { log, logWords, about, words }: StuckSchedulerRow,
-): Promise<void> {
+async function requireLine({ logs, places }: StuckSchedulerWorld, row: StuckSchedulerRow): Promise<void> {
+  const { log, logWords, about, words } = row;
   if (log === undefined) return;
   const lineOf = () => logs.find(({ message, fields }) => message === log.message && isOfWeb(about, fields));
   await places.until(`the line "${log.message}"`, () => lineOf() !== undefined);
@@ -123,6 +121,10 @@ async function requireLine(
   if (about === 'pod') expect(fields).toMatchObject({ podName: 'web', podNamespace: places.namespace });
   expect(fields).toMatchObject(log.fields ?? {});
   if (logWords !== false) expect(errorText(fields?.err)).toContain(words);
+  // nothing is worked out for a line that is rarely written
+  if (level === 'debug') return;
+  const { problemKind, help } = fields ?? {};
+  expect([problemKind, help], row.id).toEqual([row.kind, row.help]);
 }
 
 function isOfWeb(about: StuckSchedulerRow['about'], fields: Readonly<Record<string, unknown>>): boolean {

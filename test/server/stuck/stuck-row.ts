@@ -15,8 +15,6 @@ export interface StuckRow {
   readonly logWords?: false;
   /** The log line. Undefined: there is none, because nothing has failed. */
   readonly log?: { readonly message: string };
-  /** Why the log line has not the kind and the help of the problem. Undefined: it has both. */
-  readonly plainLog?: string;
   /** The event that `kubectl describe` shows. Undefined: there is none. */
   readonly event?: { readonly reason: string };
   /** False: nothing is tried again. */

@@ -19,8 +19,11 @@ export function requireProblem(row: StuckRow, problem: Problem | undefined, now:
   expect(problem?.since, row.id).toBeLessThanOrEqual(now);
 }
 
+/** A row of any table: those of virtual time say in other words whether it is tried again. */
+type LoggedRow = Omit<StuckRow, 'retried'> & { readonly retried?: unknown };
+
 /** The log has the line of this row, with these fields, and no line where the row has none. */
-export function requireLog(row: StuckRow, logs: readonly LogLine[], names: object): void {
+export function requireLog(row: LoggedRow, logs: readonly LogLine[], names: object): void {
   if (row.log === undefined) {
     expect(logs, row.id).toEqual([]);
     return;
@@ -29,6 +32,15 @@ export function requireLog(row: StuckRow, logs: readonly LogLine[], names: objec
   expect(lines.length, `${row.id}: ${logs.map(({ message }) => message)}`).toBeGreaterThan(0);
   if (row.logWords !== false) expect(lines.map(wordsOf).join('\n')).toContain(row.words);
   expect(lines.at(-1)?.fields).toMatchObject(names);
+  requireFields(row, lines);
+}
+
+/** The last line says under which kind the problem is found, and what would help. */
+function requireFields({ id, kind, help, retried }: LoggedRow, lines: readonly LogLine[]): void {
+  const { problemKind, help: told, attempt, failingForMs } = lines.at(-1)?.fields ?? {};
+  expect({ problemKind, help: told }, id).toEqual({ problemKind: kind, help });
+  if (retried !== false) expect(attempt, id).toBeGreaterThan(0);
+  if (Number(attempt) > 1) expect(failingForMs, id).toBeGreaterThanOrEqual(0);
 }
 
 /** What a line says: its error in words, and what else it has. */
