@@ -1,7 +1,7 @@
 // Errors are known by what they tell, never by their class: a transport of the caller's, or of another copy of the package, has classes of its own.
 import { errorCodeOf } from '../../base/errors.ts';
 import { readApiFailure } from '../resources/error-class.ts';
-import { ApiError, maxMessageLength } from '../transport/api-error.ts';
+import { ApiError, brokenOffName, maxMessageLength } from '../transport/api-error.ts';
 
 /** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
 export function isRefusal(failure: unknown): boolean {
@@ -27,6 +27,7 @@ export function hasHttpFailed(failure: unknown): boolean {
 /** No answer came at all, and nobody has waited for it too long: the server has said nothing. */
 export function hasNoAnswer(failure: unknown): boolean {
   const { status, reason } = readApiFailure(failure);
+  if (hasBrokenOff(failure)) return false;
   return status === undefined && reason !== undefined && reason !== 'Timeout' && reason !== 'BrokenAnswer';
 }
 
@@ -74,6 +75,8 @@ export function isConnectionRefused(failure: unknown): boolean {
 
 /** The connection broke after the answer had begun. */
 export function hasBrokenOff(failure: unknown): boolean {
+  if (failure instanceof Error && failure.name === brokenOffName) return true;
+  // what another transport says of it
   const { status, reason } = readApiFailure(failure);
   return reason === 'Network' && status !== undefined;
 }
