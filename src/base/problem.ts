@@ -163,7 +163,7 @@ export function notesOf(problems: Iterable<Problem>, now: number): readonly stri
     }
   }
   for (const { example, count } of kinds.values()) {
-    const more = count === 1 ? '' : ` (${count} pods have such a problem)`;
+    const more = count === 1 ? '' : ` (${count} pods have a problem of this kind)`;
     if (notes.length < mostNotes) notes.push(`${namesOf(example)}: ${example.message}${nextText(example, now)}${more}`);
     else others += count;
   }
