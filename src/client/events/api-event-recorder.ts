@@ -3,6 +3,7 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Pod, Wire } from '../../api/json/types.ts';
 import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import type { Failing } from '../../base/failure-run.ts';
@@ -216,7 +217,8 @@ export class ApiEventRecorder implements EventRecorder {
     else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
     else {
       // the first wait is random, so that not every client comes at once after an outage
-      const retryInMs = Math.max(askedMs, tries === 1 ? eventRetryMs * this.#random() : eventRetryMs);
+      const limits = { baseMs: eventRetryMs, capMs: eventRetryMs, random: this.#random };
+      const retryInMs = Math.max(askedMs, tries === 1 ? backoffMs(1, limits) : eventRetryMs);
       this.#logger.debug({ ...fields, retryInMs }, 'an event could not be written, and is sent again');
       return retryInMs;
     }

@@ -34,7 +34,6 @@ export interface SteadyLoopOptions {
 const jitter = 0.04;
 /** As the kubelet's waits between two attempts to register, or to create a Lease. */
 const backoffLimits = { baseMs: 200, capMs: 7000 };
-const shortestBackoffMs = 100;
 
 /** Takes one step after another: a period after one that succeeded, and after a backoff when one has failed. */
 export class SteadyLoop {
@@ -91,7 +90,7 @@ export class SteadyLoop {
     const { clock, failed } = this.#options;
     if (this.#isStopped) return 0;
     const failure = readApiFailure(error, clock.now());
-    const retryInMs = Math.max(shortestBackoffMs, this.#backoff.next(failure.retryAfterMs));
+    const retryInMs = this.#backoff.next(failure.retryAfterMs);
     const attempt = (this.#failure?.attempt ?? 0) + 1;
     const at = clock.now();
     const since = this.#failure?.since ?? at;
