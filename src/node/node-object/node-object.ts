@@ -116,7 +116,7 @@ export class NodeObject {
     this.#lease = new NodeLease({ settings: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
     const told = (counter: StepCounter, tell: (fields: NodeFailureFields) => void): ((failure: StepFailure) => void) => {
-      return ({ error: err, errorClass, attempts: attempt, retryInMs, since }) => {
+      return ({ error: err, errorClass, attempt, retryInMs, since }) => {
         metrics.increment(counter, { result: errorClass });
         const problem = problemFields({ ...failureInWords(err), attempt, since }, clock.now());
         tell({ err, errorClass, node: nodeName, ...problem, retryInMs });

@@ -5,15 +5,15 @@ import type { DeleteFailure, ProvidedPod, ProviderFailure } from './provided-pod
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
 
-type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
+type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempt' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
 
 /** A call of `createPod` or `updatePod` that failed, or takes too long. */
 export function callProblem(failure: CallFailure): Problem {
-  const { method, message, attempts, since, retryAt, isLate } = failure;
+  const { method, message, attempt, since, retryAt, isLate } = failure;
   return frozenProblem({
     kind: method === 'createPod' ? 'create-pod' : 'update-pod',
     message: isLate ? message : `${method}() failed: ${message}`,
-    attempt: attempts,
+    attempt,
     since,
     retryAt,
     help: isLate
@@ -23,10 +23,10 @@ export function callProblem(failure: CallFailure): Problem {
 }
 
 /** A call of `deletePod` that failed. */
-export function deletionProblem({ cause, attempts, since, retryAt }: DeleteFailure): Problem {
+export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailure): Problem {
   const help =
     'Free what the provider holds of the pod: it stays on the apiserver until then, and the call is repeated by itself.';
-  return frozenProblem({ kind: 'delete-pod', message: `deletePod() failed: ${cause}`, attempt: attempts, since, retryAt, help });
+  return frozenProblem({ kind: 'delete-pod', message: `deletePod() failed: ${cause}`, attempt, since, retryAt, help });
 }
 
 /** What is wrong between the pod and its provider; undefined where all is well. */
@@ -42,13 +42,13 @@ function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }
   if (failure !== undefined) return callProblem(failure);
   if (change?.late !== undefined) {
     const { method, late: message, since } = change;
-    return callProblem({ method, message, attempts: 1, since, isLate: true });
+    return callProblem({ method, message, attempt: 1, since, isLate: true });
   }
   if (answerFailure !== undefined) {
-    const { message, attempts, since, retryAt } = answerFailure;
+    const { message, attempt, since, retryAt } = answerFailure;
     const help = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';
     const words = `getPodStatus() failed: ${message}`;
-    return { kind: 'get-pod-status', message: words, attempt: attempts, since, retryAt, help };
+    return { kind: 'get-pod-status', message: words, attempt, since, retryAt, help };
   }
   if (namesake === undefined || at - namesake.since < longMs) return undefined;
   return {

@@ -1,5 +1,5 @@
+import { pollUntil } from '../../support/poll-until.ts';
 import { type NodeRow, refusal } from './node-rows.ts';
-import { pollUntil } from './poll-until.ts';
 import type { StuckNode } from './stuck-node.ts';
 
 const notWritten = { message: 'a pod could not be brought up to date' };
