@@ -15,13 +15,27 @@ export interface Failing {
 /** So much of what a failure says is kept, in characters. */
 const longestKept = 1000;
 
+/** What is told when failures in a row are over: how many there were, and how long they lasted. */
+export interface EndedFailures {
+  readonly attempt: number;
+  readonly failingForMs: number;
+}
+
+/** What a log line says where something that has failed works again. `since`: when it failed first, in milliseconds since the epoch. */
+export function endedFailures({ attempt, since }: Pick<Failing, 'attempt' | 'since'>, now: number): EndedFailures {
+  return { attempt, failingForMs: Math.max(0, Math.round(now - since)) };
+}
+
 /** Counts how often one thing has failed in a row, and keeps since when and what the last failure said. */
 export class FailureRun {
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #recovered: ((ended: EndedFailures) => void) | undefined;
   #failing: Failing | undefined;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  /** `recovered`: told of the first success after failures. */
+  constructor(clock: Pick<Clock, 'now'>, recovered?: (ended: EndedFailures) => void) {
     this.#clock = clock;
+    this.#recovered = recovered;
   }
 
   /** Undefined while all is well. */
@@ -36,6 +50,8 @@ export class FailureRun {
   }
 
   succeeded(): void {
+    const failing = this.#failing;
     this.#failing = undefined;
+    if (failing !== undefined) this.#recovered?.(endedFailures(failing, this.#clock.now()));
   }
 }
