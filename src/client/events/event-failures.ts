@@ -1,5 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
+import { type EndedFailures, endedFailures } from '../../base/failure-run.ts';
 import { classifyApiError } from '../resources/error-class.ts';
 
 /** Events come seldom: where none was tried for so long after the last failure, nobody knows whether the next one fails. */
@@ -18,11 +19,16 @@ export interface FailedEvents {
 /** Whether events are refused, or do not get there: how often in a row, and since when. Five minutes after the last failure that is forgotten. */
 export class EventFailures {
   readonly #clock: SteadyClock;
+  readonly #recovered: ((ended: EndedFailures) => void) | undefined;
   /** `since` is to be told; `lastMs` is by `Clock.elapsed`. */
   #last: { readonly error: unknown; readonly since: number; lastMs: number; readonly attempt: number } | undefined;
+  /** The log has told of a failure, and none was taken since. */
+  #isTold = false;
 
-  constructor(clock: SteadyClock) {
+  /** `recovered`: told of the first event that is taken after failures of which the log has told. */
+  constructor(clock: SteadyClock, recovered?: (ended: EndedFailures) => void) {
     this.#clock = clock;
+    this.#recovered = recovered;
   }
 
   /** Returns how many have failed in a row. */
@@ -31,6 +37,11 @@ export class EventFailures {
     const { since = Math.round(this.#clock.now()), attempt = 0 } = this.#current() ?? {};
     this.#last = { error, since, lastMs, attempt: attempt + 1 };
     return attempt + 1;
+  }
+
+  /** The log has told of the last failure. */
+  told(): void {
+    this.#isTold = true;
   }
 
   /** It fails still, and no try was made. False where it did not fail. */
@@ -42,7 +53,10 @@ export class EventFailures {
 
   /** One was taken. */
   end(): void {
+    const [last, wasTold] = [this.#last, this.#isTold];
     this.#last = undefined;
+    this.#isTold = false;
+    if (last !== undefined && wasTold) this.#recovered?.(endedFailures(last, this.#clock.now()));
   }
 
   /** Undefined where the last one was taken or is long ago, and before the first. */
