@@ -18,6 +18,8 @@ export interface NodeRow extends StuckRow {
   readonly instead?: Instead;
   /** Breaks it once the node is ready; without it the node never gets ready. */
   readonly arrange?: (stuck: StuckNode) => Promise<void>;
+  /** True: it is over soon after the proxy refuses nothing more. */
+  readonly heals?: true;
 }
 
 export const refusal = (code: number, reason: string, message: string, retryAfter?: number): Fault => ({
@@ -107,6 +109,7 @@ export const connectionRows: readonly NodeRow[] = [
   },
   {
     id: 'server-fails',
+    heals: true,
     title: 'the apiserver answers 503',
     about: 'node',
     kind: 'unavailable',
@@ -177,6 +180,7 @@ export const connectionRows: readonly NodeRow[] = [
   },
   {
     id: 'html',
+    heals: true,
     title: 'somebody else answers in the place of the apiserver: HTML in place of JSON',
     about: 'node',
     kind: 'broken-answer',
@@ -210,6 +214,7 @@ export const connectionRows: readonly NodeRow[] = [
 export const nodeRows: readonly NodeRow[] = [
   {
     id: 'forbidden-nodes',
+    heals: true,
     title: 'no right to create the node (403)',
     about: 'node',
     kind: 'forbidden',
@@ -224,6 +229,7 @@ export const nodeRows: readonly NodeRow[] = [
   },
   {
     id: 'forbidden-pods',
+    heals: true,
     title: 'no right to list pods (403)',
     about: 'node',
     kind: 'forbidden',
@@ -251,6 +257,7 @@ export const nodeRows: readonly NodeRow[] = [
   },
   {
     id: 'forbidden-lease',
+    heals: true,
     title: 'no right to the Lease of the node (403): the cluster takes the node for dead',
     about: 'node',
     kind: 'forbidden',
