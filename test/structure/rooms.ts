@@ -62,9 +62,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/metrics base/logging base/concurrency base/problem api/json api/patch api/pod ' +
     'status/conditions status/canonical status/events status/pods status/resize status/rules',
   'status/sync':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/problem api/json api/patch ' +
-    'api/pod client/transport client/resources status/conditions status/canonical status/events status/pods ' +
-    'status/rules status/status-cache',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run base/problem ' +
+    'api/json api/patch api/pod client/transport client/resources status/conditions status/canonical status/events ' +
+    'status/pods status/rules status/status-cache',
   'status/status-manager-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'client/resources status/pods status/sync',
@@ -73,11 +73,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/events status/resize status/rules status/status-cache status/sync status/status-manager-options',
   'node/mirror':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
-    'api/json api/pod client/transport client/resources',
+    'base/failure-run api/json api/pod client/transport client/resources',
   'node/node-object':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/text-beginning base/problem api/quantity api/json api/patch api/pod client/transport client/resources ' +
-    'client/events client/reflector',
+    'base/text-beginning base/failure-run base/problem api/quantity api/json api/patch api/pod client/transport ' +
+    'client/resources client/events client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/reflector',
@@ -94,8 +94,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/resources client/events node/sources',
   'node/workers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/problem api/json api/pod client/transport client/events status/conditions status/pods status/rules ' +
-    'status/status-manager node/config',
+    'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
+    'status/rules status/status-manager node/config',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
@@ -129,7 +129,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
     'api/json api/pod node/node-object node/pod-status kubelet/problem-help kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/pod node/workers ' + 'kubelet/runtime',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run api/pod ' +
+    'node/workers kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
@@ -190,11 +191,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
+    'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
     'scheduler/framework scheduler/reports',
   'scheduler/cycle':
-    'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod scheduler/nodes ' +
-    'scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
+    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
+    'scheduler/nodes scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue ' +
+    'scheduler/reports',
   'scheduler/scheduler-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/problem api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
@@ -203,8 +205,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue scheduler/reports ' +
     'scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
-    'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
+    'base/logging base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache ' +
+    'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/transport ' +

@@ -3,6 +3,7 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Pod, Wire } from '../../api/json/types.ts';
 import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import type { Failing } from '../../base/failure-run.ts';
@@ -97,7 +98,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.#clock = safeClock(options.clock ?? systemClock);
     this.#random = safeRandom(options.random ?? Math.random);
     this.#logger = loggerOption(options.logger);
-    this.#failures = new EventFailures(this.#clock);
+    this.#failures = new EventFailures(this.#clock, (ended) => this.#logger.info(ended, 'events are written again'));
     this.#sender = new EventSender({
       client: new ResourceClient(options.transport, resources.events),
       clock: this.#clock,
@@ -149,6 +150,7 @@ export class ApiEventRecorder implements EventRecorder {
       if (!this.#failures.goesOn()) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
       const { failing } = this.#failures;
       const problem = failing && problemFields(eventsProblem(failing), this.#clock.now());
+      this.#failures.told();
       this.#logger.warn(
         { ...objectFields(involvedObject.kind, involvedObject), reason, ...problem },
         'too many events wait to be written: one was dropped',
@@ -221,14 +223,16 @@ export class ApiEventRecorder implements EventRecorder {
     const problem = eventsProblem(this.#failures.failed(error));
     const fields = { ...told, ...problemFields(problem, this.#clock.now()) };
     const askedMs = retryAfter(error);
-    if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
-    else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
-    else {
+    if (askedMs !== undefined && tries < mostEventTries) {
       // the first wait is random, so that not every client comes at once after an outage
-      const retryInMs = Math.max(askedMs, tries === 1 ? eventRetryMs * this.#random() : eventRetryMs);
+      const limits = { baseMs: eventRetryMs, capMs: eventRetryMs, random: this.#random };
+      const retryInMs = Math.max(askedMs, tries === 1 ? backoffMs(1, limits) : eventRetryMs);
       this.#logger.debug({ ...fields, retryInMs }, 'an event could not be written, and is sent again');
       return retryInMs;
     }
+    this.#failures.told();
+    if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
+    else this.#logger.warn(fields, 'an event could not be written, and is given up');
     return undefined;
   }
 }

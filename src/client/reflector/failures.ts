@@ -1,7 +1,7 @@
 // Errors are known by what they tell, never by their class: a transport of the caller's, or of another copy of the package, has classes of its own.
 import { errorCodeOf } from '../../base/errors.ts';
 import { readApiFailure } from '../resources/error-class.ts';
-import { ApiError, brokenOffName, maxMessageLength } from '../transport/api-error.ts';
+import { ApiError, maxMessageLength } from '../transport/api-error.ts';
 
 /** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
 export function isRefusal(failure: unknown): boolean {
@@ -75,7 +75,7 @@ export function isConnectionRefused(failure: unknown): boolean {
 
 /** The connection broke after the answer had begun. */
 export function hasBrokenOff(failure: unknown): boolean {
-  if (failure instanceof Error && failure.name === brokenOffName) return true;
+  if (failure instanceof Error && failure.name === 'BrokenOffError') return true;
   // what another transport says of it
   const { status, reason } = readApiFailure(failure);
   return reason === 'Network' && status !== undefined;

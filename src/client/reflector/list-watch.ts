@@ -90,7 +90,9 @@ export class ListWatch<T extends ApiObject> {
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
+    const { path, clock, logger } = options;
+    const told = { resource: options.resource.resource, path };
+    this.#failures = new FailureRun(clock, (ended) => logger.info({ ...told, ...ended }, 'listing and watching work again'));
   }
 
   /** The last version that was reached. */

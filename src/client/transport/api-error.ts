@@ -50,13 +50,11 @@ export class ApiError extends StatusManagerError {
   }
 }
 
-export const brokenOffName = 'BrokenOffError';
-
 /** A stream broke off after its answer had begun well: the status of that tells nothing of the failure. Known by its name, as the one below. */
 export class BrokenOffError extends ApiError {
   constructor(options: Pick<ApiErrorOptions, 'message' | 'cause'>) {
     super({ reason: 'Network', ...options });
-    this.name = brokenOffName;
+    this.name = 'BrokenOffError';
   }
 }
 

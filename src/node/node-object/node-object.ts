@@ -9,6 +9,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import { type EndedFailures, endedFailures } from '../../base/failure-run.ts';
 import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
@@ -32,6 +33,8 @@ import { SteadyLoop, type StepFailure } from './steady-loop.ts';
 const toldLimits = { qps: 1, burst: 5 };
 /** How long `stop` waits for requests that do not heed their signal. */
 const stopWaitsMs = 1000;
+/** How long `stop` waits until the Lease says that this agent has ended. */
+const lastWriteMs = 500;
 
 const nodeChecks = 'pod_status_manager_node_checks_total';
 const leaseRenewals = 'pod_status_manager_lease_renewals_total';
@@ -49,6 +52,11 @@ interface NodeFailureFields extends ProblemFields {
   readonly errorClass: ErrorClass;
   readonly node: string;
   readonly retryInMs: number;
+}
+
+/** The fields of a line about a step that succeeds again. */
+interface RecoveredNodeFields extends EndedFailures {
+  readonly node: string;
 }
 
 /**
@@ -120,18 +128,23 @@ export class NodeObject {
         tell({ err, errorClass, node: nodeName, ...problem, retryInMs });
       };
     };
+    const well = (tell: (fields: RecoveredNodeFields) => void): ((failure: StepFailure) => void) => {
+      return (failure) => tell({ node: nodeName, ...endedFailures(failure, clock.now()) });
+    };
     this.#loops = {
       node: new SteadyLoop({
         ...checked,
         periodMs: () => statusUpdateFrequencyMs,
         step: () => this.#stepOfNode(),
         failed: told(nodeChecks, (fields) => logger.warn(fields, 'the node could not be kept in step')),
+        recovered: well((fields) => logger.info(fields, 'the node is kept in step again')),
       }),
       lease: new SteadyLoop({
         ...checked,
         periodMs: () => this.#lease.nextRenewalMs(),
         step: () => this.#lease.step(),
         failed: told(leaseRenewals, (fields) => logger.warn(fields, 'the Lease of the node could not be renewed')),
+        recovered: well((fields) => logger.info(fields, 'the Lease of the node is renewed again')),
       }),
     };
     this.#watch = new NodeWatch(checked, this.#known, {
@@ -285,9 +298,10 @@ export class NodeObject {
     }
   }
 
-  /** Not beside a renewal that waits for its answer, nor where the last one has failed: a stop gives up what is under way. */
+  /** After the renewal that is under way. A server that did not answer the last one is not asked. */
   async #sayEnded(): Promise<void> {
-    if (!this.#requests.lease.isBusy && this.#loops.lease.failure === undefined) await this.#lease.sayEnded();
+    await this.#loops.lease.stop();
+    if (this.#loops.lease.failure === undefined) await this.#lease.sayEnded();
   }
 
   async #stop(timeoutMs: number): Promise<NodeObjectStopped> {
@@ -304,7 +318,7 @@ export class NodeObject {
     if (removeOnStop) await timeLeft.allows(steps, Math.min(requestTimeoutMs, timeoutMs / 2));
     node.stop();
     if (!removeOnStop || this.#lease.createdUID === undefined)
-      await timeLeft.allows(this.#sayEnded(), Math.min(stopWaitsMs, timeoutMs / 2));
+      await timeLeft.allows(this.#sayEnded(), Math.min(lastWriteMs, timeoutMs / 2));
     lease.stop();
     const all = Promise.all([steps, node.settled(), lease.settled()]);
     if (!(await timeLeft.allows(all, stopWaitsMs))) {

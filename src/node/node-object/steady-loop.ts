@@ -25,6 +25,8 @@ export interface SteadyLoopOptions {
   readonly periodMs: () => number;
   readonly step: () => Promise<void>;
   readonly failed: (failure: StepFailure) => void;
+  /** Told of the first step that succeeds after one that `failed` was told of, with the last failure. Default: nobody is. */
+  readonly recovered?: (failure: StepFailure) => void;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly clock: Clock;
@@ -35,7 +37,6 @@ export interface SteadyLoopOptions {
 const jitter = 0.04;
 /** As the kubelet's waits between two attempts to register, or to create a Lease. */
 const backoffLimits = { baseMs: 200, capMs: 7000 };
-const shortestBackoffMs = 100;
 
 /** Takes one step after another: a period after one that succeeded, and after a backoff when one has failed. */
 export class SteadyLoop {
@@ -79,8 +80,7 @@ export class SteadyLoop {
     while (!this.#isStopped) {
       try {
         await step();
-        this.#failure = undefined;
-        this.#backoff.reset();
+        this.#succeed();
         waitMs = periodMs() * (1 + jitter * random());
       } catch (error) {
         waitMs = this.#fail(error);
@@ -89,11 +89,18 @@ export class SteadyLoop {
     }
   }
 
+  #succeed(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    this.#backoff.reset();
+    if (failure !== undefined && !this.#isStopped) this.#options.recovered?.(failure);
+  }
+
   #fail(error: unknown): number {
     const { clock, failed } = this.#options;
     if (this.#isStopped) return 0;
     const failure = readApiFailure(error, clock.now());
-    const retryInMs = Math.max(shortestBackoffMs, this.#backoff.next(failure.retryAfterMs));
+    const retryInMs = this.#backoff.next(failure.retryAfterMs);
     const attempt = (this.#failure?.attempt ?? 0) + 1;
     const at = clock.now();
     const since = this.#failure?.since ?? at;

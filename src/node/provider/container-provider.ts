@@ -36,6 +36,9 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * provider runs no probes: the function may say itself when its container is ready. It ignores
  * ephemeral containers, and changes of a pod's spec while the pod runs.
  *
+ * The function gets each container as the spec has it: `valueFrom`, `envFrom` and volumes are its own to resolve. A pod that asks
+ * for what the function does not do is best refused, by `admitPod` of the node.
+ *
  * @example
  * ```ts with-server
  * import { ContainerProvider, ProviderNode } from 'pod-status-manager/node';

@@ -63,6 +63,7 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       else {
         const problem = schedulerEventsProblem(failures.failed(err));
         const told = { ...fields, ...problemFields(problem, clock.now()) };
+        failures.told();
         // who may not write events may write none of very many
         logger[problem.attempt > 1 ? 'debug' : 'warn'](told, 'an event could not be written');
       }

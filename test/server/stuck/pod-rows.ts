@@ -1,5 +1,5 @@
+import { pollUntil } from '../../support/poll-until.ts';
 import { type NodeRow, refusal } from './node-rows.ts';
-import { pollUntil } from './poll-until.ts';
 import type { StuckNode } from './stuck-node.ts';
 
 const notWritten = { message: 'a pod could not be brought up to date' };
@@ -23,6 +23,7 @@ const hangs = (): Promise<never> => new Promise(() => {});
 export const statusRows: readonly NodeRow[] = [
   {
     id: 'forbidden-status',
+    heals: true,
     title: 'no right to write the status of pods (403)',
     about: 'pod',
     kind: 'forbidden',
@@ -34,6 +35,7 @@ export const statusRows: readonly NodeRow[] = [
   },
   {
     id: 'status-conflict',
+    heals: true,
     title: 'every write of a status is a conflict (409)',
     about: 'pod',
     kind: 'conflict',
@@ -75,6 +77,7 @@ export const statusRows: readonly NodeRow[] = [
   },
   {
     id: 'status-server-fails',
+    heals: true,
     title: 'the apiserver fails at writes of statuses (500)',
     about: 'pod',
     kind: 'unavailable',
@@ -85,6 +88,7 @@ export const statusRows: readonly NodeRow[] = [
   },
   {
     id: 'status-webhook',
+    heals: true,
     title: 'an admission webhook refuses the status (403 with its words)',
     about: 'pod',
     kind: 'admission-denied',
