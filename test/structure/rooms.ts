@@ -106,7 +106,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/status-manager-options status/status-manager node/mirror node/node-object node/pod-status node/sources ' +
     'node/config node/workers node/node-problems',
   'node/status-agent':
-    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/pod ' +
+    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
     'node/sources node/node-problems',
   'kubelet/problem-help': 'node/probes',

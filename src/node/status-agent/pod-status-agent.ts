@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import {
@@ -40,11 +41,8 @@ export interface PodStatusAgentSnapshot extends ProblemReport {
   /** True once a full list of the node's pods was delivered. */
   readonly hasListed: boolean;
   /** The pods of the pod manager that have no status yet and have not ended before, at most 1000: nobody has set one. */
-  readonly podsWithoutStatus: readonly PodNamesOfAgent[];
+  readonly podsWithoutStatus: readonly Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>[];
 }
-
-/** The names of a pod. */
-export type PodNamesOfAgent = Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
 
 /** At most so many pods without a status are listed. */
 const mostWithoutStatus = 1000;
@@ -210,14 +208,10 @@ export class PodStatusAgent {
     await this.stop();
   }
 
-  #podsWithoutStatus(): readonly PodNamesOfAgent[] {
-    const found: PodNamesOfAgent[] = [];
-    for (const pod of this.podManager.getPods()) {
-      if (found.length === mostWithoutStatus) break;
-      const isWithout = this.statusManager.getPodStatus(podUIDOf(pod)) === undefined;
-      if (isWithout && !isTerminalPhase(pod.status?.phase)) found.push(Object.freeze(namesOf(pod)));
-    }
-    return Object.freeze(found);
+  #podsWithoutStatus(): PodStatusAgentSnapshot['podsWithoutStatus'] {
+    const hasStatus = (pod: Pod): boolean => this.statusManager.getPodStatus(podUIDOf(pod)) !== undefined;
+    const untold = this.podManager.getPods().filter((pod) => !isTerminalPhase(pod.status?.phase) && !hasStatus(pod));
+    return Object.freeze(untold.slice(0, mostWithoutStatus).map((pod) => Object.freeze(namesOf(pod))));
   }
 
   #hasListed(): boolean {
