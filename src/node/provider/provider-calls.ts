@@ -240,11 +240,10 @@ export class ProviderCalls {
     try {
       return readAnswer(this.#withContainers(record, answer));
     } catch (error) {
-      const { namespace = '', name = '' } = record.pod.metadata ?? {};
+      // the message says all of it: the error behind it would only repeat that
       throw new StatusManagerError(
         'ERR_INVALID_ARGUMENT',
-        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${shortErrorText(error)}`,
-        { cause: error },
+        `getPodStatus() gave an answer that is refused: ${shortErrorText(error)}`,
       );
     }
   }

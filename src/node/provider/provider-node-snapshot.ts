@@ -16,7 +16,7 @@ import {
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
-import { providedPodProblem } from './provider-problems.ts';
+import { failedCall, providedPodProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
 interface OwnFacts {
@@ -70,7 +70,7 @@ function ownProblems(agent: ProviderAgent, listFailure: string | undefined, aske
   if (listFailure !== undefined) {
     const help =
       'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
-    problems.push(frozenProblem({ kind: 'get-pods', message: `getPods() failed: ${listFailure}`, attempt: 1, help }));
+    problems.push(frozenProblem({ kind: 'get-pods', message: failedCall('getPods', listFailure), attempt: 1, help }));
   }
   return problems;
 }
