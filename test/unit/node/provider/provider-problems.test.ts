@@ -18,6 +18,7 @@ describe('a call of the provider that fails', () => {
   it.each<[string, Partial<PodProvider>]>([
     ['createPod() failed: quota exceeded', { createPod: fails('quota exceeded') }],
     ['createPod() failed: no room', { createPod: fails('createPod() failed: no room') }],
+    ['createPod() failed: undefined was thrown', { createPod: () => Promise.reject(undefined) }],
     ['createPod() has not settled within 20 s', { createPod: never }],
     ['getPodStatus() failed: cloud: 500', { getPodStatus: fails('cloud: 500') }],
     [`getPodStatus() gave an answer that is refused: ${refused}`, { getPodStatus: (() => 42) as never }],
