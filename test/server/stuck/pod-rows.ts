@@ -230,7 +230,7 @@ export const providerRows: readonly NodeRow[] = [
     about: 'pod',
     kind: 'crash-loop-back-off',
     words: 'back-off 40s restarting failed container',
-    help: 'Read what the container wrote last (kubectl logs --previous): it ends again and again.',
+    help: 'See why the container ends: what it wrote last, where it runs, says more. It is started again and again.',
     retried: false,
     options: {
       provider: {
