@@ -30,8 +30,8 @@ export { PodConfig } from './node/config/pod-config.ts';
 export type { LeftOutPod } from './node/config/pod-storage.ts';
 export type { AdvertisedStatus } from './node/node-object/advertised-status.ts';
 export type { NodeIdentity } from './node/node-object/initial-node.ts';
-export type { NodePressures, NodeReadiness } from './node/node-object/node-conditions.ts';
 export type { LeaseRival } from './node/node-object/lease-rivals.ts';
+export type { NodePressures, NodeReadiness } from './node/node-object/node-conditions.ts';
 export type { NodeObjectReport } from './node/node-object/node-object.ts';
 export { NodeObject, type StopNodeOptions } from './node/node-object/node-object.ts';
 export type { NodeObjectOptions } from './node/node-object/node-object-options.ts';
@@ -72,6 +72,7 @@ export type {
   PodAnswer,
   PodProvider,
   ProviderCall,
+  ProviderTools,
 } from './node/provider/pod-provider.ts';
 export type { ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';

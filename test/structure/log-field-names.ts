@@ -65,6 +65,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   event: 'the event whose listener failed',
   operation: 'the call of the manager',
   createdAgain: 'whether a pod that its provider has lost is created again',
+  exitCode: 'the exit code of a container that has ended',
   mayStartAgain: 'whether the restart policy of a container that is lost lets it start again',
   underWay: 'the pods whose requests have not settled',
   state: 'what is done with the pod: `sync`, `terminating` or `terminated`',

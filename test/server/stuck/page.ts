@@ -136,7 +136,7 @@ function repeatsText(section: Section): string[] {
 
 function rowText({ title, kind, words, log, event }: Row, usual: string | undefined, help: string): string {
   const ownLog = log === undefined ? 'no log line' : `log \`${log.message}\``;
-  const isUsual = log === undefined ? usual === undefined : log.message === usual;
+  const isUsual = log !== undefined && log.message === usual;
   const says = [`“${words}”`, ...(isUsual ? [] : [ownLog]), ...(event === undefined ? [] : [`event \`${event.reason}\``])];
   return `| ${[title, `\`${kind}\``, says.join(', '), help].map(cell).join(' | ')} |`;
 }
