@@ -86,6 +86,8 @@ export class ProvidedPod {
   answerFailure: AnswerFailure | undefined;
   /** What keeps the pod from being created. */
   namesake: Namesake | undefined;
+  /** What was told last of the pod while it ended. */
+  toldEnding: WirePodStatus | undefined;
   /** True once the status manager was told of the pod. */
   isTold = false;
   /** How many calls of `getPodStatus` were given up and have not settled. */
@@ -121,6 +123,7 @@ export class ProvidedPod {
   /** A pod of the same uid begins again after this one has ended. */
   beginAgain(): void {
     this.isTerminated = false;
+    this.toldEnding = undefined;
     this.isUncertain = false;
     this.isDeleted = false;
     this.missingSince = undefined;
