@@ -4,6 +4,7 @@ import type {
   DebugPart,
   DebugPathChange,
   DebugPod,
+  DebugPodRow,
   DebugProblem,
   DebugSnapshot,
   DebugSummary,
@@ -74,7 +75,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
   const { at } = snapshot.summary;
   const cells = rows.map((row) => [
     row.namespace,
-    row.name,
+    `${row.name}${tagsText(row)}`,
     phaseOf(row),
     row.ready ? 'yes' : 'no',
     String(row.restarts),
@@ -91,6 +92,12 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
       ? ''
       : `\nshown      ${rows.length} of ${snapshot.pods.length} ${plural('pod', snapshot.pods.length)}`;
   return `${summaryText(snapshot.summary)}${shown}\n\n${columns([head, ...cells])}`;
+}
+
+/** ` (static, deleting)`: the tags that the page has beside a name. Empty for most pods. */
+function tagsText({ isStatic, isDeleting }: DebugPodRow): string {
+  const tags = [...(isStatic ? ['static'] : []), ...(isDeleting ? ['deleting'] : [])];
+  return tags.length === 0 ? '' : ` (${tags.join(', ')})`;
 }
 
 function summaryText(summary: DebugSummary): string {
@@ -132,7 +139,7 @@ const longestBody = 2_000;
 export function podPageText(pod: DebugPod): string {
   const { at: now, row, otherProblems, reason, differs, retryAt, node, scheduler, timeline, droppedEntries } = pod;
   const facts: (readonly [string, string])[] = [
-    ['pod', `${row.namespace}/${row.name}`],
+    ['pod', `${row.namespace}/${row.name}${tagsText(row)}`],
     ['trouble', troubleText(row.problem, now)],
     ...otherProblems.map((problem) => ['trouble', troubleText(problem, now)] as const),
     ['uid', row.podUID],

@@ -107,6 +107,16 @@ describe('the table as text', () => {
     expect(text).toContain(`shown      ${names.length} of 3 pods`);
   });
 
+  it('tells which pods are static, and which are being deleted', () => {
+    const tagged = [row('a', { isDeleting: true }), row('b', { isStatic: true, isDeleting: true }), row('c')];
+    const lines = tableText(snapshotOf(tagged), everything).split('\n').slice(-3);
+    expect(lines.map((line) => /^default +(.*?) +Running/.exec(line)?.[1])).toEqual([
+      'a (deleting)',
+      'b (static, deleting)',
+      'c',
+    ]);
+  });
+
   it('tells of a pause, of the node, and of what the node waits for', () => {
     const node = { name: 'n', state: 'running', ready: false, registered: true, notes: ['the lease is late'], problemCount: 3 };
     const late = { kind: 'lease', message: 'the lease is late', attempt: 2, retryAt: at + 6_000, of: 'node', pods: 0 } as const;
@@ -279,6 +289,7 @@ describe('a pod as text', () => {
         '03:04:05.006Z  removed  that was the last status',
       ].join('\n'),
     );
+    expect(podPageText({ ...pod, row: row('web', { isDeleting: true }) })).toMatch(/^pod +default\/web \(deleting\)\n/);
   });
 });
 

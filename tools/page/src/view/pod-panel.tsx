@@ -87,11 +87,14 @@ function Differs({ paths }: { readonly paths: readonly string[] }): VNode {
 }
 
 function factsOf({ row, retryAt = row.problem?.retryAt }: DebugPod, now: number): Fact[] {
-  const { phase, ready, restarts, failures, changedAt, problem, knownBy } = row;
+  const { phase, ready, restarts, failures, isDeleting, changedAt, problem, knownBy } = row;
   const facts: Fact[] = [];
   if (problem?.since !== undefined) facts.push(['In trouble since', <When at={problem.since} now={now} />]);
   if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : <When at={retryAt} now={now} />]);
-  facts.push(['Phase, as the agent says', `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}`]);
+  facts.push([
+    'Phase, as the agent says',
+    `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}${isDeleting ? ', deleting' : ''}`,
+  ]);
   if (knownBy !== undefined) return [...facts, ['Without a status since', <When at={changedAt} now={now} />]];
   if (changedAt > 0) facts.push(['Changed', <When at={changedAt} now={now} />]);
   facts.push(['Version', versionOf(row)], ['Restarts', String(restarts)]);
