@@ -1,5 +1,5 @@
 // A PodClient of your own: the manager's three requests over Node's own https, with the credentials that client-node finds.
-// Run it: npm run example examples/custom-pod-client.ts [KUBECONFIG]
+// Run it: node examples/custom-pod-client.ts [KUBECONFIG]
 import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';

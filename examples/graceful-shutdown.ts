@@ -1,5 +1,5 @@
 // On SIGTERM the agent stops its work, the manager writes what was set, the sockets close, and the process ends by itself.
-// Run it: npm run example examples/graceful-shutdown.ts [KUBECONFIG]
+// Run it: node examples/graceful-shutdown.ts [KUBECONFIG]
 import { once } from 'node:events';
 import { KubeConfig } from '@kubernetes/client-node';
 import { BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';

@@ -1,5 +1,5 @@
 // Three nodes in one process, over one transport: they share its connections, and each has its own pods.
-// Run it: npm run example examples/many-nodes.ts [KUBECONFIG]
+// Run it: node examples/many-nodes.ts [KUBECONFIG]
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { KubeTransport } from 'pod-status-manager';

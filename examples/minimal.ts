@@ -1,4 +1,4 @@
-// One pod, one status, one request. Run it: npm run example examples/minimal.ts [KUBECONFIG]
+// One pod, one status, one request. Run it: node examples/minimal.ts [KUBECONFIG]
 import { KubeConfig } from '@kubernetes/client-node';
 import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';

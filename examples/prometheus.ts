@@ -1,5 +1,5 @@
 // A status manager whose metrics Prometheus can read, over the embedder's own registry of prom-client. It serves them on this
-// machine alone, reads them once as Prometheus would, and ends. Run it: npm run example examples/prometheus.ts [KUBECONFIG]
+// machine alone, reads them once as Prometheus would, and ends. Run it: node examples/prometheus.ts [KUBECONFIG]
 import { createServer } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
 import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';

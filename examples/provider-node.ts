@@ -1,5 +1,5 @@
 // A node whose provider "runs" its pods in a set: three methods, and everything around them that makes it a node of a cluster.
-// Run it: npm run example examples/provider-node.ts [KUBECONFIG]
+// Run it: node examples/provider-node.ts [KUBECONFIG]
 import { KubeConfig } from '@kubernetes/client-node';
 import { KubeTransport } from 'pod-status-manager';
 import { type PodProvider, ProviderNode } from 'pod-status-manager/node';

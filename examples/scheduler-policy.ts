@@ -1,4 +1,4 @@
-// A policy file of the classic scheduler, with a rule of your own. Run it: npm run example examples/scheduler-policy.ts
+// A policy file of the classic scheduler, with a rule of your own. Run it: node examples/scheduler-policy.ts
 import { AlgorithmRegistry, policyProfile, Scheduler } from 'pod-status-manager/scheduler';
 
 const policy = `

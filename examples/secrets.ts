@@ -1,5 +1,5 @@
 // The secrets that an agent's pods name: watched from the first pod to the last.
-// Run it: npm run example examples/secrets.ts [KUBECONFIG]
+// Run it: node examples/secrets.ts [KUBECONFIG]
 import { Buffer } from 'node:buffer';
 import { KubeConfig } from '@kubernetes/client-node';
 import { BasicPodManager, isStatusManagerError, KubeTransport } from 'pod-status-manager';

@@ -1,5 +1,5 @@
 // A static pod: the agent runs it, and the apiserver shows its mirror pod, also after somebody has deleted it.
-// Run it: npm run example examples/static-pods.ts [KUBECONFIG]
+// Run it: node examples/static-pods.ts [KUBECONFIG]
 import { KubeConfig } from '@kubernetes/client-node';
 import { ApiServerPodSource, BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
 import { MirrorPodClient, MirrorPodReconciler } from 'pod-status-manager/mirror';

@@ -1,4 +1,4 @@
-// Lets the first agent run two pods, a server and a job, and ends it. Run it: npm run example examples/try-first-agent.ts [KUBECONFIG]
+// Lets the first agent run two pods, a server and a job, and ends it. Run it: node examples/try-first-agent.ts [KUBECONFIG]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -134,7 +134,7 @@ function filter(bytes: number): Sized {
     500,
     (i): DebugPodRow => ({
       ...{ podUID: `u${i}`, namespace: textOf(63), name: textOf(250), phase: 'Running', ready: true, restarts: 0 },
-      ...{ sync: 'in-sync', version: 1, acknowledgedVersion: 1, failures: 0, isStatic: false, isDeleting: false, changedAt: 0 },
+      ...{ sync: 'in-sync', version: 1, acknowledgedVersion: 1, attempt: 0, isStatic: false, isDeleting: false, changedAt: 0 },
     }),
   );
   const summary = {

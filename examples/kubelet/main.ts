@@ -1,5 +1,5 @@
 // A node agent in the kubelet's place: the settings of its configuration file, its flags, real containers.
-// Run it: npm run example examples/kubelet/main.ts -- --help
+// Run it: node examples/kubelet/main.ts --help
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { KubeConfig } from '@kubernetes/client-node';

@@ -1,5 +1,5 @@
 // A scheduler in the place of kube-scheduler, with its profiles, or with those of a policy file.
-// Run it: npm run example examples/scheduler/main.ts -- --help
+// Run it: node examples/scheduler/main.ts --help
 import { once } from 'node:events';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ClusterScheduler } from 'pod-status-manager/scheduler';

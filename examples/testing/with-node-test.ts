@@ -1,4 +1,4 @@
-// A test of an agent's own code over HTTP, against an apiserver in memory: npm run example -- --test examples/testing/with-node-test.ts
+// A test of an agent's own code over HTTP, against an apiserver in memory: node --test examples/testing/with-node-test.ts
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { KubePodClient } from 'pod-status-manager';

@@ -1,4 +1,4 @@
-// A test of an agent's own code without a network and without waiting: npm run test:only -- examples/testing/with-vitest.test.ts
+// A test of an agent's own code without a network and without waiting: npx vitest run examples/testing/with-vitest.test.ts
 import { buildPod, FakeClock, FakePodClient, PodStore, settle } from 'pod-status-manager/testing';
 import { beforeEach, expect, it } from 'vitest';
 import { JobAgent } from './job-agent.ts';

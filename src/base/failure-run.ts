@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { SteadyClock } from './clock.ts';
 import { errorText } from './errors.ts';
 import { textBeginning } from './text-beginning.ts';
 
@@ -17,22 +17,35 @@ const longestKept = 1000;
 
 /** Counts how often one thing has failed in a row, and keeps since when and what the last failure said. */
 export class FailureRun {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<SteadyClock, 'now' | 'elapsed'>;
+  readonly #forgottenAfterMs: number;
   #failing: Failing | undefined;
+  /** When the last one came, or was said to go on, by `Clock.elapsed`. */
+  #lastMs = 0;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  /** `forgottenAfterMs`: how long after the last failure nobody knows any more whether it still fails. Default: without limit. */
+  constructor(clock: Pick<SteadyClock, 'now' | 'elapsed'>, forgottenAfterMs = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
+    this.#forgottenAfterMs = forgottenAfterMs;
   }
 
-  /** Undefined while all is well. */
+  /** Undefined while all is well, and once the last failure is forgotten. */
   get failing(): Failing | undefined {
-    return this.#failing;
+    return this.#clock.elapsed() - this.#lastMs < this.#forgottenAfterMs ? this.#failing : undefined;
   }
 
   failed(error: unknown): Failing {
-    const { since = this.#clock.now(), attempt = 0 } = this.#failing ?? {};
+    const { since = Math.round(this.#clock.now()), attempt = 0 } = this.failing ?? {};
+    this.#lastMs = this.#clock.elapsed();
     this.#failing = { message: textBeginning(errorText(error), longestKept), since, attempt: attempt + 1 };
     return this.#failing;
+  }
+
+  /** It fails still, and no try was made. False where it did not fail. */
+  goesOn(): boolean {
+    const isFailing = this.failing !== undefined;
+    if (isFailing) this.#lastMs = this.#clock.elapsed();
+    return isFailing;
   }
 
   succeeded(): void {

@@ -66,8 +66,8 @@ export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNod
 /** A failure of the node object or of its Lease. Without one there was no answer yet: `kind` stands for it. */
 function stepProblem(what: string, kind: string, failure: StepFailure | undefined): Problem {
   if (failure === undefined) return frozenProblem({ kind, message: what, attempt: 0 });
-  const { error, attempts, at, retryInMs } = failure;
-  return apiProblem(what, error, { attempt: attempts, since: failure.since, retryAt: at + retryInMs });
+  const { error, attempt, at, retryInMs } = failure;
+  return apiProblem(what, error, { attempt, since: failure.since, retryAt: at + retryInMs });
 }
 
 /** The pods that are left out of the last list of a source. */
@@ -104,8 +104,8 @@ export function sourceProblems(
 
 function sourceProblem(what: string, kind: string, error: RetriedError | undefined): Problem {
   if (error === undefined) return frozenProblem({ kind, message: what, attempt: 0, help: 'See why the source sends no list.' });
-  const { message, attempts, since, retryAt, help } = error;
-  return frozenProblem({ kind: error.kind, message: `${what}: ${answerOf(message)}`, attempt: attempts, since, retryAt, help });
+  const { message, attempt, since, retryAt, help } = error;
+  return frozenProblem({ kind: error.kind, message: `${what}: ${answerOf(message)}`, attempt, since, retryAt, help });
 }
 
 /** The problem that the last call for a pod failed with; undefined where it did not fail. */
@@ -114,7 +114,7 @@ export function workerProblem(
   worker: Pick<PodWorkerReport, 'failure' | 'state'> | undefined,
 ): PodProblem | undefined {
   if (worker?.failure === undefined) return undefined;
-  const { message, attempts, since, retryAt } = worker.failure;
+  const { message, attempt, since, retryAt } = worker.failure;
   const what = worker.state === 'sync' ? 'the pod could not be synced' : 'the pod could not be ended';
-  return frozenProblem({ ...pod, kind: 'sync', message: `${what}: ${message}`, attempt: attempts, since, retryAt });
+  return frozenProblem({ ...pod, kind: 'sync', message: `${what}: ${message}`, attempt, since, retryAt });
 }

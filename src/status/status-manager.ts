@@ -138,10 +138,11 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   }
 
   /**
-   * Takes the agent's newest view of a pod; a copy is made. True when the cache changed. A status the transition rules
-   * forbid is refused: the cache stays, `illegalTransition` is emitted and false returned. While the pod has a
-   * deletionTimestamp every call counts as a change. Throws ERR_INVALID_ARGUMENT, before anything changes, and ERR_STOPPED
-   * after `stop`.
+   * Takes the agent's newest view of a pod; a copy is made. True when the cache changed. One thing is refused, as by the kubelet:
+   * a container that has ended and may not run again, by its restart policy, runs or waits again; or the status before lists init
+   * containers otherwise than the spec. The cache then stays, `illegalTransition` is emitted and false returned. A phase that was
+   * final, or a restart count that was higher, is not kept. While the pod has a deletionTimestamp every call counts as a change.
+   * Throws ERR_INVALID_ARGUMENT, before anything changes, and ERR_STOPPED after `stop`.
    */
   setPodStatus(pod: Pod, status: PodStatus): boolean {
     this.#runState.assertNotStopped('setPodStatus');

@@ -25,6 +25,19 @@ describe('the guides', () => {
     expect(fences.map(([, code]) => code)).toEqual([read('examples/first-agent.ts')]);
   });
 
+  it('show each step of the first agent as the whole of it has it', () => {
+    const [steps = '', whole = ''] = read('docs/guides/first-agent.md').split('## The whole agent');
+    const [run = '', refuse = ''] = [...steps.matchAll(/^```ts[^\n]*\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+    for (const [code, name] of [
+      [run, 'const provider'],
+      [refuse, 'function admitPod'],
+    ] as const) {
+      const [, ...parts] = code.split('\n\n');
+      expect(parts.join('\n\n')).toContain(name);
+      expect(whole).toContain(parts.join('\n\n'));
+    }
+  });
+
   it('say of the phases of a sync what their reference says', () => {
     const rows = (text: string): string[] => [...text.matchAll(/^(?: \* )?(\| `[a-z-]+` \| .*)$/gm)].map(([, row = '']) => row);
     const [comment = ''] = read('src/status/sync/sync-phase.ts').split('export type PodSyncPhase');

@@ -111,7 +111,7 @@ export class KeyedBackoff {
   }
 }
 
-/** Bounds of an exponential backoff with full jitter. */
+/** Bounds of an exponential backoff with full jitter, from 100 ms on. */
 export interface BackoffOptions {
   /** The longest first wait. */
   readonly baseMs: number;
@@ -124,9 +124,16 @@ export interface BackoffOptions {
 /** The longest wait that a server's `Retry-After` can bring, in milliseconds. */
 export const longestRetryAfterMs = 300_000;
 
-/** The wait before retry `attempt` (1 is the first), in milliseconds: random, up to a ceiling that doubles with each attempt. */
+/** No wait is shorter, whatever `random` answers, unless its ceiling is: what fails is never tried again without a pause. */
+const shortestBackoffMs = 100;
+
+/**
+ * The wait before retry `attempt` (1 is the first), in milliseconds: random, from 100 ms up to a ceiling that doubles with each
+ * attempt. It is the ceiling where that is less.
+ */
 export function backoffMs(attempt: number, { baseMs, capMs, random }: BackoffOptions): number {
-  return Math.ceil(random() * nthDelayMs(attempt, { firstMs: baseMs, longestMs: capMs }));
+  const ceilingMs = nthDelayMs(attempt, { firstMs: baseMs, longestMs: capMs });
+  return Math.ceil(Math.max(Math.min(shortestBackoffMs, ceilingMs), random() * ceilingMs));
 }
 
 /** {@link backoffMs} for a loop: counts the failures in a row. */

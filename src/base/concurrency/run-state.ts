@@ -130,5 +130,5 @@ export interface LastFailure {
   /** When the first one in a row failed, in milliseconds since the epoch. Default: `at`. */
   readonly since?: number | undefined;
   /** How many have failed in a row. Default 1. */
-  readonly attempts?: number | undefined;
+  readonly attempt?: number | undefined;
 }

@@ -3,9 +3,9 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Pod, Wire } from '../../api/json/types.ts';
 import { objectFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
-import { errorText } from '../../base/errors.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { safeRandom } from '../../base/random.ts';
@@ -129,8 +129,8 @@ export class ApiEventRecorder implements EventRecorder {
   get failing(): Failing | undefined {
     const { failing } = this.#failures;
     if (failing === undefined) return undefined;
-    const { error, since, attempt } = failing;
-    return { message: textBeginning(errorText(error), longestMessage), since, attempt };
+    const { message, since, attempt } = failing;
+    return { message, since, attempt };
   }
 
   /** Drops what waits, and gives up the request under way. */
@@ -146,7 +146,7 @@ export class ApiEventRecorder implements EventRecorder {
   #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
-      if (!this.#failures.goesOn()) this.#failures.add(`${most} events wait to be written, and more are dropped`);
+      if (!this.#failures.goesOn()) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
       this.#logger.warn(
         { ...objectFields(involvedObject.kind, involvedObject), reason },
         'too many events wait to be written: one was dropped',
@@ -174,14 +174,14 @@ export class ApiEventRecorder implements EventRecorder {
       const { first, count } = again;
       return async () => {
         await this.#sender.raise(this.#eventObject(event, first, count), { count, lastTimestamp: at });
-        this.#failures.end();
+        this.#failures.succeeded();
       };
     }
     const since = this.#clock.elapsed();
     const first = { name: this.#sender.newName(involvedObject.name ?? ''), firstTimestamp: at };
     return async () => {
       await this.#sender.create(this.#eventObject(event, first, 1));
-      this.#failures.end();
+      this.#failures.succeeded();
       this.#sender.remember(key, first, since);
     };
   }
@@ -211,13 +211,14 @@ export class ApiEventRecorder implements EventRecorder {
       this.#logger.debug(fields, 'an event was refused, since its namespace is being deleted or is gone');
       return undefined;
     }
-    this.#failures.add(error);
+    this.#failures.failed(error);
     const askedMs = retryAfter(error);
     if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
     else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
     else {
       // the first wait is random, so that not every client comes at once after an outage
-      const retryInMs = Math.max(askedMs, tries === 1 ? eventRetryMs * this.#random() : eventRetryMs);
+      const limits = { baseMs: eventRetryMs, capMs: eventRetryMs, random: this.#random };
+      const retryInMs = Math.max(askedMs, tries === 1 ? backoffMs(1, limits) : eventRetryMs);
       this.#logger.debug({ ...fields, retryInMs }, 'an event could not be written, and is sent again');
       return retryInMs;
     }

@@ -1,60 +1,46 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
+import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { classifyApiError } from '../resources/error-class.ts';
 
 /** Events come seldom: where none was tried for so long after the last failure, nobody knows whether the next one fails. */
 const forgottenAfterMs = 300_000;
 
 /** Events that were not written, in a row. */
-export interface FailedEvents {
+export interface FailedEvents extends Failing {
   /** Why the last one was not. */
   readonly error: unknown;
-  /** When the first one was not, in milliseconds since the epoch. */
-  readonly since: number;
-  /** How often it has failed. */
-  readonly attempt: number;
 }
 
 /** Whether events are refused, or do not get there: how often in a row, and since when. Five minutes after the last failure that is forgotten. */
 export class EventFailures {
-  readonly #clock: SteadyClock;
-  /** `since` is to be told; `lastMs` is by `Clock.elapsed`. */
-  #last: { readonly error: unknown; readonly since: number; lastMs: number; readonly attempt: number } | undefined;
+  readonly #run: FailureRun;
+  #error: unknown;
 
   constructor(clock: SteadyClock) {
-    this.#clock = clock;
+    this.#run = new FailureRun(clock, forgottenAfterMs);
   }
 
-  /** Returns how many have failed in a row. */
-  add(error: unknown): number {
-    const lastMs = this.#clock.elapsed();
-    const { since = Math.round(this.#clock.now()), attempt = 0 } = this.#current() ?? {};
-    this.#last = { error, since, lastMs, attempt: attempt + 1 };
-    return attempt + 1;
+  failed(error: unknown): FailedEvents {
+    this.#error = error;
+    return { ...this.#run.failed(error), error };
   }
 
   /** It fails still, and no try was made. False where it did not fail. */
   goesOn(): boolean {
-    const last = this.#current();
-    if (last !== undefined) last.lastMs = this.#clock.elapsed();
-    return last !== undefined;
+    return this.#run.goesOn();
   }
 
   /** One was taken. */
-  end(): void {
-    this.#last = undefined;
+  succeeded(): void {
+    this.#error = undefined;
+    this.#run.succeeded();
   }
 
   /** Undefined where the last one was taken or is long ago, and before the first. */
   get failing(): FailedEvents | undefined {
-    const last = this.#current();
-    if (last === undefined) return undefined;
-    const { error, since, attempt } = last;
-    return { error, since, attempt };
-  }
-
-  #current() {
-    return this.#last !== undefined && this.#clock.elapsed() - this.#last.lastMs < forgottenAfterMs ? this.#last : undefined;
+    const { failing } = this.#run;
+    return failing && { ...failing, error: this.#error };
   }
 }
 

@@ -237,7 +237,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       remove: (namespace, name, last) => this.#delivery.remove(namespace, name, last),
       interrupted: (error, delayMs, { since, attempt }) => {
         const at = this.#clock.now();
-        this.#lastFailure = { error, at, retryAt: at + delayMs, since, attempts: attempt };
+        this.#lastFailure = { error, at, retryAt: at + delayMs, since, attempt };
         this.#handlers.interrupted(error, delayMs);
       },
     };

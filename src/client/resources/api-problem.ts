@@ -122,13 +122,18 @@ export function answerOf(message: string): string {
   return message.replace(/^[A-Z]{3,7} \S{1,1000}: (?=\d{3}\b)/, '');
 }
 
+/** What could not be done, and after it the words of the one who refused. Never throws. */
+export function refusalText(what: string, error: unknown): string {
+  return `${what}: ${answerOf(readApiFailure(error).message)}`;
+}
+
 /** The problem that a failed request is. `what`: what could not be done, such as `the node could not be registered`. Never throws. */
 export function apiProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
-  return frozenProblem({ ...failureInWords(error), message: `${what}: ${answerOf(readApiFailure(error).message)}`, ...times });
+  return frozenProblem({ ...failureInWords(error), message: refusalText(what, error), ...times });
 }
 
 /** The failure in words, as it can be shown and turned into JSON. Never throws. */
-export function retriedError({ error, at, retryAt, since = at, attempts = 1 }: LastFailure): RetriedError {
+export function retriedError({ error, at, retryAt, since = at, attempt = 1 }: LastFailure): RetriedError {
   const failure = readApiFailure(error, at);
-  return { errorClass: classOf(failure), message: failure.message, at, retryAt, since, attempts, ...failureInWords(error) };
+  return { errorClass: classOf(failure), message: failure.message, at, retryAt, since, attempt, ...failureInWords(error) };
 }

@@ -50,7 +50,7 @@ export interface RetriedError extends LastError {
   /** When the first failure in a row came, in milliseconds since the epoch; `at` where nobody has counted. */
   readonly since: number;
   /** How many tries have failed in a row; 1 where nobody has counted. */
-  readonly attempts: number;
+  readonly attempt: number;
 }
 
 const classOfStatus: Readonly<Record<number, ErrorClass>> = {

@@ -1,7 +1,7 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -17,7 +17,7 @@ export interface AgentCleanupOptions {
   readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod'>;
   /** Asked right before something is removed: a pod may have come meanwhile. */
   readonly isKnown: (podUID: string) => boolean;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

@@ -126,11 +126,7 @@ function workerProblems(
   return [{ ...helped('sync'), message: `the pod could not be synced: ${failure.message}`, ...timesOf(failure) }];
 }
 
-function timesOf({
-  attempts: attempt,
-  since,
-  retryAt,
-}: NonNullable<PodWorkerReport['failure']>): Omit<Problem, 'kind' | 'message'> {
+function timesOf({ attempt, since, retryAt }: NonNullable<PodWorkerReport['failure']>): Omit<Problem, 'kind' | 'message'> {
   return { attempt, since, retryAt };
 }
 

@@ -1,4 +1,4 @@
-import { apiserverSource, podSourceOf } from '../../api/pod/pod-identity.ts';
+import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { type PodProblem, type ProblemReport, problemReport } from '../../base/problem.ts';
 import type { PodSourceReport } from '../../node/config/pod-config.ts';
@@ -179,12 +179,6 @@ function podReports(kubelet: MainKubelet, problems: readonly PodProblem[]): Agen
 
 /** Pods that nobody has told anything of yet. */
 function podsWithoutStatus({ options, statusManager }: MainKubelet): PodWithoutStatus[] {
-  const found: PodWithoutStatus[] = [];
-  for (const pod of options.podManager.getPods()) {
-    if (found.length === mostListed) break;
-    const names = namesOf(pod);
-    if (statusManager.getPodStatus(names.podUID) !== undefined) continue;
-    found.push({ ...names, since: seenAt(pod) ?? options.clock.now() });
-  }
-  return found;
+  const untold = options.podManager.getPods().filter((pod) => statusManager.getPodStatus(podUIDOf(pod)) === undefined);
+  return untold.slice(0, mostListed).map((pod) => ({ ...namesOf(pod), since: seenAt(pod) ?? options.clock.now() }));
 }

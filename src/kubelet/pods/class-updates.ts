@@ -1,7 +1,7 @@
 // Behaviour of UpdateCgroups in pkg/kubelet/cm/qos_container_manager_linux.go and of its callers, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -11,7 +11,7 @@ export interface ClassUpdatesOptions {
   readonly cgroups: Pick<PodCgroups, 'updateClasses'>;
   /** The pods whose requests count. */
   readonly activePods: () => readonly Pod[];
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

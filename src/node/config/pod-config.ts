@@ -326,6 +326,6 @@ function askSource(source: PodSource | undefined): Pick<PodSourceReport, 'lastOb
 
 function isLastFailure(value: unknown): value is LastFailure {
   const copy = (callGuarded(() => ({ ...(value as object) }), ignoreFailure) ?? {}) as Partial<LastFailure>;
-  const { at, retryAt, since = 0, attempts = 0 } = copy;
-  return [at, retryAt, since, attempts].every((one) => typeof one === 'number');
+  const { at, retryAt, since = 0, attempt = 0 } = copy;
+  return [at, retryAt, since, attempt].every((one) => typeof one === 'number');
 }

@@ -98,10 +98,10 @@ export class MirrorRecord {
   }
 
   /** Counts a failure. Returns how many there were in a row, and the wait that follows. */
-  fail(waitsFor: 'server' | 'pod', retryAfterMs: number | undefined): { attempts: number; waitMs: number } {
+  fail(waitsFor: 'server' | 'pod', retryAfterMs: number | undefined): { attempt: number; waitMs: number } {
     this.waitsFor = waitsFor;
     this.#failures += 1;
-    return { attempts: this.#failures, waitMs: this.#backoff.next(retryAfterMs) };
+    return { attempt: this.#failures, waitMs: this.#backoff.next(retryAfterMs) };
   }
 
   noteCreated(mirrorPod: WirePod): void {

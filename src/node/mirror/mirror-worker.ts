@@ -235,7 +235,7 @@ export class MirrorWorker {
     const { clock, handlers, logger } = this.#options;
     const failure = readApiFailure(error, clock.now());
     const errorClass = classOf(failure);
-    const { attempts, waitMs } = record.fail(serverFailures.includes(errorClass) ? 'server' : 'pod', failure.retryAfterMs);
+    const { attempt, waitMs } = record.fail(serverFailures.includes(errorClass) ? 'server' : 'pod', failure.retryAfterMs);
     const retryInMs = isStatusManagerError(error, 'ERR_NO_NODE') ? Math.min(waitMs, noNodeRetryMs) : waitMs;
     this.#retries.set(fullName, retryInMs, () => {
       record.waitsFor = undefined;
@@ -243,10 +243,10 @@ export class MirrorWorker {
       this.#pump();
     });
     const fields = mirrorFields(fullName, record);
-    const failed = { err: error, errorClass, ...fields, verb, attempt: attempts, retryInMs };
+    const failed = { err: error, errorClass, ...fields, verb, attempt, retryInMs };
     logger.warn(failed, 'a mirror pod could not be kept in step');
     callGuarded(
-      () => handlers.failed?.({ podFullName: fullName, verb, errorClass, error, attempts, retryInMs }),
+      () => handlers.failed?.({ podFullName: fullName, verb, errorClass, error, attempt, retryInMs }),
       (err) => logger.error({ err, method: 'failed', ...fields }, 'a handler of the mirror pod reconciler failed'),
     );
   }

@@ -39,7 +39,7 @@ export interface MirrorPodFailure {
   /** What the client rejected with. */
   readonly error: unknown;
   /** How many failures in a row, this one included. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** How long until the next try, in milliseconds. */
   readonly retryInMs: number;
 }

@@ -32,6 +32,8 @@ import { SteadyLoop, type StepFailure } from './steady-loop.ts';
 const toldLimits = { qps: 1, burst: 5 };
 /** How long `stop` waits for requests that do not heed their signal. */
 const stopWaitsMs = 1000;
+/** How long `stop` waits until the Lease says that this agent has ended. */
+const lastWriteMs = 500;
 
 const nodeChecks = 'pod_status_manager_node_checks_total';
 const leaseRenewals = 'pod_status_manager_lease_renewals_total';
@@ -114,7 +116,7 @@ export class NodeObject {
     this.#lease = new NodeLease({ settings: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
     const told = (counter: StepCounter, tell: (fields: NodeFailureFields) => void): ((failure: StepFailure) => void) => {
-      return ({ error: err, errorClass, attempts: attempt, retryInMs, since }) => {
+      return ({ error: err, errorClass, attempt, retryInMs, since }) => {
         metrics.increment(counter, { result: errorClass });
         const problem = problemFields({ ...failureInWords(err), attempt, since }, clock.now());
         tell({ err, errorClass, node: nodeName, ...problem, retryInMs });
@@ -284,9 +286,10 @@ export class NodeObject {
     }
   }
 
-  /** Not beside a renewal that waits for its answer, nor where the last one has failed: a stop gives up what is under way. */
+  /** After the renewal that is under way. A server that did not answer the last one is not asked. */
   async #sayEnded(): Promise<void> {
-    if (!this.#requests.lease.isBusy && this.#loops.lease.failure === undefined) await this.#lease.sayEnded();
+    await this.#loops.lease.stop();
+    if (this.#loops.lease.failure === undefined) await this.#lease.sayEnded();
   }
 
   async #stop(timeoutMs: number): Promise<NodeObjectStopped> {
@@ -303,7 +306,7 @@ export class NodeObject {
     if (removeOnStop) await timeLeft.allows(steps, Math.min(requestTimeoutMs, timeoutMs / 2));
     node.stop();
     if (!removeOnStop || this.#lease.createdUID === undefined)
-      await timeLeft.allows(this.#sayEnded(), Math.min(stopWaitsMs, timeoutMs / 2));
+      await timeLeft.allows(this.#sayEnded(), Math.min(lastWriteMs, timeoutMs / 2));
     lease.stop();
     const all = Promise.all([steps, node.settled(), lease.settled()]);
     if (!(await timeLeft.allows(all, stopWaitsMs))) {

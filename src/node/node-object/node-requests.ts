@@ -33,11 +33,6 @@ export class NodeRequests {
     this.#options = options;
   }
 
-  /** True while a request waits for its answer. */
-  get isBusy(): boolean {
-    return this.#underWay !== undefined;
-  }
-
   /** Rejects as the request does, with an `ApiError` of reason `Timeout` when it is given up, and `Aborted` after `stop`. */
   async call<T>(what: string, send: (call: CallOptions) => Promise<T>): Promise<T> {
     const { signal: stopped } = this.#stopping;

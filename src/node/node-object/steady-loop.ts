@@ -11,7 +11,7 @@ export interface StepFailure {
   /** What the error means: `forbidden`, `timeout` and so on. */
   readonly errorClass: ErrorClass;
   /** How many failures in a row, this one included. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** How long after the failure the next step comes, in milliseconds. */
   readonly retryInMs: number;
   /** Milliseconds since the epoch. */
@@ -35,7 +35,6 @@ export interface SteadyLoopOptions {
 const jitter = 0.04;
 /** As the kubelet's waits between two attempts to register, or to create a Lease. */
 const backoffLimits = { baseMs: 200, capMs: 7000 };
-const shortestBackoffMs = 100;
 
 /** Takes one step after another: a period after one that succeeded, and after a backoff when one has failed. */
 export class SteadyLoop {
@@ -93,11 +92,11 @@ export class SteadyLoop {
     const { clock, failed } = this.#options;
     if (this.#isStopped) return 0;
     const failure = readApiFailure(error, clock.now());
-    const retryInMs = Math.max(shortestBackoffMs, this.#backoff.next(failure.retryAfterMs));
-    const attempts = (this.#failure?.attempts ?? 0) + 1;
+    const retryInMs = this.#backoff.next(failure.retryAfterMs);
+    const attempt = (this.#failure?.attempt ?? 0) + 1;
     const at = clock.now();
     const since = this.#failure?.since ?? at;
-    this.#failure = { error, errorClass: classOf(failure), attempts, retryInMs, at, since };
+    this.#failure = { error, errorClass: classOf(failure), attempt, retryInMs, at, since };
     failed(this.#failure);
     return retryInMs;
   }

@@ -39,6 +39,9 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * `Started`, `Failed` and `BackOff`, and a log line for each run that has failed and is followed by another. It ignores
  * ephemeral containers, and changes of a pod's spec while the pod runs.
  *
+ * The function gets each container as the spec has it: `valueFrom`, `envFrom` and volumes are its own to resolve. A pod that asks
+ * for what the function does not do is best refused, by `admitPod` of the node.
+ *
  * @example
  * ```ts with-server
  * import { ContainerProvider, ProviderNode } from 'pod-status-manager/node';

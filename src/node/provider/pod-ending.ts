@@ -123,13 +123,13 @@ export class PodEnding {
     const text = shortErrorText(cause);
     const message = `The provider did not delete the pod: ${text}`;
     const before = record.deleteFailure;
-    const attempts = (before?.attempts ?? 0) + 1;
+    const attempt = (before?.attempt ?? 0) + 1;
     const now = clock.elapsed();
     const graceEndsAt = Math.min(before?.graceEndsAt ?? Number.POSITIVE_INFINITY, now + gracePeriodSeconds * 1000);
     // while the pod has time to end by itself it is asked to in time
-    const { retryAt, dueAt } = retries.after(attempts, now < graceEndsAt ? graceEndsAt - now : undefined);
+    const { retryAt, dueAt } = retries.after(attempt, now < graceEndsAt ? graceEndsAt - now : undefined);
     const since = before?.since ?? clock.now();
-    const failure = { message, cause: text, attempts, since, retryAt, dueAt, gracePeriodSeconds, graceEndsAt };
+    const failure = { message, cause: text, attempt, since, retryAt, dueAt, gracePeriodSeconds, graceEndsAt };
     record.deleteFailure = failure;
     const problem = problemFields(deletionProblem(failure), clock.now());
     const fields = { err: cause, ...podFields(record.pod.metadata), method: 'deletePod', ...problem };
@@ -214,7 +214,7 @@ export class PodReleases {
   readonly #released = new Set<string>();
   readonly #underWay = new Map<string, AbortController>();
   /** Releases that have failed: how many in a row, and when the next may begin, by `clock.elapsed()`. */
-  readonly #failures = new Map<string, { readonly attempts: number; readonly dueAt: number }>();
+  readonly #failures = new Map<string, { readonly attempt: number; readonly dueAt: number }>();
   #isStopped = false;
 
   constructor(options: PodReleasesOptions) {
@@ -267,9 +267,9 @@ export class PodReleases {
       );
     } catch (err) {
       if (controller.signal.aborted) return;
-      const attempts = (this.#failures.get(uid)?.attempts ?? 0) + 1;
+      const attempt = (this.#failures.get(uid)?.attempt ?? 0) + 1;
       const { dueAt = 0 } = record.deleteFailure ?? {};
-      this.#failures.set(uid, { attempts, dueAt: dueAt > clock.elapsed() ? dueAt : retries.after(attempts).dueAt });
+      this.#failures.set(uid, { attempt, dueAt: dueAt > clock.elapsed() ? dueAt : retries.after(attempt).dueAt });
       logger.debug({ err, ...podFields(pod.metadata) }, 'a deleted pod stays until the provider has freed it');
     } finally {
       this.#underWay.delete(uid);

@@ -44,6 +44,9 @@ export type PodAnswer = PodStatus | readonly GivenContainer[] | undefined | null
  * are enough: `createPod`, `deletePod` and `getPodStatus`. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
  * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
  *
+ * A pod comes as it is on the apiserver: what its variables and volumes take from config maps, secrets and fields is not resolved.
+ * `ConfigMapManager` and `SecretManager` read it, and `admitPod` of the node refuses pods that ask for what the provider cannot do.
+ *
  * The node runs no probe of a pod: what `getPodStatus` says of `ready` and `started` of a container counts. A provider that
  * wants probes runs them itself, as with a `ProbeManager`.
  */
@@ -52,7 +55,7 @@ export interface PodProvider {
    * Begins to run the pod; settled means "begun", not "running". Called once for a pod that the provider does not have, and
    * again, later and later, each time that it has failed, also while `getPodStatus` then gives the phase Pending and no
    * container that runs. Never called while another `createPod` or `updatePod` of the pod has not settled: one that takes
-   * longer than `changeTimeoutMs` must heed its signal, or the pod waits for it.
+   * longer than `changeTimeoutMs`, five minutes by default, must heed its signal, or the pod waits for it.
    */
   createPod(pod: NodePod, call: ProviderCall): unknown;
   /**

@@ -23,7 +23,7 @@ export interface ProviderFailure {
   /** What it threw or was rejected with, in words. */
   readonly message: string;
   /** How many in a row. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** When the first of them was, in milliseconds since the epoch. */
   readonly since: number;
   /** True where the call takes too long: the message says so. */
@@ -47,7 +47,7 @@ export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod' | 
 }
 
 /** Why the provider does not say how a pod is. */
-export interface AnswerFailure extends Pick<ProviderFailure, 'message' | 'attempts' | 'since' | 'retryAt'> {}
+export interface AnswerFailure extends Pick<ProviderFailure, 'message' | 'attempt' | 'since' | 'retryAt'> {}
 
 /** Another pod of the same name that the provider still has. */
 export interface Namesake {

@@ -76,8 +76,8 @@ export class ProviderCalls {
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
       const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
       const askAt = record.askedAtElapsed + intervalMs;
-      const { attempts = record.unsettled, since = record.askedAt } = record.answerFailure ?? {};
-      record.answerFailure = { message, attempts, since, retryAt: Math.round(record.askedAt + intervalMs) };
+      const { attempt = record.unsettled, since = record.askedAt } = record.answerFailure ?? {};
+      record.answerFailure = { message, attempt, since, retryAt: Math.round(record.askedAt + intervalMs) };
       throw retries.backoffError(message, askAt);
     }
     record.askedAt = clock.now();
@@ -107,10 +107,10 @@ export class ProviderCalls {
       if (this.#isStopped) throw error;
       notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${shortErrorText(error)}`);
-      const { attempts = 0, since = clock.now() } = record.answerFailure ?? {};
+      const { attempt = 0, since = clock.now() } = record.answerFailure ?? {};
       const message = shortErrorText(error);
-      const { dueAt, retryAt } = retries.after(attempts + 1, mostAskMs);
-      record.answerFailure = { message, attempts: attempts + 1, since, retryAt };
+      const { dueAt, retryAt } = retries.after(attempt + 1, mostAskMs);
+      record.answerFailure = { message, attempt: attempt + 1, since, retryAt };
       throw retries.backoffError(message, dueAt, { cause: error });
     } finally {
       this.#release(linked);
@@ -283,10 +283,10 @@ export class ProviderCalls {
     if (method === 'createPod') record.isDeleted = false;
     if (wasAborted && late === undefined) return;
     const message = late ?? shortErrorText(error);
-    const attempts = (record.failure?.attempts ?? 0) + 1;
-    const { retryAt, dueAt } = retries.after(attempts);
+    const attempt = (record.failure?.attempt ?? 0) + 1;
+    const { retryAt, dueAt } = retries.after(attempt);
     const since = record.failure?.since ?? clock.now();
-    const failure = { method, message, attempts, since, retryAt, dueAt, pod, isLate: late !== undefined };
+    const failure = { method, message, attempt, since, retryAt, dueAt, pod, isLate: late !== undefined };
     record.failure = failure;
     // that a call takes too long was told when its time was over
     if (late === undefined) {
@@ -342,10 +342,10 @@ export class ProviderRetries {
     this.#options = options;
   }
 
-  /** `attempts`: how many calls in a row have failed. `mostMs` bounds the wait, too. */
-  after(attempts: number, mostMs = Number.POSITIVE_INFINITY): RetryTime {
+  /** `attempt`: how many calls in a row have failed. `mostMs` bounds the wait, too. */
+  after(attempt: number, mostMs = Number.POSITIVE_INFINITY): RetryTime {
     const { backoffBaseMs, backoffMaxMs, random, clock } = this.#options;
-    const delayMs = backoffMs(attempts, { baseMs: backoffBaseMs, capMs: Math.min(backoffMaxMs, mostMs), random });
+    const delayMs = backoffMs(attempt, { baseMs: backoffBaseMs, capMs: Math.min(backoffMaxMs, mostMs), random });
     return { retryAt: clock.now() + delayMs, dueAt: clock.elapsed() + delayMs, delayMs };
   }
 

@@ -43,7 +43,7 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly podManager?: BasicPodManager;
   /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
   readonly podClient?: PodClient;
-  /** As `SyncLoop`'s. */
+  /** Asked before a pod begins; one that it refuses is Failed for good, and says why. Default: every pod may run. As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
   /** How often pods are asked about, how long calls may take, and failed ones wait: as `ProviderPodSyncer`'s. */
   readonly pods?: Pick<

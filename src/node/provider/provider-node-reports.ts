@@ -37,7 +37,7 @@ export interface ProviderFailureReport {
   /** What the call threw or was rejected with, in words. */
   readonly message: string;
   /** How many calls in a row have failed. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** When it is made again at the soonest, in milliseconds since the epoch. */
   readonly retryAt: number;
 }

@@ -113,13 +113,8 @@ export function podProblem(
 const mostWithoutStatus = 1000;
 
 function podsWithoutStatus({ podSyncer }: ProviderAgent): PodWithoutStatus[] {
-  const pods: PodWithoutStatus[] = [];
-  for (const { pod, isTold, isTerminated, since } of podSyncer.pods.all()) {
-    if (isTold || isTerminated) continue;
-    pods.push({ ...namesOf(pod), since });
-    if (pods.length === mostWithoutStatus) break;
-  }
-  return pods;
+  const untold = [...podSyncer.pods.all()].filter(({ isTold, isTerminated }) => !isTold && !isTerminated);
+  return untold.slice(0, mostWithoutStatus).map(({ pod, since }) => ({ ...namesOf(pod), since }));
 }
 
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
@@ -160,8 +155,8 @@ function failureOf(record: ProvidedPod | undefined): ProviderPodReport['failure'
   return record?.failure && { method: record.failure.method, ...failureReport(record.failure) };
 }
 
-function failureReport({ message, attempts, since, retryAt }: ProviderFailureReport): ProviderFailureReport {
-  return { message, attempts, since, retryAt };
+function failureReport({ message, attempt, since, retryAt }: ProviderFailureReport): ProviderFailureReport {
+  return { message, attempt, since, retryAt };
 }
 
 function inWords(failure: StepFailure | undefined): RetriedError | undefined {

@@ -42,7 +42,8 @@ export interface ProviderPodSyncerOptions {
   readonly missingAfterMs?: number;
   /**
    * The longest wait after a call of the provider that has failed, in milliseconds; it doubles with each further failure of the
-   * pod, and each wait is drawn from 0 up to it. The workers add up to half of the wait. Default 500.
+   * pod, and each wait is drawn from 100 ms up to it, or takes as long as it where it is shorter. The workers add up to half of
+   * the wait. Default 500.
    */
   readonly backoffBaseMs?: number;
   /**

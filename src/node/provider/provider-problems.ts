@@ -10,15 +10,15 @@ export function failedCall(method: string, words: string): string {
   return words.startsWith(`${method}() `) ? words : `${method}() failed: ${words}`;
 }
 
-type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
+type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempt' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
 
 /** A call of `createPod` or `updatePod` that failed, or takes too long. */
 export function callProblem(failure: CallFailure): Problem {
-  const { method, message, attempts, since, retryAt, isLate } = failure;
+  const { method, message, attempt, since, retryAt, isLate } = failure;
   return frozenProblem({
     kind: method === 'createPod' ? 'create-pod' : 'update-pod',
     message: failedCall(method, message),
-    attempt: attempts,
+    attempt,
     since,
     retryAt,
     help: isLate
@@ -28,10 +28,10 @@ export function callProblem(failure: CallFailure): Problem {
 }
 
 /** A call of `deletePod` that failed. */
-export function deletionProblem({ cause, attempts, since, retryAt }: DeleteFailure): Problem {
+export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailure): Problem {
   const help =
     'Free what the provider holds of the pod: it stays on the apiserver until then, and the call is repeated by itself.';
-  return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt: attempts, since, retryAt, help });
+  return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt, since, retryAt, help });
 }
 
 /** What is wrong between the pod and its provider; undefined where all is well. */
@@ -47,13 +47,13 @@ function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }
   if (failure !== undefined) return callProblem(failure);
   if (change?.late !== undefined) {
     const { method, late: message, since } = change;
-    return callProblem({ method, message, attempts: 1, since, isLate: true });
+    return callProblem({ method, message, attempt: 1, since, isLate: true });
   }
   if (answerFailure !== undefined) {
-    const { message, attempts, since, retryAt } = answerFailure;
+    const { message, attempt, since, retryAt } = answerFailure;
     const help = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';
     const words = failedCall('getPodStatus', message);
-    return { kind: 'get-pod-status', message: words, attempt: attempts, since, retryAt, help };
+    return { kind: 'get-pod-status', message: words, attempt, since, retryAt, help };
   }
   if (namesake === undefined || at - namesake.since < longMs) return undefined;
   return {

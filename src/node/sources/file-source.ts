@@ -160,7 +160,7 @@ export class FileSource implements PodSource {
   #failed(error: unknown): void {
     const at = this.#clock.now();
     const { since, attempt } = this.#failures.failed(error);
-    this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()), since, attempts: attempt };
+    this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()), since, attempt };
   }
 
   /** `filesToRead`: where not all files were read, what is known already of one was not tried again. */

@@ -173,7 +173,7 @@ export class HttpSource implements PodSource {
     const { url, checkPeriodMs, clock, logger } = this.#options;
     const at = clock.now();
     const { since, attempt } = this.#failures.failed(error);
-    this.#lastFailure = { error, at, retryAt: at + checkPeriodMs, since, attempts: attempt };
+    this.#lastFailure = { error, at, retryAt: at + checkPeriodMs, since, attempt };
     const fields = { url: requestLabel(url), err: error, attempt, retryInMs: checkPeriodMs };
     if (attempt < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
     else if (attempt === loudFailures) {

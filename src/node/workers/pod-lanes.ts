@@ -176,11 +176,11 @@ export class PodLanes {
 
   #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }, retryInMs: number): void {
     const { clock, logger, metrics } = this.#options;
-    const { attempts: before = 0, since = clock.now() } = record.failure ?? {};
+    const { attempt: before = 0, since = clock.now() } = record.failure ?? {};
     const attempt = before + 1;
     const at = clock.now();
     const message = errorText(error).slice(0, maxMessageLength);
-    record.failure = { message, attempts: attempt, at, since, retryAt: Math.round(at + retryInMs) };
+    record.failure = { message, attempt, at, since, retryAt: Math.round(at + retryInMs) };
     metrics.increment('pod_status_manager_worker_retries_total', { state: fields.state });
     const told = { ...fields, attempt, failingForMs: at - since, retryInMs: Math.round(retryInMs) };
     // whoever waits for the end of a backoff has told of the failure before it

@@ -29,7 +29,7 @@ export interface WorkerFailure {
   /** What the call was rejected with, in words. */
   readonly message: string;
   /** How many calls in a row have failed. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** In milliseconds since the epoch. */
   readonly at: number;
   /** When the first of the failures in a row was, in milliseconds since the epoch. */

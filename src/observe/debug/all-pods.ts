@@ -206,7 +206,7 @@ export function rowWithoutStatus(podUID: string, namespace: string, name: string
     sync: 'unknown',
     version: 0,
     acknowledgedVersion: 0,
-    failures: 0,
+    attempt: 0,
     isStatic: false,
     isDeleting: false,
     changedAt: 0,

@@ -166,10 +166,10 @@ export function record({ manager, history, traffic, clock, onPod }: RecorderOpti
       note(podUID, () => ({ kind: 'synced', at: clock.now(), version, patched, delayMs }));
       traffic.synced(delayMs);
     },
-    syncError({ podUID, errorClass, error, attempts, retryInMs }) {
+    syncError({ podUID, errorClass, error, attempt, retryInMs }) {
       note(podUID, () => {
         const at = clock.now();
-        return { kind: 'error', at, errorClass, message: readApiFailure(error, at).message, attempts, retryInMs };
+        return { kind: 'error', at, errorClass, message: readApiFailure(error, at).message, attempt, retryInMs };
       });
     },
     illegalTransition({ podUID, reason }) {

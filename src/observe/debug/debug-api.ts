@@ -43,8 +43,8 @@ export interface DebugPodRow {
   readonly version: number;
   /** The version that the apiserver took last; 0 for none. */
   readonly acknowledgedVersion: number;
-  /** Failures in a row. */
-  readonly failures: number;
+  /** Failures in a row; 0 once a request has succeeded. */
+  readonly attempt: number;
   /** True for a static pod. */
   readonly isStatic: boolean;
   /** True where the pod has a deletionTimestamp, as the pod manager or the last status says. */
@@ -231,7 +231,7 @@ export type DebugTimelineEntry =
       readonly at: number;
       readonly errorClass: ErrorClass;
       readonly message: string;
-      readonly attempts: number;
+      readonly attempt: number;
       readonly retryInMs: number | undefined;
     }
   /** The transition rules forbid a status: it was not stored. */

@@ -81,7 +81,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
     String(row.restarts),
     row.sync,
     `${row.acknowledgedVersion}/${row.version}`,
-    String(row.failures),
+    String(row.attempt),
     roundedDuration(at - row.changedAt),
     row.podUID,
     row.problem === undefined ? '' : `! ${problemText(row.problem, at)}`,
@@ -150,7 +150,7 @@ export function podPageText(pod: DebugPod): string {
     ['sync', `${row.sync}: ${reason}`],
     ['version', `${row.version}, the apiserver has ${row.acknowledgedVersion}`],
     ['differs', differs.length === 0 ? 'nothing' : differs.join(' ')],
-    ...(row.failures > 0 ? ([['failures', String(row.failures)]] as const) : []),
+    ...(row.attempt > 0 ? ([['failures', String(row.attempt)]] as const) : []),
     ...(retryAt === undefined ? [] : ([['retry', timeText(retryAt, now)]] as const)),
     ...(scheduler ?? '').split('\n').flatMap((line) => (line === '' ? [] : [['scheduler', line] as const])),
   ];
@@ -203,9 +203,9 @@ function linesOf(entry: DebugTimelineEntry, now: number): string[] {
       return [`version ${entry.version}, ${roundedDuration(entry.delayMs)} after it was set${how}`];
     }
     case 'error': {
-      const { errorClass, attempts, retryInMs, message } = entry;
+      const { errorClass, attempt, retryInMs, message } = entry;
       const retry = retryInMs === undefined ? '' : `, next try ${timeText(entry.at + retryInMs, now)}`;
-      return [`${errorClass}, failure ${attempts}${retry}`, message];
+      return [`${errorClass}, failure ${attempt}${retry}`, message];
     }
     case 'refused':
       return [`${entry.reason}`];

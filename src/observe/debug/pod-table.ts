@@ -188,7 +188,7 @@ export interface Counts {
 
 export function rowOf(pod: PodSnapshot): DebugPodRow {
   const { podUID, namespace, name, podPhase, ready, restarts, phase, version, acknowledgedVersion } = pod;
-  const { failures, isStatic, isDeleting, changedAt, problem } = pod;
+  const { attempt, isStatic, isDeleting, changedAt, problem } = pod;
   return {
     podUID,
     namespace,
@@ -199,7 +199,7 @@ export function rowOf(pod: PodSnapshot): DebugPodRow {
     sync: phase,
     version,
     acknowledgedVersion,
-    failures,
+    attempt,
     isStatic,
     isDeleting,
     changedAt,

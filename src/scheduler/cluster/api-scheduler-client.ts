@@ -84,8 +84,8 @@ export class ApiSchedulerClient implements SchedulerClient {
   problem(): Problem | undefined {
     const { failing } = this.#eventFailures;
     if (failing === undefined) return undefined;
-    const { error, ...times } = failing;
-    return requestProblem('events cannot be written', error, times);
+    const { error, since, attempt } = failing;
+    return requestProblem('events cannot be written', error, { since, attempt });
   }
 
   /** Resolves once no event waits to be written. */

@@ -179,8 +179,8 @@ function watched<T extends ApiObject>(
 function failingWatch({ resource }: ApiResource, reflector: Pick<Reflector, 'lastFailure'>): FailingWatch | undefined {
   const failed = reflector.lastFailure();
   if (failed === undefined) return undefined;
-  const { error, at, retryAt, since = at, attempts = 1 } = failed;
-  return { resource, error, since: Math.round(since), attempt: attempts, retryAt: Math.round(retryAt) };
+  const { error, at, retryAt, since = at, attempt = 1 } = failed;
+  return { resource, error, since: Math.round(since), attempt, retryAt: Math.round(retryAt) };
 }
 
 /** What a plugin may ask for beside pods and nodes. */

@@ -42,12 +42,12 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       const again = sender.countAgain(key);
       if (again !== undefined) {
         const series = { count: again.count, lastObservedTime: formatMicroTime(now) };
-        return () => sender.raise({ ...again.first, series }, { series }).then(() => failures.end());
+        return () => sender.raise({ ...again.first, series }, { series }).then(() => failures.succeeded());
       }
       const object = eventObject(event, identity, now, sender.newName(event.pod.metadata?.name ?? ''));
       // before it is written: the same one may be on its way beside it
       sender.remember(key, object, clock.elapsed());
-      return () => sender.create(object).then(() => failures.end());
+      return () => sender.create(object).then(() => failures.succeeded());
     },
     retryIn({ reason, pod }, err, tries) {
       // a server that has refused it will refuse it again, and what this process may not write another one will tell
@@ -56,7 +56,7 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       if (isWorthIt && tries < mostEventTries) return eventRetryMs;
       const errorClass = classifyApiError(err);
       const isNoFailure = errorClass === 'aborted' || isOfGoneNamespace(err);
-      const attempt = isNoFailure ? 1 : failures.add(err);
+      const attempt = isNoFailure ? 1 : failures.failed(err).attempt;
       const fields = { err, errorClass, ...podFields(pod.metadata), reason, attempt };
       // who may not write events may write none of very many
       logger[isNoFailure || attempt > 1 ? 'debug' : 'warn'](fields, 'an event could not be written');

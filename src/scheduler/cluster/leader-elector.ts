@@ -248,7 +248,7 @@ class LeaseFailures {
     this.#lastedMs = elapsedMs - this.#sinceMs;
     this.#attempt += 1;
     const since = Math.round(at - this.#lastedMs);
-    this.#last = { error, at, retryAt: Math.round(at + retryInMs), since, attempts: this.#attempt };
+    this.#last = { error, at, retryAt: Math.round(at + retryInMs), since, attempt: this.#attempt };
     const problem = this.problem();
     const more = problem === undefined ? {} : problemFields(problem, at);
     const fields = { err: error, errorClass: classifyApiError(error), namespace, name, identity, ...more };

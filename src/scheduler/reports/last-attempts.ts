@@ -39,7 +39,7 @@ export interface LastAttempt {
   /** When the first of the attempts failed that have failed in a row. */
   readonly since: number;
   /** So many have failed in a row. */
-  readonly failures: number;
+  readonly attempt: number;
   readonly words: FailureWords;
   /** True where no node fits; false for an error of another kind. */
   readonly fitsNowhere: boolean;
@@ -86,7 +86,7 @@ export class LastAttempts {
     this.#attempts.set(uid, {
       at,
       since: before?.since ?? at,
-      failures: (before?.failures ?? 0) + 1,
+      attempt: (before?.attempt ?? 0) + 1,
       words,
       fitsNowhere: diagnosis !== undefined,
       diagnosis,

@@ -85,7 +85,7 @@ function permitAwaited({ placed, binding, last }: KnownOfAttempts): PodTrouble |
     kind: 'permit',
     message: `the pod has the node ${placed?.nodeName} and waits for the permit of ${names}`,
     since,
-    attempt: last?.failures ?? 0,
+    attempt: last?.attempt ?? 0,
     help: () => `See what ${names} waits for: without a permit in time the pod gives the node back and is tried again.`,
   };
 }
@@ -105,7 +105,7 @@ function victimsAwaited(known: KnownOfAttempts, preemption: StartedPreemption | 
   const { last, victims } = known;
   if (preemption === undefined || victims.length === 0) return undefined;
   const { nodeName, since, failure } = preemption;
-  const attempt = last?.failures ?? 0;
+  const attempt = last?.attempt ?? 0;
   if (failure !== undefined) return { ...failure, since, attempt, retryAt: retryOfVictims(known), help: () => failure.help };
   const keys = someNames(victims.map(({ key }) => key));
   const held = victims.map(whyHeld).find((reason) => reason !== undefined);
@@ -168,7 +168,7 @@ export function helpForPlugin(plugin: string, next = 'the next attempt'): string
 
 function lastFailure({ place, last, asksForEvents, maxInUnschedulableMs }: KnownOfAttempts): PodTrouble | undefined {
   if (last === undefined || last.words.kind === givenUp) return undefined;
-  const { words, since, failures } = last;
+  const { words, since, attempt } = last;
   const { unschedulablePlugins = [], pendingPlugins = [], timestamp = 0 } = place?.info ?? {};
   // no change that is known brings it back, so time does
   const isDeaf = ![...unschedulablePlugins, ...pendingPlugins].some(asksForEvents);
@@ -177,7 +177,7 @@ function lastFailure({ place, last, asksForEvents, maxInUnschedulableMs }: Known
     kind: words.kind,
     message: words.message,
     since,
-    attempt: failures,
+    attempt,
     retryAt: place?.place === 'backoff' ? place.backoffEnd : timeout,
     help: () => words.help ?? helpForFit(last),
   };

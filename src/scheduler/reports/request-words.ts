@@ -1,5 +1,5 @@
-import { frozenProblem, type Problem } from '../../base/problem.ts';
-import { failureInWords } from '../../client/resources/api-problem.ts';
+import type { Problem } from '../../base/problem.ts';
+import { apiProblem, failureInWords, refusalText } from '../../client/resources/api-problem.ts';
 import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { PluginError } from '../framework/plugin-error.ts';
 import type { FailureWords } from './last-attempts.ts';
@@ -12,19 +12,18 @@ const helpOfKind: Readonly<Record<string, string>> = {
     'Give the user that the message names the right that it names; deploy/scheduler-rbac.yaml has all that a scheduler needs.',
 };
 
-function kindAndHelp(error: unknown): Pick<FailureWords, 'kind' | 'help'> {
-  const { kind, help } = failureInWords(error);
-  return { kind, help: Object.hasOwn(helpOfKind, kind) ? helpOfKind[kind] : help };
+function withOwnHelp<T extends Pick<Problem, 'kind' | 'help'>>(words: T): T {
+  return Object.hasOwn(helpOfKind, words.kind) ? { ...words, help: helpOfKind[words.kind] } : words;
 }
 
 /** A request of the client that failed. `what`: what could not be done. */
 export function wordsOfRequest(what: string, error: unknown): FailureWords {
-  const message = `${what}: ${readApiFailure(error).message}`;
+  const message = refusalText(what, error);
   // an error of our own says what an answer has come to
   const answer = isApiFailure(error) || !(error instanceof Error) ? error : error.cause;
   if (!isApiFailure(answer))
     return { kind: 'client-failed', message, help: 'See why the client of the scheduler fails: its error is in the log.' };
-  return { ...kindAndHelp(answer), message };
+  return withOwnHelp({ ...failureInWords(answer), message });
 }
 
 /** False for an error that tells of no request: it is of the caller's own client. */
@@ -35,7 +34,7 @@ export function isApiFailure(error: unknown): boolean {
 
 /** As {@link wordsOfRequest}, of a request to the apiserver that is sent again and again. */
 export function requestProblem(what: string, error: unknown, times: Pick<Problem, 'since' | 'attempt' | 'retryAt'>): Problem {
-  return frozenProblem({ ...kindAndHelp(error), message: `${what}: ${readApiFailure(error).message}`, ...times });
+  return Object.freeze(withOwnHelp(apiProblem(what, error, times)));
 }
 
 /** What a log line says of an error beside itself: the class of a request's failure, or the plugin that failed. */

@@ -91,7 +91,7 @@ export interface SyncErrorEvent {
   /** What the pod client rejected with. */
   readonly error: unknown;
   /** Failures of this pod in a row. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** Undefined when only a new status or another API copy brings the next try. */
   readonly retryInMs: number | undefined;
 }

@@ -31,8 +31,8 @@ export interface PodExplanation {
   readonly acknowledgedVersion: number;
   /** The uid of the object on the apiserver: the mirror pod's for a static pod. */
   readonly apiUID: string | undefined;
-  /** Failures in a row. */
-  readonly failures: number;
+  /** Failures in a row; 0 once a request has succeeded. */
+  readonly attempt: number;
   /** The last failure; undefined once a request has succeeded. */
   readonly lastError: LastError | undefined;
   /** When the next try is due, in milliseconds since the epoch. */
@@ -84,7 +84,7 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
   const problem = problems.of(podUID);
   const target = callGuarded(() => agent.target(podUID), ignoreFailure);
   const phase = end?.how === 'recreated' ? 'gone' : phases.phaseOf(podUID);
-  const { acknowledgedVersion, failures, lastError, retryAt } = attemptsOf(context, podUID, phase);
+  const { acknowledgedVersion, attempt, lastError, retryAt } = attemptsOf(context, podUID, phase);
   const because = lastError === undefined ? '' : ` (${lastError.errorClass}: ${lastError.message})`;
   const differs = (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [];
   const told = phase === 'in-sync' && differs.length > 0 ? overwritten : reasons[phase];
@@ -98,7 +98,7 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
     version: entry?.version,
     acknowledgedVersion,
     apiUID: target?.apiUID,
-    failures,
+    attempt,
     lastError,
     retryAt,
     differs,
@@ -117,7 +117,7 @@ export function differingPaths(context: DiffContext, podUID: string, entry: Vers
 /** How far the sending of one pod has come. */
 export interface Attempts {
   readonly acknowledgedVersion: number;
-  readonly failures: number;
+  readonly attempt: number;
   readonly lastError: LastError | undefined;
   readonly retryAt: number | undefined;
 }
@@ -132,7 +132,7 @@ export function attemptsOf({ records, pausedUntil }: AttemptsContext, podUID: st
   const state = records?.state(podUID);
   return {
     acknowledgedVersion: shownVersion(records, podUID),
-    failures: state?.failures ?? 0,
+    attempt: state?.failures ?? 0,
     lastError: state?.lastError,
     retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? pausedUntil : undefined,
   };

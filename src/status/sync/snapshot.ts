@@ -38,8 +38,8 @@ export interface PodSnapshot {
   readonly changedAt: number;
   /** When the oldest change that the apiserver does not have was set; undefined when it has the newest version. */
   readonly unsentSince: number | undefined;
-  /** Failures in a row. */
-  readonly failures: number;
+  /** Failures in a row; 0 once a request has succeeded. */
+  readonly attempt: number;
   /** The last failure; undefined once a request has succeeded. */
   readonly lastError: LastError | undefined;
   /** When the next try is due; undefined unless the pod backs off, or the whole client waits. */

@@ -71,7 +71,7 @@ export interface SyncFailure {
   readonly errorClass: ErrorClass;
   readonly error: unknown;
   /** Failures of this pod in a row. */
-  readonly attempts: number;
+  readonly attempt: number;
   /** Undefined when only a new status or another API copy brings the next try. */
   readonly retryInMs: number | undefined;
 }

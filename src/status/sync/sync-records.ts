@@ -327,7 +327,7 @@ export class SyncRecords {
     const { errorClass, cause, verb } = failure;
     const error = Object.freeze({ errorClass, message: failure.message, at: this.#options.clock.now() });
     state.fail(error, undone[verb], failureInWords(cause));
-    return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempts: state.failures, retryInMs } };
+    return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempt: state.failures, retryInMs } };
   }
 }
 

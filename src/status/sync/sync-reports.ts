@@ -63,7 +63,7 @@ export class SyncReports {
   failed(
     podUID: string,
     entry: VersionedPodStatus | undefined,
-    { errorClass, error, attempts, retryInMs }: SyncFailure,
+    { errorClass, error, attempt, retryInMs }: SyncFailure,
     known: Pick<PodProblem, 'kind' | 'since' | 'help'> | undefined,
   ): void {
     const { clock, events, logger, metrics } = this.#options;
@@ -78,10 +78,10 @@ export class SyncReports {
       podNamespace,
       podName,
       errorClass,
-      ...problemFields({ attempt: attempts, ...known }, clock.now()),
+      ...problemFields({ attempt, ...known }, clock.now()),
     };
     logger.warn({ ...fields, retryInMs }, 'a pod could not be brought up to date');
-    const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };
+    const event = { podUID, podName, podNamespace, errorClass, error, attempt, retryInMs };
     events.emit('syncError', Object.freeze(event));
   }
 }

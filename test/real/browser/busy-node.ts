@@ -91,7 +91,7 @@ export class BusyNode implements AsyncDisposable {
       const head = { nodeName: 'node-1', state: 'running', ready: true, registered: true, notes: [] };
       const last = {
         node: { lastReportAt: now - 21_000 },
-        lease: { lastRenewAt: now - 19_000, lastError: { message: lease.message, attempts: 2, retryAt: now + 1_000 } },
+        lease: { lastRenewAt: now - 19_000, lastError: { message: lease.message, attempt: 2, retryAt: now + 1_000 } },
         sources: [{ name: 'api', hasSent: true, lastSentAt: now - 2_400 }],
         loop: { state: 'running', sourcesReady: true, lastIterationAt: now - 800 },
         workers: { pods: podCount, working: 2, failing: 1 },
@@ -101,7 +101,7 @@ export class BusyNode implements AsyncDisposable {
     const explain = (podUID: string) => {
       if (podUID !== pod.podUID) return {};
       const now = this.#clock.now();
-      const failure = { method: 'createPod', attempts: 4, retryAt: now + 6_000 };
+      const failure = { method: 'createPod', attempt: 4, retryAt: now + 6_000 };
       const problem = { ...failing, since: now - 47_000, retryAt: now + 6_000 };
       return { name: pod.podName, namespace: pod.podNamespace, source: 'api', isHeld: false, failure, problem };
     };

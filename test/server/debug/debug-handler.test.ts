@@ -56,7 +56,7 @@ describe('the debug handler over a status manager', () => {
     node.manager.setPodStatus(pod, buildRunningStatus(pod, { qosClass: 'Guaranteed' }));
     await node.manager.flush();
     const { row, reason, differs, timeline } = await debug.pod(pod.metadata.uid);
-    expect(row).toMatchObject({ sync: 'quarantined', failures: 1, acknowledgedVersion: 0 });
+    expect(row).toMatchObject({ sync: 'quarantined', attempt: 1, acknowledgedVersion: 0 });
     expect(reason).toContain('status.qosClass');
     expect(differs).toContain('/qosClass');
     expect(timeline.flatMap((entry) => (entry.kind === 'request' ? `${entry.verb} ${entry.result}` : []))).toEqual([
@@ -64,7 +64,7 @@ describe('the debug handler over a status manager', () => {
       'get ok',
       'patch invalid',
     ]);
-    expect(timeline.at(-1)).toMatchObject({ kind: 'error', errorClass: 'invalid', attempts: 1 });
+    expect(timeline.at(-1)).toMatchObject({ kind: 'error', errorClass: 'invalid', attempt: 1 });
     expect((await debug.snapshot()).traffic.reduce((sum, { failed }) => sum + failed, 0)).toBe(2);
     const text = await debug.text(`pods/${pod.metadata.uid}`);
     expect(text).toMatch(/^sync +quarantined: the apiserver refuses this status.*status\.qosClass/m);

@@ -50,6 +50,8 @@ describe('examples/first-agent.ts', () => {
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 5,
       containers: [{ ...container, env: [{ name: 'PID_FILE', value: pidFile }] }],
+      // as every pod has one that is not told otherwise
+      volumes: [{ name: 'kube-api-access-abcde', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }],
     };
     const served = async (): Promise<ServedPod | undefined> => {
       const answer = await server.admin.getPod(namespace, 'web');
@@ -82,5 +84,48 @@ describe('examples/first-agent.ts', () => {
     await expect.poll(served, { timeout: 20_000 }).toBeUndefined();
     expect(isAlive(secondPid)).toBe(false);
     expect(await end(second)).toBe(0);
+  });
+
+  it('refuses a pod that asks for what it cannot do, and says what', async () => {
+    const folder = await tempDir();
+    const namespace = await server.admin.createNamespace('agent');
+    const agent = await startAgent(folder);
+    const app = { name: 'app', image: 'sleep', args: ['3600'] };
+    const settings = { name: 'settings' };
+    const probe = { exec: { command: ['true'] } };
+    const asked: Readonly<Record<string, { readonly spec: object; readonly what: string }>> = {
+      'value-from': {
+        spec: { containers: [{ ...app, env: [{ name: 'MODE', valueFrom: { configMapKeyRef: { ...settings, key: 'mode' } } }] }] },
+        what: 'env MODE of container app: valueFrom is',
+      },
+      'env-from': {
+        spec: { initContainers: [{ ...app, name: 'first', envFrom: [{ secretRef: settings }] }], containers: [app] },
+        what: 'container first: envFrom is',
+      },
+      'config-map': {
+        spec: { containers: [app], volumes: [{ name: 'config', configMap: settings }] },
+        what: 'volume config: volumes are',
+      },
+      secret: {
+        spec: { containers: [app], volumes: [{ name: 'kube-api-access-mine', secret: { secretName: 'settings' } }] },
+        what: 'volume kube-api-access-mine: volumes are',
+      },
+      probe: { spec: { containers: [{ ...app, readinessProbe: probe }] }, what: 'container app: readinessProbe is' },
+    };
+    for (const [name, { spec }] of Object.entries(asked)) {
+      const body = { metadata: { name }, spec: { nodeName, automountServiceAccountToken: false, ...spec } };
+      const create = async (): Promise<number> =>
+        (await server.admin.send('POST', `/api/v1/namespaces/${namespace}/pods`, { body })).status;
+      await expect.poll(create, { timeout: 20_000 }).toBe(201);
+    }
+    const statusOf = async (name: string) => {
+      const { phase, reason, message } = podOf(await server.admin.getPod(namespace, name)).status ?? {};
+      return { phase, reason, message };
+    };
+    for (const [name, { what }] of Object.entries(asked)) {
+      const message = `Pod was rejected: ${what} not supported by this agent`;
+      await expect.poll(() => statusOf(name), { timeout: 30_000 }).toEqual({ phase: 'Failed', reason: 'NotSupported', message });
+    }
+    expect(await end(agent)).toBe(0);
   });
 });

@@ -35,7 +35,7 @@ describe.each(['strategic', 'json'] as const)('a status that the apiserver refus
       podName: name,
       podNamespace: namespace,
       errorClass: 'invalid',
-      attempts: 1,
+      attempt: 1,
       error: { status: 422, reason: 'Invalid', message: expect.stringContaining('status.qosClass') },
     });
     expect(node.syncErrors[0]?.retryInMs).toBeUndefined();
@@ -58,7 +58,7 @@ describe.each(['strategic', 'json'] as const)('a status that the apiserver refus
     expect(await node.manager.flush()).toEqual({ held: [] });
     expect(node.client.take(name)).toEqual(['patch']);
     expect((await node.served(name)).status.phase).toBe('Running');
-    expect(node.manager.explain(pod.metadata.uid)).toMatchObject({ phase: 'in-sync', failures: 0, lastError: undefined });
+    expect(node.manager.explain(pod.metadata.uid)).toMatchObject({ phase: 'in-sync', attempt: 0, lastError: undefined });
   });
 
   it('is tried again once when the API copy changes', async () => {
@@ -70,7 +70,7 @@ describe.each(['strategic', 'json'] as const)('a status that the apiserver refus
     await node.until('the second refusal', () => node.syncErrors.length === 2);
     await node.batches(3);
     expect(node.client.take(name)).toEqual(quarantined);
-    expect(node.syncErrors.at(-1)).toMatchObject({ attempts: 2 });
+    expect(node.syncErrors.at(-1)).toMatchObject({ attempt: 2 });
   });
 
   it('delays no other pod', async () => {

@@ -9,11 +9,12 @@ import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
 import { FileSource } from '../../../src/node/sources/file-source.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { type PodJsonOptions, podJson } from '../pods-contract/pods-contract-fixture.ts';
 
-const waitMs = 60_000;
+const withinMs = 60_000;
 
 /** Runs pods in a map; a pod that is deleted ends after `endsAfterMs`. */
 export class MapProvider implements PodProvider {
@@ -128,14 +129,8 @@ export class ProviderNodeFixture implements AsyncDisposable {
     });
   }
 
-  async until<T>(what: string, fact: () => Promise<T | false>): Promise<T> {
-    const end = performance.now() + waitMs;
-    for (;;) {
-      const result = await fact();
-      if (result !== false) return result;
-      if (performance.now() > end) throw new Error(`not within ${waitMs} ms: ${what}`);
-      await delay(10);
-    }
+  until<T>(what: string, fact: () => Promise<T | false>): Promise<T> {
+    return pollUntil(what, fact, { withinMs });
   }
 
   /** GET of any object; undefined where there is none. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
+import { pollUntil } from '../../support/poll-until.ts';
 import type { TestServer } from '../../support/servers.ts';
 import type { ProcessOptions } from './scheduler-process.ts';
 
-const waitMs = 60_000;
+const withinMs = 60_000;
 const script = new URL('./scheduler-process.ts', import.meta.url);
 
 /** Schedulers in processes of their own, of which one has the Lease. */
@@ -43,14 +43,13 @@ export class Schedulers implements AsyncDisposable {
   }
 
   /** Which of them has the Lease. After the end of one that could not give it up this waits until another one has it. */
-  async leader(): Promise<string> {
-    const end = performance.now() + waitMs;
-    for (;;) {
-      const holder = await this.#holder();
-      if (this.#processes.has(holder)) return holder;
-      if (performance.now() > end) throw new Error(`within ${waitMs} ms none of the schedulers got the Lease of "${holder}"`);
-      await delay(50);
-    }
+  leader(): Promise<string> {
+    let holder = '';
+    const fact = async (): Promise<string | false> => {
+      holder = await this.#holder();
+      return this.#processes.has(holder) && holder;
+    };
+    return pollUntil('one of the schedulers has the Lease', fact, { withinMs, seen: () => holder });
   }
 
   async #holder(): Promise<string> {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ClusterScheduler, type ClusterSchedulerOptions } from '../../../src/scheduler.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { type PodJsonOptions, podJson } from '../pods-contract/pods-contract-fixture.ts';
 
-const waitMs = 60_000;
+const withinMs = 60_000;
 
 /** Nodes without agents and pods for them, of one test, and schedulers that are to schedule these pods alone. */
 export class SchedulingWorld implements AsyncDisposable {
@@ -70,20 +70,11 @@ export class SchedulingWorld implements AsyncDisposable {
 
   /** Resolves to the pod's node once it has one. */
   async bound(name: string): Promise<string> {
-    let node: string | undefined;
-    await this.until(`pod ${name} is bound`, async () => {
-      node = await this.nodeOf(name);
-      return node !== undefined;
-    });
-    return node ?? '';
+    return this.until(`pod ${name} is bound`, async () => (await this.nodeOf(name)) ?? false);
   }
 
-  async until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-    const end = performance.now() + waitMs;
-    while (!(await isSo())) {
-      if (performance.now() > end) throw new Error(`not within ${waitMs} ms: ${what}`);
-      await delay(20);
-    }
+  until<T>(what: string, fact: () => T | false | Promise<T | false>): Promise<T> {
+    return pollUntil(what, fact, { withinMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import { KubeTransport, type KubeTransportOptions } from '../../../src/client/tr
 import type { ClusterScheduler, ClusterSchedulerOptions } from '../../../src/scheduler.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
+import type { LogLine } from '../stuck/stuck-node.ts';
 import type { StuckRow } from '../stuck/stuck-row.ts';
 import { SchedulingWorld } from './scheduling-world.ts';
 
@@ -24,10 +25,8 @@ export interface StuckSchedulerRow extends StuckRow {
   readonly mend?: (world: StuckSchedulerWorld) => Promise<unknown>;
 }
 
-export interface LogLine {
+export interface LeveledLine extends LogLine {
   readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export interface ToldEvent {
@@ -72,7 +71,7 @@ export class StuckSchedulerWorld implements AsyncDisposable {
   readonly server: TestServer;
   readonly places: SchedulingWorld;
   readonly clock = new JumpingClock();
-  readonly logs: LogLine[] = [];
+  readonly logs: LeveledLine[] = [];
   readonly #stack: AsyncDisposableStack;
   /** Requests that are refused. */
   readonly #refusals: { readonly fits: (method: string, path: string) => boolean; readonly error: ApiError }[] = [];

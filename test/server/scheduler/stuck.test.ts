@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errorText } from '../../../src/base/errors.ts';
 import { isPodProblem, type PodProblem, type Problem } from '../../../src/base/problem.ts';
-import { type StuckSchedulerRow, StuckSchedulerWorld } from './stuck-scheduler-world.ts';
+import { requireLog } from '../stuck/stuck-told.ts';
+import { type LeveledLine, type StuckSchedulerRow, StuckSchedulerWorld } from './stuck-scheduler-world.ts';
 import { stuckSchedulers } from './stuck-schedulers.ts';
 
 /** On a real server there may be nodes of other tests, of which the help speaks, too. */
@@ -25,7 +25,7 @@ describe('a scheduler that is stuck', () => {
     const name = row.about === 'pod' ? `${namespace}/web: ` : '';
     expect(notes.filter((note) => note.startsWith(name) && note.includes(row.words))).toHaveLength(1);
     await requireExplained(world, row);
-    await requireLine(world, row);
+    await requireTold(world, row);
     await requireEvent(world, row);
     if (row.mend === undefined) return;
     await row.mend(world);
@@ -110,23 +110,16 @@ async function requireExplained({ scheduler, places, ...world }: StuckSchedulerW
 }
 
 /** One line says it, with the pod's names where it is a pod's. */
-async function requireLine(
-  { logs, places }: StuckSchedulerWorld,
-  { log, logWords, about, words }: StuckSchedulerRow,
-): Promise<void> {
+async function requireTold({ logs, places }: StuckSchedulerWorld, row: StuckSchedulerRow): Promise<void> {
+  const { log, about } = row;
   if (log === undefined) return;
-  const lineOf = () => logs.find(({ message, fields }) => message === log.message && isOfWeb(about, fields));
-  await places.until(`the line "${log.message}"`, () => lineOf() !== undefined);
-  const { fields, level } = lineOf() ?? {};
+  const isOfWeb = ({ fields }: LeveledLine): boolean => about === 'scheduler' || fields.podName === 'web';
+  const lineOf = () => logs.find((one) => one.message === log.message && isOfWeb(one)) ?? false;
+  const line = await places.until(`the line "${log.message}"`, lineOf);
   // a cluster without room has very many pods that fit nowhere, and that is no failure
-  expect(log.message === 'a pod fits on no node' ? ['debug'] : ['warn', 'error']).toContain(level);
-  if (about === 'pod') expect(fields).toMatchObject({ podName: 'web', podNamespace: places.namespace });
-  expect(fields).toMatchObject(log.fields ?? {});
-  if (logWords !== false) expect(errorText(fields?.err)).toContain(words);
-}
-
-function isOfWeb(about: StuckSchedulerRow['about'], fields: Readonly<Record<string, unknown>>): boolean {
-  return about === 'scheduler' || fields.podName === 'web';
+  expect(log.message === 'a pod fits on no node' ? ['debug'] : ['warn', 'error']).toContain(line.level);
+  const names = about === 'pod' ? { podName: 'web', podNamespace: places.namespace } : {};
+  requireLog(row, [line], { ...names, ...log.fields });
 }
 
 async function requireEvent(world: StuckSchedulerWorld, { event, eventWords, words }: StuckSchedulerRow): Promise<void> {

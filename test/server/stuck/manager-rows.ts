@@ -4,11 +4,11 @@ import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { refusal } from './node-rows.ts';
-import { pollUntil } from './poll-until.ts';
 import type { LogLine } from './stuck-node.ts';
 import type { StuckRow } from './stuck-row.ts';
 

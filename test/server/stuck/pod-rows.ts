@@ -1,6 +1,6 @@
 import { ContainerProvider, type PodProvider, type RunContainer } from '../../../src/node.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import { type NodeRow, refusal } from './node-rows.ts';
-import { pollUntil } from './poll-until.ts';
 import type { StuckNode } from './stuck-node.ts';
 
 const notWritten = { message: 'a pod could not be brought up to date' };

@@ -6,10 +6,10 @@ import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 import { FaultProxy } from './fault-proxy.ts';
-import { pollUntil } from './poll-until.ts';
 
 export interface LogLine {
   readonly message: string;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPodProblem, type PodProblem, type Problem } from '../../../src/base/problem.ts';
+import { pollUntil } from '../../support/poll-until.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { managerRows, StuckManager } from './manager-rows.ts';
 import { connectionRows, type NodeRow, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
-import { pollUntil } from './poll-until.ts';
 import { StuckNode } from './stuck-node.ts';
 import { problemOf, requireLog, requireProblem } from './stuck-told.ts';
 
@@ -30,11 +30,7 @@ describe.concurrent('a provider node on which something is wrong', () => {
       await row.arrange?.(stuck);
       const snapshot = () => stuck.node.snapshot({ pods: false });
       const find = () => problemOf(row, snapshot().problems);
-      await pollUntil(
-        `${row.id} is a problem`,
-        () => find() !== undefined,
-        () => snapshot().problems,
-      );
+      await pollUntil(`${row.id} is a problem`, () => find() !== undefined, { seen: () => snapshot().problems });
       const problem = find();
       requireProblem(row, problem, snapshot().at);
       await requireTold(stuck, row, problem);
@@ -94,11 +90,7 @@ describe.concurrent('a pod of a status manager with which something is wrong', (
         row,
         manager.snapshot().problems.filter((one) => isPodProblem(one) && one.podName === 'web'),
       );
-    await pollUntil(
-      `${row.id} is a problem`,
-      () => find() !== undefined,
-      () => manager.snapshot(),
-    );
+    await pollUntil(`${row.id} is a problem`, () => find() !== undefined, { seen: () => manager.snapshot() });
     const problem = find() as PodProblem;
     requireProblem(row, problem, stuck.clock.now());
     const names = { podUID: problem.podUID, podNamespace: namespace, podName: 'web' };

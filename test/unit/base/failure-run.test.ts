@@ -18,4 +18,21 @@ describe('FailureRun', () => {
   it('keeps a bounded part of what was said', () => {
     expect(new FailureRun(new FakeClock()).failed('x'.repeat(100_000)).message).toHaveLength(1000);
   });
+
+  it('forgets a failure after a time without another one, unless it is said to go on', async () => {
+    const clock = new FakeClock({ start: 1000 });
+    const run = new FailureRun(clock, 500);
+    expect(run.goesOn()).toBe(false);
+    run.failed('no');
+    await clock.advance(499);
+    expect([run.goesOn(), run.failing?.attempt]).toEqual([true, 1]);
+    await clock.advance(499);
+    expect(run.failed('never')).toEqual({ message: 'never', since: 1000, attempt: 2 });
+    // what passes counts, wherever the wall clock is set
+    clock.jump(10_000);
+    expect(run.failing?.attempt).toBe(2);
+    await clock.advance(500);
+    expect([run.goesOn(), run.failing]).toEqual([false, undefined]);
+    expect(run.failed('again')).toEqual({ message: 'again', since: 12_498, attempt: 1 });
+  });
 });

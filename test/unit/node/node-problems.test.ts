@@ -13,7 +13,7 @@ const forbidden = new ApiError({ status: 403, reason: 'Forbidden', message: 'lea
 const failure = {
   error: forbidden,
   errorClass: 'forbidden',
-  attempts: 3,
+  attempt: 3,
   retryInMs: 500,
   at: at - 100,
   since: at - 900,
@@ -79,7 +79,7 @@ describe('nodeProblems', () => {
   it('tells of a source that has not sent, that cannot be read, and whose newest list waits', () => {
     const lastError = {
       ...{ errorClass: 'unavailable' as const, message: 'connect ECONNREFUSED', at: at - 10, retryAt: at + 10 },
-      ...{ since: at - 5000, attempts: 4, kind: 'connection-refused', help: 'Start it.' },
+      ...{ since: at - 5000, attempt: 4, kind: 'connection-refused', help: 'Start it.' },
     } as const;
     const source = {
       name: 'api',
@@ -118,7 +118,7 @@ describe('nodeProblems', () => {
 describe('workerProblem', () => {
   it('says what could not be done for the pod', () => {
     const pod = { podUID: 'u', podNamespace: 'default', podName: 'web' };
-    const failed = { message: 'no room', attempts: 2, at, since: at - 5, retryAt: at + 5 };
+    const failed = { message: 'no room', attempt: 2, at, since: at - 5, retryAt: at + 5 };
     expect(workerProblem(pod, { state: 'sync', failure: failed })).toEqual({
       ...pod,
       kind: 'sync',

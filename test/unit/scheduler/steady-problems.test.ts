@@ -75,7 +75,7 @@ describe('what is wrong and does not change', () => {
   it('of the watches and of events looks the same, too', async () => {
     const clock = fineClock();
     const failures = new EventFailures(clock);
-    failures.add(new Error('no link'));
+    failures.failed(new Error('no link'));
     expect(looks(() => failures.failing)).toHaveLength(1);
     const fails = () => Promise.reject(new Error('no link'));
     const shared = { clock, random: () => 0.5, logger: silentLogger, listers: new StoreListers() };

@@ -156,6 +156,22 @@ describe('a source of random numbers that fails', () => {
   });
 });
 
+describe('a source of random numbers that always gives 0', () => {
+  it.each([
+    ['after a failure of one pod', { code: 500 }],
+    ['after a failure that concerns all', { code: 429 }],
+  ])('leaves a pause between the requests: %s', async (_what, failure) => {
+    const h = new Harness({ random: () => 0 });
+    const pod = h.publish(testPod());
+    const errors = h.record('syncError');
+    h.client.failNext('patch', { ...failure, times: 1000 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(1000);
+    expect(errors.map(({ retryInMs }) => retryInMs)).toEqual(Array(11).fill(100));
+    await h.manager.stop();
+  });
+});
+
 describe('a clock that gives nothing to cancel a timer with', () => {
   it('stops neither a sync nor the stop of the manager', async () => {
     const fake = new FakeClock();

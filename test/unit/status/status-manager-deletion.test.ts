@@ -149,7 +149,7 @@ describe('StatusManager, deletion', () => {
     h.client.failNext('delete', { code: 500, times: 3 });
     h.manager.terminatePod(pod);
     await h.clock.advance(5_000);
-    expect(errors.map(({ retryInMs, attempts }) => [attempts, retryInMs])).toEqual([
+    expect(errors.map(({ retryInMs, attempt }) => [attempt, retryInMs])).toEqual([
       [1, 500],
       [2, 1_000],
       [3, 2_000],

@@ -18,7 +18,7 @@ describe('StatusManager.explain', () => {
       version: undefined,
       acknowledgedVersion: 0,
       apiUID: uid,
-      failures: 0,
+      attempt: 0,
       lastError: undefined,
       retryAt: undefined,
       differs: [],

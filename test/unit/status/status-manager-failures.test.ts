@@ -19,10 +19,10 @@ describe('StatusManager, a pod that fails', () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', failure);
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch']);
-    expect(errors).toMatchObject([{ podUID: uid, podName: 'foo', podNamespace: 'new', errorClass, attempts: 1, retryInMs: 500 }]);
+    expect(errors).toMatchObject([{ podUID: uid, podName: 'foo', podNamespace: 'new', errorClass, attempt: 1, retryInMs: 500 }]);
     expect(h.manager.explain(uid)).toMatchObject({
       phase: 'backing-off',
-      failures: 1,
+      attempt: 1,
       retryAt: h.clock.now() + 500,
       lastError: { errorClass, at: h.clock.now() },
     });
@@ -30,7 +30,7 @@ describe('StatusManager, a pod that fails', () => {
     expect(await h.calls()).toEqual([]);
     await h.clock.advance(1);
     expect(await h.calls()).toEqual(['patch']);
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', failures: 0, retryAt: undefined, lastError: undefined });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', attempt: 0, retryAt: undefined, lastError: undefined });
   });
 
   it('waits longer after each failure, up to a minute, and never gives up', async () => {
@@ -54,7 +54,7 @@ describe('StatusManager, a pod that fails', () => {
     expect(await h.set(other, { message: 'a' })).toEqual(['patch']);
     await h.clock.advance(5_000);
     expect(await h.calls()).toEqual(['patch']);
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', failures: 6 });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', attempt: 6 });
   });
 
   it('tries a new version at once', async () => {
@@ -308,7 +308,7 @@ describe('StatusManager, a conflict', () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 409, times: 2 });
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch', 'get', 'patch']);
-    expect(errors).toMatchObject([{ errorClass: 'conflict', attempts: 1, retryInMs: 500 }]);
+    expect(errors).toMatchObject([{ errorClass: 'conflict', attempt: 1, retryInMs: 500 }]);
     await h.clock.advance(500);
     expect(h.apiStatus(pod).message).toBe('m');
   });
@@ -321,7 +321,7 @@ describe('StatusManager, a conflict', () => {
     expect([errors, h.apiStatus(pod).message]).toEqual([[], 'm']);
     h.client.failNext('patch', { code: 409, times: 3 });
     expect(await h.set(pod, { message: 'n' })).toEqual(['patch', 'get', 'patch', 'get', 'patch']);
-    expect(errors).toMatchObject([{ errorClass: 'conflict', attempts: 1 }]);
+    expect(errors).toMatchObject([{ errorClass: 'conflict', attempt: 1 }]);
   });
 
   it('sends the newest version after the GET', async () => {

@@ -18,7 +18,7 @@ describe('StatusManager, a status that the apiserver refuses', () => {
 
   it.each([400, 413, 415, 422])('is quarantined after one GET and a second attempt: %i', async (code) => {
     const { h, errors } = await quarantined(code);
-    expect(errors).toMatchObject([{ errorClass: 'invalid', attempts: 1, retryInMs: undefined }]);
+    expect(errors).toMatchObject([{ errorClass: 'invalid', attempt: 1, retryInMs: undefined }]);
     expect(h.manager.explain(uid)).toMatchObject({
       phase: 'quarantined',
       lastError: { errorClass: 'invalid' },
@@ -80,7 +80,7 @@ describe('StatusManager, a pod that is gone', () => {
 
   it('gets no more requests, and keeps its cached status', async () => {
     const { h, errors } = await gone();
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'gone', failures: 0 });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'gone', attempt: 0 });
     for (let tick = 0; tick < 5; tick += 1) expect(await h.batch()).toEqual([]);
     expect(h.manager.getPodStatus(uid)?.message).toBe('one');
     expect(errors).toEqual([]);

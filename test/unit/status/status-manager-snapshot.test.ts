@@ -51,7 +51,7 @@ describe('StatusManager.snapshot', () => {
         acknowledgedVersion: 0,
         changedAt: h.clock.now(),
         unsentSince: h.clock.now(),
-        failures: 0,
+        attempt: 0,
         lastError: undefined,
         retryAt: undefined,
         isStatic: false,
@@ -93,7 +93,7 @@ describe('StatusManager.snapshot', () => {
     h.client.failNext('patch', { code: 500 });
     await h.set(pod, { message: 'a' });
     const { lastError, retryAt } = h.manager.explain(uid);
-    expect(podIn(h)).toMatchObject({ phase: 'backing-off', failures: 1, lastError, retryAt });
+    expect(podIn(h)).toMatchObject({ phase: 'backing-off', attempt: 1, lastError, retryAt });
     expect(retryAt).toBeGreaterThan(h.clock.now());
   });
 

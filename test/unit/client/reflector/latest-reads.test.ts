@@ -218,6 +218,17 @@ describe('a reflector that lists the latest state', () => {
     expect(selectors).toEqual(Array(3).fill(['metadata.name!=x', 'app in (a,b)']));
   });
 
+  it.each([
+    'list',
+    'watch',
+  ] as const)('leaves a pause between requests of a %s that fail, whatever the random numbers are', async (kind) => {
+    await using test = setUp({ streamLists: false, random: () => 0 });
+    test.api.failures[kind].push(...Array<ApiError>(1000).fill(refusal(500, 'InternalError')));
+    void test.reflector.start().catch(() => {});
+    await test.clock.advance(1000);
+    expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual(Array(11).fill(100));
+  });
+
   it('asks for watches of the length given', async () => {
     await using test = setUp({ watchTimeoutMs: 1_800_000 });
     await test.reflector.start();

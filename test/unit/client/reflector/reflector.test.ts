@@ -80,19 +80,19 @@ describe('Reflector.stop', () => {
     api.failures.stream.push(down(), down(), down());
     void reflector.start().catch(() => {});
     await test.settle();
-    expect(reflector.lastFailure()).toMatchObject({ at: since, since, attempts: 1 });
+    expect(reflector.lastFailure()).toMatchObject({ at: since, since, attempt: 1 });
     for (let i = 0; i < 2; i += 1) {
       await clock.advance((reflector.lastFailure()?.retryAt ?? 0) - clock.now());
       await test.settle();
     }
-    expect(reflector.lastFailure()).toMatchObject({ at: clock.now(), since, attempts: 3 });
+    expect(reflector.lastFailure()).toMatchObject({ at: clock.now(), since, attempt: 3 });
     expect(lines).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
     await clock.advance((reflector.lastFailure()?.retryAt ?? 0) - clock.now());
     await test.settle();
     expect([reflector.hasSynced, reflector.lastFailure()]).toEqual([true, undefined]);
     api.latest.fail(down());
     await test.settle();
-    expect(reflector.lastFailure()).toMatchObject({ since: clock.now(), attempts: 1 });
+    expect(reflector.lastFailure()).toMatchObject({ since: clock.now(), attempt: 1 });
   });
 
   it('ends a pause between two tries', async () => {

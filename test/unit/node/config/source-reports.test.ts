@@ -19,7 +19,7 @@ describe('PodConfig.explain', () => {
         ...{ name: 'api', hasSent: false, isWaiting: false, pods: 0, leftOut: [], lastObservedAt: 5 },
         lastError: {
           ...{ errorClass: 'forbidden', kind: 'forbidden', message: 'pods is forbidden', at: 6, retryAt: 7 },
-          ...{ since: 6, attempts: 1 },
+          ...{ since: 6, attempt: 1 },
           help: expect.stringContaining('deploy/rbac.yaml'),
         },
       },
@@ -31,9 +31,9 @@ describe('PodConfig.explain', () => {
 
   it('takes over since when a source fails, and how often', () => {
     const config = new PodConfig();
-    const lastFailure = () => ({ error: new Error('no'), at: 6, retryAt: 7, since: 2, attempts: 3 });
+    const lastFailure = () => ({ error: new Error('no'), at: 6, retryAt: 7, since: 2, attempt: 3 });
     config.addSource('api', { start() {}, stop() {}, lastFailure });
-    expect(config.explain()).toMatchObject([{ lastError: { at: 6, retryAt: 7, since: 2, attempts: 3 } }]);
+    expect(config.explain()).toMatchObject([{ lastError: { at: 6, retryAt: 7, since: 2, attempt: 3 } }]);
   });
 
   it('says that a newer list waits for the consumer', () => {
@@ -47,7 +47,7 @@ describe('PodConfig.explain', () => {
     ['rejects', () => Promise.reject(new Error('no'))],
     ['gives text', () => 'yesterday'],
     ['gives an object of its own', () => ({ at: 'now' })],
-    ['counts in words', () => ({ at: 6, retryAt: 7, attempts: 'many' })],
+    ['counts in words', () => ({ at: 6, retryAt: 7, attempt: 'many' })],
     [
       'throws',
       () => {

@@ -16,9 +16,19 @@ describe('a request that fails', () => {
     await world.clock.advance(200_000);
     expect(world.isInStep(pod)).toBe(true);
     const waits = world.failures.map(({ retryInMs }) => retryInMs);
-    expect(waits.slice(0, 6)).toEqual([63, 375, 250, 1500, 1000, 6000]);
+    expect(waits.slice(0, 6)).toEqual([100, 375, 250, 1500, 1000, 6000]);
     expect(Math.max(...waits)).toBe(7500);
-    expect(world.failures[19]).toMatchObject({ podFullName: name, verb: 'create', errorClass: 'unavailable', attempts: 20 });
+    expect(world.failures[19]).toMatchObject({ podFullName: name, verb: 'create', errorClass: 'unavailable', attempt: 20 });
+    await world.reconciler.stop();
+  });
+
+  it('is not tried again without a pause, whatever the random numbers are', async () => {
+    const world = new ReconcilerWorld({ random: () => 0 });
+    for (let i = 0; i < 1000; i++) world.next('create', rejecting(refusal(500, 'InternalError')));
+    world.addStatic();
+    await world.start();
+    await world.clock.advance(1000);
+    expect(world.failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(11).fill(100));
     await world.reconciler.stop();
   });
 
@@ -32,7 +42,7 @@ describe('a request that fails', () => {
     world.next('create', fail);
     world.remove(name);
     await settle(10);
-    expect(world.failures.map(({ attempts, retryInMs }) => [attempts, retryInMs])).toEqual([
+    expect(world.failures.map(({ attempt, retryInMs }) => [attempt, retryInMs])).toEqual([
       [1, 125],
       [2, 250],
       [3, 500],
@@ -43,7 +53,7 @@ describe('a request that fails', () => {
     world.next('create', fail);
     world.podManager.addPod(pod);
     await settle(10);
-    expect(world.failures.at(-1)).toMatchObject({ attempts: 1, retryInMs: 125 });
+    expect(world.failures.at(-1)).toMatchObject({ attempt: 1, retryInMs: 125 });
     await world.reconciler.stop();
   });
 

@@ -274,7 +274,7 @@ describe('a pod that has the name of a static pod, and is no mirror pod of this 
     await world.clock.advance(120_000);
     expect(world.pods.get(name)).toBe(ordinary);
     expect(world.calls.filter((call) => call.startsWith('delete'))).toEqual([]);
-    expect(world.failures[0]).toMatchObject({ podFullName: name, verb: 'name', errorClass: 'conflict', attempts: 1 });
+    expect(world.failures[0]).toMatchObject({ podFullName: name, verb: 'name', errorClass: 'conflict', attempt: 1 });
     // it is asked for again, at most every ten seconds
     expect(world.calls.length).toBeLessThan(2 * (8 + 120 / 5));
     world.remove(name);

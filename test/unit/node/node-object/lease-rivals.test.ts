@@ -182,6 +182,32 @@ describe('the last write of the Lease', () => {
     expect(await stopped).toEqual({ node: 'kept', lease: 'kept' });
   });
 
+  it('comes after a renewal that is answered in time', async () => {
+    const world = new NodeWorld();
+    await world.start();
+    const held = Promise.withResolvers<void>();
+    world.next('PUT leases', async (act) => {
+      await held.promise;
+      return act();
+    });
+    await world.clock.advance(10_300);
+    const stopped = world.node.stop();
+    await settle(20);
+    held.resolve();
+    await stopped;
+    expect(JSON.parse(world.lease()?.metadata?.annotations?.[mark] ?? '')).toHaveProperty('hasEnded', true);
+  });
+
+  it('is not tried after a renewal that failed', async () => {
+    const world = new NodeWorld();
+    await world.start();
+    world.isDown = true;
+    await world.clock.advance(10_300);
+    world.takeCalls();
+    await world.node.stop();
+    expect(world.takeCalls()).toEqual([]);
+  });
+
   it('does not undo the renewal of another agent', async () => {
     const world = new NodeWorld();
     await world.start();
@@ -194,14 +220,16 @@ describe('the last write of the Lease', () => {
     expect(world.lease()?.spec).toEqual(renewed.spec);
   });
 
-  it('is not tried beside a renewal that waits for its answer', async () => {
+  it('waits half a second for a renewal that is under way', async () => {
     const world = new NodeWorld();
     await world.start();
     world.next('PUT leases', deaf);
     await world.clock.advance(10_300);
     world.takeCalls();
     const stopped = world.node.stop();
-    await world.clock.advance(1000);
+    await world.clock.advance(499);
+    expect(world.node.state).toBe('stopping');
+    await world.clock.advance(1001);
     await stopped;
     expect(world.takeCalls()).toEqual([]);
   });

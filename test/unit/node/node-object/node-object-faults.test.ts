@@ -27,7 +27,7 @@ describe('an apiserver that is away', () => {
     world.isDown = true;
     world.dropWatches();
     await world.clock.advance(5 * minute);
-    expect(world.node.explain().leaseFailure?.attempts).toBeGreaterThan(10);
+    expect(world.node.explain().leaseFailure?.attempt).toBeGreaterThan(10);
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }];
     const body = { status: { conditions } };
     world.nodes.patch({ name: nodeName }, { type: 'application/strategic-merge-patch+json', body, subresource: 'status' });
@@ -40,7 +40,7 @@ describe('an apiserver that is away', () => {
     world.isDown = true;
     while (world.node.explain().leaseFailure === undefined) await world.clock.advance(50);
     // the backoff has begun anew
-    expect(world.node.explain().leaseFailure).toMatchObject({ attempts: 1, retryInMs: 100 });
+    expect(world.node.explain().leaseFailure).toMatchObject({ attempt: 1, retryInMs: 100 });
     await world.node.stop();
   });
 
@@ -133,7 +133,7 @@ describe('conflicts', () => {
     await settle(40);
     const pair = ['PATCH nodes/status', 'GET nodes'];
     expect(world.takeCalls()).toEqual([...pair, ...pair, ...pair, ...pair, 'PATCH nodes/status']);
-    expect(world.node.explain().nodeFailure).toMatchObject({ errorClass: 'conflict', attempts: 1 });
+    expect(world.node.explain().nodeFailure).toMatchObject({ errorClass: 'conflict', attempt: 1 });
     await world.clock.advance(1000);
     expect(world.condition('Ready')).toMatchObject({ status: 'False' });
     await world.node.stop();

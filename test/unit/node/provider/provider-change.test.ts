@@ -112,7 +112,7 @@ describe('a createPod that failed halfway', () => {
       message,
       containerStatuses: [{ state: { waiting: { reason: 'ProviderCreateFailed', message } } }],
     });
-    expect(failureOf(world)).toMatchObject({ attempts: 2, message: 'disk quota' });
+    expect(failureOf(world)).toMatchObject({ attempt: 2, message: 'disk quota' });
     await world.clock.advance(25_000);
     expect(world.provider.took()).toEqual(['createPod half']);
     expect(world.condition('half', 'Ready')).toBe('True');

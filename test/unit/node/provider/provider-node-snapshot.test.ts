@@ -97,8 +97,8 @@ describe('the snapshot of a provider node', () => {
     await node.start();
     const uid = createPod();
     await until(() => node.explain(uid).worker?.failure !== undefined);
-    expect(node.explain(uid).failure).toMatchObject({ method: 'createPod', message: 'no room', attempts: 1 });
-    expect(node.explain(uid).worker?.failure).toMatchObject({ attempts: 1 });
+    expect(node.explain(uid).failure).toMatchObject({ method: 'createPod', message: 'no room', attempt: 1 });
+    expect(node.explain(uid).worker?.failure).toMatchObject({ attempt: 1 });
     const problem = {
       kind: 'create-pod',
       message: 'createPod() failed: no room',
@@ -150,7 +150,7 @@ describe('the snapshot of a provider node', () => {
     const names = { podUID: uid, podNamespace: 'default', podName: 'web' };
     expect(node.explain(uid)).toMatchObject({
       askedAt: expect.any(Number),
-      answerFailure: { message: 'cloud: 500', attempts: 1 },
+      answerFailure: { message: 'cloud: 500', attempt: 1 },
       problem: { ...names, kind: 'get-pod-status', message: 'getPodStatus() failed: cloud: 500' },
     });
     expect(node.snapshot()).toMatchObject({ podsWithoutStatus: [names], problems: [{ kind: 'get-pod-status' }] });

@@ -43,7 +43,7 @@ describe('a pod that ends', () => {
     world.provider.next('deletePod', 'web', ...Array.from({ length: 20 }, () => refuse));
     await world.delete('web', 60);
     await world.clock.advance(100_000);
-    expect(world.syncer.pods.find(uid)?.deleteFailure?.attempts).toBeGreaterThan(3);
+    expect(world.syncer.pods.find(uid)?.deleteFailure?.attempt).toBeGreaterThan(3);
     expect(world.statusManager.explain(uid).version).toBe(2);
   });
 

@@ -28,11 +28,18 @@ describe('a call of the provider that has failed', () => {
     expect(world.condition('web', 'Ready')).toBe('True');
   });
 
-  it('waits between nothing and as long as it may, by chance, and as the options say', async () => {
+  it('waits between 100 ms and as long as it may, by chance, and as the options say', async () => {
     await using world = new ProviderWorld({ backoffBaseMs: 4000, backoffMaxMs: 6000, random: () => 0.25 });
     world.provider.next('createPod', 'web', ...times(3, refuse));
     await world.create('web');
     expect((await callsWithin(world, 10_000)).map(([, ms]) => ms)).toEqual([0, 1000, 2500, 4000]);
+  });
+
+  it('is not made again without a pause, whatever the random numbers are', async () => {
+    await using world = new ProviderWorld({ ...defaults, random: () => 0 });
+    world.provider.next('createPod', 'web', ...times(1000, refuse));
+    await world.create('web');
+    expect((await callsWithin(world, 500)).map(([, ms]) => ms)).toEqual([0, 100, 200, 300, 400, 500]);
   });
 
   it('refuses waits that are none', () => {

@@ -65,7 +65,7 @@ describe('ApiServerPodSource, cut off', () => {
     const failedAt = test.clock.now();
     const error = test.interruptions.at(-1)?.error;
     // it was heard from in between
-    const first = { since: failedAt, attempts: 1 };
+    const first = { since: failedAt, attempt: 1 };
     expect(test.source.lastFailure()).toEqual({ error, at: failedAt, retryAt: failedAt + 15_000, ...first });
   });
 

@@ -151,9 +151,9 @@ describe('FileSource', () => {
       ['error: the path of manifests cannot be read'],
       undefined,
     ]);
-    const { error, at = 0, retryAt = 0, since = 0, attempts } = test.source.lastFailure() ?? {};
-    expect([error, retryAt - at, at - since]).toEqual([expect.any(Error), 20_000, 20_000 * (Number(attempts) - 1)]);
-    expect(attempts).toBeGreaterThan(2);
+    const { error, at = 0, retryAt = 0, since = 0, attempt } = test.source.lastFailure() ?? {};
+    expect([error, retryAt - at, at - since]).toEqual([expect.any(Error), 20_000, 20_000 * (Number(attempt) - 1)]);
+    expect(attempt).toBeGreaterThan(2);
     await rm(path);
     await writeFile(path, yamlOf('a'));
     await test.next(20_000);
@@ -242,11 +242,11 @@ describe('a manifest that cannot be used', () => {
     test.source.start(test.sent.send);
     await test.sent.reached(1);
     const first = test.source.lastFailure();
-    expect(first).toMatchObject({ error: { code: 'ERR_INVALID_MANIFEST' }, since: test.clock.now(), attempts: 1 });
+    expect(first).toMatchObject({ error: { code: 'ERR_INVALID_MANIFEST' }, since: test.clock.now(), attempt: 1 });
     expect(first?.retryAt).toBeGreaterThan(test.clock.now());
     expect(test.sent.names()).toEqual(['a-n1']);
     await test.next(20_000);
-    expect(test.source.lastFailure()).toMatchObject({ since: first?.since, attempts: 2, at: test.clock.now() });
+    expect(test.source.lastFailure()).toMatchObject({ since: first?.since, attempt: 2, at: test.clock.now() });
     await test.write('b.yaml', yamlOf('b'));
     await test.next(20_000);
     expect([test.source.lastFailure(), test.sent.latest().length]).toEqual([undefined, 2]);

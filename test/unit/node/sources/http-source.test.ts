@@ -127,7 +127,7 @@ describe('HttpSource', () => {
     expect([test.sent.names(), test.source.lastObservedAt()]).toEqual([['a-n1'], heardAt]);
     const failedAt = test.clock.now();
     const [at, retryAt, since] = [failedAt, failedAt + 20_000, failedAt - 120_000];
-    expect(test.source.lastFailure()).toEqual({ error: expect.any(Error), at, retryAt, since, attempts: 7 });
+    expect(test.source.lastFailure()).toEqual({ error: expect.any(Error), at, retryAt, since, attempt: 7 });
     expect(String(test.source.lastFailure()?.error)).not.toContain('secret');
     await test.next();
     expect(test.source.lastFailure()).toBeUndefined();

@@ -18,7 +18,7 @@ describe('what the pod workers say of a pod', () => {
     await world.fail('u1', new Error('no disk'));
     await world.fail('u1', new Error('no disk again'));
     expect(world.workers.explain('u1')).toMatchObject({
-      ...{ call: undefined, waiting: undefined, lastSyncAt: now, failure: { message: 'no disk again', attempts: 2, at: now } },
+      ...{ call: undefined, waiting: undefined, lastSyncAt: now, failure: { message: 'no disk again', attempt: 2, at: now } },
     });
     expect(world.workers.snapshot()).toEqual({ pods: 1, sync: 1, terminating: 0, terminated: 0, calls: 0, failing: 1 });
     await world.update('sync', pod('u1'));

@@ -29,7 +29,7 @@ const settledPod = (podUID: string): PodSnapshot => ({
   acknowledgedVersion: 1,
   changedAt: 0,
   unsentSince: undefined,
-  failures: 0,
+  attempt: 0,
   lastError: undefined,
   retryAt: undefined,
   isStatic: false,

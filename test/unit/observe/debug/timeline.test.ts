@@ -50,8 +50,8 @@ describe('the timeline of a pod', () => {
       { verb: 'get', result: 'ok' },
       { verb: 'patch', result: 'unavailable' },
     ]);
-    expect(timeline[4]).toMatchObject({ errorClass: 'unavailable', attempts: 1, retryInMs: (retryAt ?? 0) - h.clock.now() });
-    expect(row).toMatchObject({ sync: 'backing-off', failures: 1, acknowledgedVersion: 0 });
+    expect(timeline[4]).toMatchObject({ errorClass: 'unavailable', attempt: 1, retryInMs: (retryAt ?? 0) - h.clock.now() });
+    expect(row).toMatchObject({ sync: 'backing-off', attempt: 1, acknowledgedVersion: 0 });
   });
 
   it('shows a status that was refused, and the last one of a pod', async () => {

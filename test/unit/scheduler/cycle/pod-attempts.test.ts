@@ -22,6 +22,6 @@ describe('the attempts at pods', () => {
     expect(queue.counts()).toMatchObject({ inFlight: 0, backoff: 2 });
     expect(errors).toMatchObject([{ podNamespace: 'd', podName: 'a', podUID: 'a' }, { podUID: 'b' }]);
     const words = { kind: 'scheduling-failed', message: 'the pod could not be placed: broken' };
-    expect(lastAttempts.get('a')).toMatchObject({ since: 7, failures: 1, words });
+    expect(lastAttempts.get('a')).toMatchObject({ since: 7, attempt: 1, words });
   });
 });

@@ -18,7 +18,7 @@ describe('the last attempts', () => {
     expect(attempts.get('c')).toEqual({
       at: 1,
       since: 0,
-      failures: 2,
+      attempt: 2,
       words,
       fitsNowhere: false,
       diagnosis: undefined,

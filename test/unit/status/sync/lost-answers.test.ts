@@ -28,7 +28,7 @@ describe('a PATCH that landed without an answer', () => {
     expect(h.apiStatus(pod).message).toBe('b');
     expect(await h.set(pod, { message: 'a' })).toEqual(['get', 'patch']);
     expect(h.apiStatus(pod).message).toBe('a');
-    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', failures: 0 });
+    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', attempt: 0 });
   });
 
   it('is undone, too, when the answer was a refusal: a balancer may have sent the PATCH twice', async () => {

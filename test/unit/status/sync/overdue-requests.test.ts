@@ -44,7 +44,7 @@ describe('a request whose pod client ignores its signal', () => {
     await h.clock.advance(999);
     expect(failures).toEqual([]);
     await h.clock.advance(1);
-    expect(failures).toMatchObject([{ podUID: 'uid-0', errorClass: 'timeout', attempts: 1, retryInMs: 500 }]);
+    expect(failures).toMatchObject([{ podUID: 'uid-0', errorClass: 'timeout', attempt: 1, retryInMs: 500 }]);
     expect(h.manager.explain('uid-0')).toMatchObject({ phase: 'in-flight', lastError: { errorClass: 'timeout' } });
   });
 

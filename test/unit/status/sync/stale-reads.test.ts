@@ -138,7 +138,7 @@ describe('a silent pod source', () => {
     h.client.clearActions();
     const failures = h.record('syncError');
     for (let tick = 0; tick < 4; tick += 1) expect(await h.batch()).toEqual(['get']);
-    expect(h.manager.explain('uid-0')).toMatchObject({ phase: 'quarantined', failures: 1, lastError: { errorClass: 'invalid' } });
+    expect(h.manager.explain('uid-0')).toMatchObject({ phase: 'quarantined', attempt: 1, lastError: { errorClass: 'invalid' } });
     expect(failures).toEqual([]);
     h.rival(pod, { message: 'theirs' });
     expect(await h.batch()).toEqual(['get', 'patch']);

@@ -25,7 +25,7 @@ describe('a sync, its GET', () => {
     h.client.getPod = async (...args) => ({ ...(await getPod(...args)), status: 5 as never });
     const failures = h.record('syncError');
     expect(await h.set(pod, { message: 'm' })).toEqual(['get']);
-    expect(failures).toMatchObject([{ errorClass: 'broken-answer', attempts: 1 }]);
+    expect(failures).toMatchObject([{ errorClass: 'broken-answer', attempt: 1 }]);
     h.client.getPod = getPod;
     await h.clock.advance(500);
     expect(await h.calls()).toEqual(['get', 'patch']);
@@ -90,7 +90,7 @@ describe('a sync, its DELETE', () => {
     h.client.failNext('delete', { code: 409, times: 2 });
     end();
     expect((await h.calls()).filter((verb) => verb === 'delete')).toHaveLength(2);
-    expect(failures).toMatchObject([{ errorClass: 'conflict', attempts: 1, retryInMs: 500 }]);
+    expect(failures).toMatchObject([{ errorClass: 'conflict', attempt: 1, retryInMs: 500 }]);
     await h.clock.advance(500);
     expect((await h.calls()).at(-1)).toBe('delete');
     expect(() => h.api(pod)).toThrow(/not found/);

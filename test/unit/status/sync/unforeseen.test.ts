@@ -95,7 +95,7 @@ describe('a pod manager that throws', () => {
     await settle();
     h.podManager.getUIDTranslations = getUIDTranslations;
     expect(errors).toEqual(['a sync failed in an unforeseen way']);
-    expect(failures).toMatchObject([{ podUID: 'uid-1', errorClass: 'broken-answer', attempts: 1 }]);
+    expect(failures).toMatchObject([{ podUID: 'uid-1', errorClass: 'broken-answer', attempt: 1 }]);
     expect(h.manager.explain('uid-1')).toMatchObject({ phase: 'backing-off', version: 1 });
     await h.clock.advance(1000);
     expect(h.apiStatus(pod).message).toBe('m');

@@ -42,7 +42,7 @@ const comparisons: Readonly<Record<SortKey, Compare>> = {
   phase: (a, b) => compareTexts(a.phase ?? '', b.phase ?? ''),
   ready: (a, b) => Number(a.ready) - Number(b.ready),
   restarts: (a, b) => a.restarts - b.restarts,
-  sync: (a, b) => rankOf(a.sync) - rankOf(b.sync) || b.failures - a.failures,
+  sync: (a, b) => rankOf(a.sync) - rankOf(b.sync) || b.attempt - a.attempt,
   version: (a, b) => a.version - b.version,
   // the younger change first is what one expects of an age that ascends
   changed: (a, b) => b.changedAt - a.changedAt,

@@ -75,7 +75,7 @@ function syncedText({ version, patched, delayMs }: EntryOf<'synced'>): string {
   return `version ${version}: ${how}, ${duration(delayMs)} after it was set`;
 }
 
-function errorText({ message, attempts, retryInMs }: EntryOf<'error'>): string {
+function errorText({ message, attempt, retryInMs }: EntryOf<'error'>): string {
   const next = retryInMs === undefined ? 'not tried again by itself' : `next try in ${duration(retryInMs)}`;
-  return `${message} (attempt ${attempts}, ${next})`;
+  return `${message} (attempt ${attempt}, ${next})`;
 }

@@ -46,7 +46,7 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
       ))}
       {/* the reason of a failed request repeats what the problem says */}
       <p class={`notice status-reason tone-${lookOf(row)}`}>
-        <SyncPill row={row} /> <span>{problem && row.failures > 0 ? meaningOf(row.sync) : reason}</span>
+        <SyncPill row={row} /> <span>{problem && row.attempt > 0 ? meaningOf(row.sync) : reason}</span>
       </p>
       {scheduler === undefined ? null : <p class="scheduler-text">{scheduler}</p>}
       <Facts facts={factsOf(pod, now)} />
@@ -87,7 +87,7 @@ function Differs({ paths }: { readonly paths: readonly string[] }): VNode {
 }
 
 function factsOf({ row, retryAt = row.problem?.retryAt }: DebugPod, now: number): Fact[] {
-  const { phase, ready, restarts, failures, isDeleting, changedAt, problem, knownBy } = row;
+  const { phase, ready, restarts, attempt, isDeleting, changedAt, problem, knownBy } = row;
   const facts: Fact[] = [];
   if (problem?.since !== undefined) facts.push(['In trouble since', <When at={problem.since} now={now} />]);
   if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : <When at={retryAt} now={now} />]);
@@ -98,5 +98,5 @@ function factsOf({ row, retryAt = row.problem?.retryAt }: DebugPod, now: number)
   if (knownBy !== undefined) return [...facts, ['Without a status since', <When at={changedAt} now={now} />]];
   if (changedAt > 0) facts.push(['Changed', <When at={changedAt} now={now} />]);
   facts.push(['Version', versionOf(row)], ['Restarts', String(restarts)]);
-  return failures > 0 ? [...facts, ['Failures', `${failures} in a row`]] : facts;
+  return attempt > 0 ? [...facts, ['Failures', `${attempt} in a row`]] : facts;
 }

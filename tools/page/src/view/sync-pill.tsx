@@ -10,11 +10,11 @@ export function lookOf({ sync, problem }: Pick<DebugPodRow, 'sync' | 'problem'>)
 
 /** Where a status stands. The colour only repeats what the text and the sign before it say. */
 export function SyncPill({ row }: { readonly row: DebugPodRow }): VNode {
-  const { sync, failures } = row;
+  const { sync, attempt } = row;
   return (
     <span class={`pill tone-${lookOf(row)}`} title={meaningOf(sync)}>
       {sync}
-      {failures > 0 ? <b title="failures in a row"> ×{failures}</b> : null}
+      {attempt > 0 ? <b title="failures in a row"> ×{attempt}</b> : null}
     </span>
   );
 }
