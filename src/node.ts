@@ -74,11 +74,13 @@ export type {
   ProviderCall,
   ProviderTools,
 } from './node/provider/pod-provider.ts';
-export type { ProviderFailure } from './node/provider/provided-pod.ts';
+export type { PodMethod } from './node/provider/long-calls.ts';
+export type { ProviderCallReport, ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';
 export { ProviderNode } from './node/provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions, SharedOption } from './node/provider/provider-node-options.ts';
 export type {
+  PodCallReport,
   ProviderFailureReport,
   ProviderNodeSnapshot,
   ProviderNodeSnapshotOptions,

@@ -72,6 +72,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   updateType: 'the kind of the update that a worker got: `create`, `update`, `sync` or `kill`',
   problemKind: 'the kind of the problem: see [When something is wrong](../when-something-is-wrong.md)',
   failingForMs: 'how long it has failed, in milliseconds',
+  underWayMs: 'how long a call has been under way, in milliseconds',
   sinceSetMs: 'how long ago the status was set, in milliseconds',
   gracePeriodSeconds: 'how long the pod may take to end',
   podUIDs: 'the uids of pods whose calls have not settled',

@@ -10,7 +10,7 @@ import type {
   DebugSummary,
   DebugTimelineEntry,
 } from './debug-api.ts';
-import { noteText, plural, troubleWords } from './debug-notes.ts';
+import { noteText, plural, troubleWords, underWayText } from './debug-notes.ts';
 import { byPodName, compareTrouble, isTroubleAsked, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
 import { isoTime } from './told-lines.ts';
 
@@ -84,7 +84,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
     String(row.attempt),
     roundedDuration(at - row.changedAt),
     row.podUID,
-    row.problem === undefined ? '' : `! ${problemText(row.problem, at)}`,
+    troubleCell(row, at),
   ]);
   const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID', 'TROUBLE'];
   const shown =
@@ -92,6 +92,12 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
       ? ''
       : `\nshown      ${rows.length} of ${snapshot.pods.length} ${plural('pod', snapshot.pods.length)}`;
   return `${summaryText(snapshot.summary)}${shown}\n\n${columns([head, ...cells])}`;
+}
+
+/** A sign before each: trouble has `!`, and what goes on `~`. */
+function troubleCell({ problem, underWay }: DebugPodRow, now: number): string {
+  if (problem !== undefined) return `! ${problemText(problem, now)}`;
+  return underWay === undefined ? '' : `~ ${underWayText(underWay, now)}`;
 }
 
 /** ` (static, deleting)`: the tags that the page has beside a name. Empty for most pods. */
@@ -142,6 +148,7 @@ export function podPageText(pod: DebugPod): string {
     ['pod', `${row.namespace}/${row.name}${tagsText(row)}`],
     ['trouble', troubleText(row.problem, now)],
     ...otherProblems.map((problem) => ['trouble', troubleText(problem, now)] as const),
+    ...(row.underWay === undefined ? [] : ([['waits', `~ ${underWayText(row.underWay, now)}`]] as const)),
     ['uid', row.podUID],
     [
       'phase',

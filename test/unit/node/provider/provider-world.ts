@@ -33,6 +33,8 @@ export class ProviderWorld implements AsyncDisposable {
   readonly logged: string[] = [];
   /** The same, with their fields. */
   readonly lines: [object, string][] = [];
+  /** Those of the level info. */
+  readonly infos: [object, string][] = [];
   /** What a node hands to its provider. */
   readonly tools: ProviderTools;
   readonly #unwatch: () => void;
@@ -49,7 +51,8 @@ export class ProviderWorld implements AsyncDisposable {
       this.logged.push(message);
       this.lines.push([fields, message]);
     };
-    const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
+    const info = (fields: object, message: string): void => void this.infos.push([fields, message]);
+    const logger = { debug: () => {}, info, warn: log, error: log };
     const eventRecorder = {
       event: (pod: { metadata?: { name?: string } }, type: string, reason: string, message: string) =>
         void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),

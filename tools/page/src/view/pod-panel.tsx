@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { DebugPod } from '../../../../src/observe/debug/debug-api.ts';
+import { underWayText } from '../../../../src/observe/debug/debug-notes.ts';
 import { podAddress } from '../browser-stream.ts';
 import type { Model } from '../model/model.ts';
 import type { OpenPanelState } from '../model/open-panel.ts';
@@ -44,6 +45,7 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
       {(problem === undefined ? [] : [problem, ...otherProblems]).map((one) => (
         <Trouble key={`${one.kind} ${one.message}`} model={model} problem={one} />
       ))}
+      {row.underWay && <p class="notice tone-idle">{underWayText(row.underWay, now)}</p>}
       {/* the reason of a failed request repeats what the problem says */}
       <p class={`notice status-reason tone-${lookOf(row)}`}>
         <SyncPill row={row} /> <span>{problem && row.attempt > 0 ? meaningOf(row.sync) : reason}</span>
