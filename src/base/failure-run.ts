@@ -15,18 +15,38 @@ export interface Failing {
 /** So much of what a failure says is kept, in characters. */
 const longestKept = 1000;
 
+/** What is told when failures in a row are over: how many there were, and how long they lasted. */
+export interface EndedFailures {
+  readonly attempt: number;
+  readonly failingForMs: number;
+}
+
+/** What a log line says where something that has failed works again. `since`: when it failed first, in milliseconds since the epoch. */
+export function endedFailures({ attempt, since }: Pick<Failing, 'attempt' | 'since'>, now: number): EndedFailures {
+  return { attempt, failingForMs: Math.max(0, Math.round(now - since)) };
+}
+
 /** Counts how often one thing has failed in a row, and keeps since when and what the last failure said. */
 export class FailureRun {
   readonly #clock: Pick<SteadyClock, 'now' | 'elapsed'>;
   readonly #forgottenAfterMs: number;
+  readonly #recovered: ((ended: EndedFailures) => void) | undefined;
   #failing: Failing | undefined;
   /** When the last one came, or was said to go on, by `Clock.elapsed`. */
   #lastMs = 0;
 
-  /** `forgottenAfterMs`: how long after the last failure nobody knows any more whether it still fails. Default: without limit. */
-  constructor(clock: Pick<SteadyClock, 'now' | 'elapsed'>, forgottenAfterMs = Number.POSITIVE_INFINITY) {
+  /**
+   * `recovered`: told of the first success after failures. `forgottenAfterMs`: how long after the last failure nobody knows any more
+   * whether it still fails; default: without limit.
+   */
+  constructor(
+    clock: Pick<SteadyClock, 'now' | 'elapsed'>,
+    recovered?: (ended: EndedFailures) => void,
+    forgottenAfterMs = Number.POSITIVE_INFINITY,
+  ) {
     this.#clock = clock;
     this.#forgottenAfterMs = forgottenAfterMs;
+    this.#recovered = recovered;
   }
 
   /** Undefined while all is well, and once the last failure is forgotten. */
@@ -49,6 +69,8 @@ export class FailureRun {
   }
 
   succeeded(): void {
+    const failing = this.#failing;
     this.#failing = undefined;
+    if (failing !== undefined) this.#recovered?.(endedFailures(failing, this.#clock.now()));
   }
 }

@@ -1,6 +1,7 @@
 import type { WireNode, WirePod } from '../api/json/types.ts';
 import { podFields } from '../api/pod/pod-log-fields.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
+import { RecoveryLines } from '../base/logging/recovery-lines.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { Nominator } from './cache/nominator.ts';
 import { SchedulerCache } from './cache/scheduler-cache.ts';
@@ -67,6 +68,7 @@ export class Scheduler {
   readonly #metrics: SchedulerMetrics;
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
+  readonly #recoveries: RecoveryLines;
   readonly #reported: ReportedState;
   readonly #ownPod: (pod: WirePod) => WirePod;
   readonly #ownNode: (node: WireNode) => WireNode;
@@ -102,7 +104,9 @@ export class Scheduler {
       logger,
       canEvict,
     });
-    this.#writes = new StatusWrites({ client, clock, time, logger });
+    const recoveries = new RecoveryLines({ clock, logger });
+    this.#recoveries = recoveries;
+    this.#writes = new StatusWrites({ client, clock, time, logger, recoveries });
     this.#preemptions = new Preemptions(preemptor, clock, (podUID) => this.#queue.activate(podUID));
     const lastAttempts = this.#lastAttempts;
     const shared = {
@@ -114,6 +118,7 @@ export class Scheduler {
       queue: this.#queue,
       writes: this.#writes,
       metrics: this.#metrics,
+      recoveries,
       preemptions: this.#preemptions,
     };
     this.#attempts = new PodAttempts({
@@ -209,6 +214,7 @@ export class Scheduler {
       this.#attempts.bindings.abortAll('the scheduler was stopped');
       await this.#attempts.bindings.flush();
       await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
+      this.#recoveries.stop();
     });
   }
 
@@ -226,7 +232,10 @@ export class Scheduler {
    */
   setPod(pod: WirePod): void {
     this.#changes.setPod(this.#ownPod(pod));
-    if ((pod.spec?.nodeName ?? '') !== '' || hasEnded(pod)) this.#attempts.settled(pod.metadata?.uid ?? '');
+    const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
+    const nodeName = pod.spec?.nodeName ?? '';
+    if (nodeName !== '') this.#attempts.placed({ uid, namespace, name }, nodeName);
+    else if (hasEnded(pod)) this.#attempts.settled(uid);
   }
 
   /**

@@ -62,8 +62,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/metrics base/logging base/concurrency api/json api/patch api/pod status/conditions ' +
     'status/canonical status/events status/pods status/resize status/rules',
   'status/sync':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/problem api/json api/patch ' +
-    'api/pod client/transport client/resources status/conditions status/canonical status/events status/pods ' +
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run base/problem api/json ' +
+    'api/patch api/pod client/transport client/resources status/conditions status/canonical status/events status/pods ' +
     'status/rules status/status-cache',
   'status/status-manager-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
@@ -73,16 +73,16 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/events status/resize status/rules status/status-cache status/sync status/status-manager-options',
   'node/mirror':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency api/json api/pod client/transport client/resources',
+    'base/concurrency base/failure-run api/json api/pod client/transport client/resources',
   'node/node-object':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/problem base/text-beginning api/quantity api/json api/patch api/pod client/transport ' +
-    'client/resources client/events client/reflector',
+    'base/concurrency base/failure-run base/problem base/text-beginning api/quantity api/json api/patch api/pod ' +
+    'client/transport client/resources client/events client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/reflector',
   'node/pod-status':
-    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
+    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions status/canonical',
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/metrics base/random base/logging ' +
     'base/concurrency base/failure-run api/json api/pod client/events status/conditions',
@@ -93,8 +93,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'client/events node/sources',
   'node/workers':
-    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
-    'api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency base/failure-run ' +
+    'api/json api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources node/node-object node/config node/workers',
   'node/provider':
@@ -117,7 +117,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
-    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto ' + 'kubelet/runtime',
+    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto kubelet/runtime',
   'kubelet/images':
     'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
     'kubelet/runtime',
@@ -126,7 +126,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run api/quantity api/json api/pod ' +
     'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/pod node/workers ' + 'kubelet/runtime',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run api/pod node/workers ' +
+    'kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
@@ -168,7 +169,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/plugins/resources':
     'base/errors base/names base/options api/json client/transport scheduler/nodes scheduler/framework',
   'scheduler/plugins/spread':
-    'base/errors base/names base/options api/json api/selectors scheduler/nodes scheduler/framework ' + 'scheduler/plugins',
+    'base/errors base/names base/options api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/classic/plugins':
     'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
     'scheduler/plugins/spread',
@@ -187,12 +188,13 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/reports':
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
-    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency base/failure-run ' +
     'base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
     'scheduler/framework scheduler/reports',
   'scheduler/cycle':
-    'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod scheduler/nodes ' +
-    'scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports',
+    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
+    'scheduler/nodes scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue ' +
+    'scheduler/reports',
   'scheduler/scheduler-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/problem api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
@@ -201,7 +203,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
     'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
+    'base/logging base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
     'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':

@@ -97,7 +97,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.#clock = safeClock(options.clock ?? systemClock);
     this.#random = safeRandom(options.random ?? Math.random);
     this.#logger = loggerOption(options.logger);
-    this.#failures = new EventFailures(this.#clock);
+    this.#failures = new EventFailures(this.#clock, (ended) => this.#logger.info(ended, 'events are written again'));
     this.#sender = new EventSender({
       client: new ResourceClient(options.transport, resources.events),
       clock: this.#clock,
@@ -147,6 +147,7 @@ export class ApiEventRecorder implements EventRecorder {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
       if (!this.#failures.goesOn()) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
+      this.#failures.told();
       this.#logger.warn(
         { ...objectFields(involvedObject.kind, involvedObject), reason },
         'too many events wait to be written: one was dropped',
@@ -213,15 +214,16 @@ export class ApiEventRecorder implements EventRecorder {
     }
     this.#failures.failed(error);
     const askedMs = retryAfter(error);
-    if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
-    else if (tries === mostEventTries) this.#logger.warn(fields, 'an event could not be written, and is given up');
-    else {
+    if (askedMs !== undefined && tries < mostEventTries) {
       // the first wait is random, so that not every client comes at once after an outage
       const limits = { baseMs: eventRetryMs, capMs: eventRetryMs, random: this.#random };
       const retryInMs = Math.max(askedMs, tries === 1 ? backoffMs(1, limits) : eventRetryMs);
       this.#logger.debug({ ...fields, retryInMs }, 'an event could not be written, and is sent again');
       return retryInMs;
     }
+    this.#failures.told();
+    if (askedMs === undefined) this.#logger.warn(fields, 'an event was refused: it is not written');
+    else this.#logger.warn(fields, 'an event could not be written, and is given up');
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
-import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { type EndedFailures, type Failing, FailureRun } from '../../base/failure-run.ts';
 import { classifyApiError } from '../resources/error-class.ts';
 
 /** Events come seldom: where none was tried for so long after the last failure, nobody knows whether the next one fails. */
@@ -16,14 +16,25 @@ export interface FailedEvents extends Failing {
 export class EventFailures {
   readonly #run: FailureRun;
   #error: unknown;
+  /** The log has told of a failure, and none was taken since. */
+  #isTold = false;
 
-  constructor(clock: SteadyClock) {
-    this.#run = new FailureRun(clock, forgottenAfterMs);
+  /** `recovered`: told of the first event that is taken after failures of which the log has told. */
+  constructor(clock: SteadyClock, recovered?: (ended: EndedFailures) => void) {
+    const told = (ended: EndedFailures): void => {
+      if (this.#isTold) recovered?.(ended);
+    };
+    this.#run = new FailureRun(clock, told, forgottenAfterMs);
   }
 
   failed(error: unknown): FailedEvents {
     this.#error = error;
     return { ...this.#run.failed(error), error };
+  }
+
+  /** The log has told of the last failure. */
+  told(): void {
+    this.#isTold = true;
   }
 
   /** It fails still, and no try was made. False where it did not fail. */
@@ -35,6 +46,7 @@ export class EventFailures {
   succeeded(): void {
     this.#error = undefined;
     this.#run.succeeded();
+    this.#isTold = false;
   }
 
   /** Undefined where the last one was taken or is long ago, and before the first. */

@@ -67,12 +67,17 @@ export class ListWatch<T extends ApiObject> {
   readonly #options: ListWatchOptions<T>;
   /** Since the server was last heard from. A step that ends without an error, and brings nothing, is no end of an outage. */
   readonly #failures: FailureRun;
+  /** What the log has told of. A list ends no failures of watches: those that may list and not watch would be well after each list. */
+  readonly #told: FailureRun;
+  #isWatchFailing = false;
   #resourceVersion: string | undefined;
   #streamsRefusedAt: number | undefined;
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
+    const { path, clock, logger } = options;
+    this.#failures = new FailureRun(clock);
+    this.#told = new FailureRun(clock, (ended) => logger.info({ path, ...ended }, 'listing and watching work again'));
   }
 
   /** The last version that was reached. */
@@ -85,6 +90,7 @@ export class ListWatch<T extends ApiObject> {
     const { host, clock, logger, path } = this.#options;
     let step: ListWatchStep['step'] = 'fill';
     while (!signal.aborted) {
+      const performed = step;
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
       const { delayMs: retryInMs } = next;
@@ -92,6 +98,8 @@ export class ListWatch<T extends ApiObject> {
         logger.debug({ path, next: next.step, retryInMs }, 'a list or a watch has ended; the next request follows');
       } else {
         const failing = this.#failures.failed(next.error);
+        this.#told.failed(next.error);
+        this.#isWatchFailing = performed === 'watch';
         logger.warn({ err: next.error, path, attempt: failing.attempt, retryInMs }, 'listing or watching failed');
         host.interrupted(next.error, retryInMs, failing);
       }
@@ -100,8 +108,9 @@ export class ListWatch<T extends ApiObject> {
     }
   }
 
-  #heard(): void {
+  #heard(from: 'list' | 'watch'): void {
     this.#failures.succeeded();
+    if (from === 'watch') this.#told.succeeded();
     this.#options.host.observed();
   }
 
@@ -185,12 +194,13 @@ export class ListWatch<T extends ApiObject> {
       latest = answer.object;
       return latest;
     };
-    const onPage = (): void => this.#heard();
+    const onPage = (): void => this.#heard('list');
     const onRestart = (): void => failedKeys.clear();
     const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage, onRestart };
     const { objects, resourceVersion, isPaginated } = await listPages(client, request);
     if (signal.aborted) return;
     this.#deliver({ objects, resourceVersion, failedKeys, startedAt, isConsistent: plan.isConsistent(from) });
+    if (!this.#isWatchFailing) this.#told.succeeded();
     plan.listed({ from, isPaginated });
   }
 
@@ -231,7 +241,7 @@ export class ListWatch<T extends ApiObject> {
     const { client, selection, readEvent, idleTimeoutMs, watchTimeoutMs, random } = this.#options;
     const timeoutSeconds = Math.floor((watchTimeoutMs / 1000) * (1 + random()));
     const onEvent = (event: Parameters<typeof session.take>[0]): void => {
-      this.#heard();
+      this.#heard('watch');
       patience?.heard();
       session.take(event);
     };

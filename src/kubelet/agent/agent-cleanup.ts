@@ -32,7 +32,9 @@ export class AgentCleanup {
 
   constructor(options: AgentCleanupOptions) {
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
+    this.#failures = new FailureRun(options.clock, (ended) =>
+      options.logger.info(ended, 'what pods have left can be removed again'),
+    );
   }
 
   /** Why something that pods have left is still there; undefined while all is well. */

@@ -57,7 +57,7 @@ export class GarbageCollection {
     this.#options = options;
     const { settings, given, clock, logger } = agent;
     const { runtime } = given;
-    this.#failures = new FailureRun(clock);
+    this.#failures = new FailureRun(clock, (ended) => logger.info(ended, 'ended containers can be removed again'));
     this.containers = new ContainerCollector({ runtime, podLogsDirectory: settings.podLogsDirectory, clock, logger });
     this.#images = new ImageCollection({
       images: new ImageCollector({ runtime, clock }),

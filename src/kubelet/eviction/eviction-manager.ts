@@ -52,7 +52,9 @@ export class EvictionManager {
     this.#clock = options.clock;
     this.#thresholds = thresholdsOf(options.evictionHard);
     this.#pressure = new Pressure(options.transitionPeriodMs ?? 300_000);
-    this.#failures = new FailureRun(options.clock);
+    this.#failures = new FailureRun(options.clock, (ended) =>
+      options.logger.info(ended, 'what the node has left can be looked at again'),
+    );
   }
 
   /** Why the node could not be looked at; undefined while all is well. */

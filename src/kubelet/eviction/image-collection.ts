@@ -56,7 +56,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
 
   constructor(options: ImageCollectionOptions<Image>) {
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
+    this.#failures = new FailureRun(options.clock, (ended) => options.logger.info(ended, 'unused images can be removed again'));
   }
 
   /** Why unused images could not be removed; undefined while all is well. */

@@ -3,9 +3,10 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import { kernelText } from './machine.ts';
@@ -15,7 +16,7 @@ export interface NodeAddressesOptions {
   /** One address, one of each family, or `0.0.0.0` or `::` for a family. */
   readonly given: readonly string[];
   readonly network: NodeNetwork;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -30,9 +31,14 @@ export class NodeAddresses {
   #lookup: Promise<readonly string[]> | undefined;
   #found: readonly string[] | undefined;
   #told: string | undefined;
+  readonly #failures: FailureRun;
 
   constructor(options: NodeAddressesOptions) {
     this.#options = options;
+    const { nodeName: node, clock, logger } = options;
+    this.#failures = new FailureRun(clock, (ended) =>
+      logger.info({ node, ...ended }, 'the addresses of the node are in order again'),
+    );
     this.#given = options.given.map(shortForm);
     this.#prefersIPv4 = isIPv4(this.#given[0] ?? '0.0.0.0');
   }
@@ -53,6 +59,7 @@ export class NodeAddresses {
       if (isGiven) for (const address of this.#given) requireUsable(address, ofMachine);
       else this.#found = await this.#find(ofMachine, signal);
       this.#told = undefined;
+      this.#failures.succeeded();
     } catch (error) {
       if (!signal.aborted) this.#tell(error);
     }
@@ -60,6 +67,7 @@ export class NodeAddresses {
 
   #tell(err: unknown): void {
     const message = errorText(err);
+    this.#failures.failed(err);
     if (message === this.#told) return;
     this.#told = message;
     const { nodeName, logger } = this.#options;

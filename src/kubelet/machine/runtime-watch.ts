@@ -50,8 +50,11 @@ export class RuntimeWatch {
 
   constructor(options: RuntimeWatchOptions) {
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
-    this.#networkFailures = new FailureRun(options.clock);
+    const { clock, logger } = options;
+    this.#failures = new FailureRun(clock, (ended) => logger.info(ended, 'the container runtime is ready again'));
+    this.#networkFailures = new FailureRun(clock, (ended) =>
+      logger.info(ended, 'the network of the container runtime is ready again'),
+    );
     this.#askedAt = options.clock.now();
   }
 

@@ -1,5 +1,6 @@
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ContainerRuntime, isRuntimeError, type RuntimeEvent } from '../runtime/container-runtime.ts';
@@ -7,7 +8,7 @@ import type { LifecycleMetrics } from './pod-lifecycle-options.ts';
 
 export interface EventReaderOptions {
   readonly runtime: Pick<ContainerRuntime, 'events'>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: LifecycleMetrics;
   /** Ends the reading. */
@@ -23,10 +24,13 @@ const reconnectMs = 1000;
 export class EventReader {
   readonly #options: EventReaderOptions;
   #isConnected = false;
-  #isFailing = false;
+  readonly #failures: FailureRun;
 
   constructor(options: EventReaderOptions) {
     this.#options = options;
+    this.#failures = new FailureRun(options.clock, (ended) =>
+      options.logger.info(ended, 'the events of the container runtime come again'),
+    );
   }
 
   /** False while no events come: the runtime is away, or sends none at all. */
@@ -47,9 +51,8 @@ export class EventReader {
         return;
       }
       metrics.disconnected();
-      if (!this.#isFailing)
+      if (this.#failures.failed(error).attempt === 1)
         logger.warn({ err: error }, 'the events of the container runtime have ended, and are asked for again');
-      this.#isFailing = true;
       await sleep(clock, reconnectMs, signal);
     }
   }
@@ -59,12 +62,12 @@ export class EventReader {
     const warn = (err: unknown): void => logger.warn({ err }, 'an event of the container runtime could not be read');
     const events = runtime.events(signal)[Symbol.asyncIterator]();
     this.#isConnected = true;
-    if (this.#isFailing) turned();
+    if (this.#failures.failing !== undefined) turned();
     try {
       for (;;) {
         const { done, value } = await untilAborted(events.next(), signal);
         if (done === true) return;
-        this.#isFailing = false;
+        this.#failures.succeeded();
         callGuarded(() => hear(value), warn);
       }
     } finally {

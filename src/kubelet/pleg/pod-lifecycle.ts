@@ -5,6 +5,7 @@ import { LinkedAbort, settledAtOnce, untilAborted } from '../../base/concurrency
 import { RunState } from '../../base/concurrency/run-state.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { durationText } from '../../node/workers/restart-backoff.ts';
 import { isRuntimeError, RuntimeError, type RuntimeEvent } from '../runtime/container-runtime.ts';
@@ -45,7 +46,7 @@ export class PodLifecycle {
   readonly #stopped = new AbortController();
   readonly #failing = new Set<string>();
   #listsToHurry = listsAfterLostEvents;
-  #isListFailing = false;
+  readonly #listFailures: FailureRun;
   #runs: Promise<unknown> = Promise.resolve();
 
   constructor(options: PodLifecycleOptions) {
@@ -56,6 +57,7 @@ export class PodLifecycle {
     this.#reader = new PodReader(options);
     this.#list = new SharedRead(this.#times, (began) => this.#relist(began));
     this.#wait = new WakeableWait({ clock, logger });
+    this.#listFailures = new FailureRun(clock, (ended) => logger.info(ended, 'the container runtime is listed again'));
     this.#metrics = new LifecycleMetrics(metrics, clock);
     this.#events = new EventReader({
       runtime,
@@ -153,20 +155,19 @@ export class PodLifecycle {
   }
 
   #periodMs(): number {
-    const isQuiet = this.#events.isConnected && !this.#isListFailing && this.#listsToHurry === 0;
+    const isQuiet = this.#events.isConnected && this.#listFailures.failing === undefined && this.#listsToHurry === 0;
     return isQuiet ? eventedRelistPeriodMs : relistPeriodMs;
   }
 
   #listed(): void {
-    if (this.#isListFailing) this.#options.logger.info({}, 'the container runtime is listed again');
-    this.#isListFailing = false;
+    this.#listFailures.succeeded();
   }
 
   #listFailed(err: unknown): void {
-    if (!this.#isListFailing && !this.#stopped.signal.aborted) {
-      this.#options.logger.warn({ err }, 'the container runtime could not be listed, and is listed again soon');
-    }
-    this.#isListFailing = true;
+    if (this.#stopped.signal.aborted) return;
+    const { attempt } = this.#listFailures.failed(err);
+    if (attempt > 1) return;
+    this.#options.logger.warn({ err }, 'the container runtime could not be listed, and is listed again soon');
   }
 
   /** Lists the runtime, and reads the pods that have changed. A pod that cannot be read is read again at the next list. */

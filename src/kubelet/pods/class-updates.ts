@@ -27,7 +27,9 @@ export class ClassUpdates {
 
   constructor(options: ClassUpdatesOptions) {
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
+    this.#failures = new FailureRun(options.clock, (ended) =>
+      options.logger.info(ended, 'the groups of the classes of pods are up to date again'),
+    );
   }
 
   /** Why the groups are not up to date; undefined while all is well. */

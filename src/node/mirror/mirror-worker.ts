@@ -4,7 +4,9 @@ import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { classOf, readApiFailure } from '../../client/resources/error-class.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 import { MirrorRecord, mirrorFields } from './mirror-record.ts';
@@ -29,6 +31,7 @@ const noNodeRetryMs = 1000;
 interface Entry {
   readonly record: MirrorRecord;
   readonly limiter: RateLimiter;
+  readonly failures: FailureRun;
 }
 
 /**
@@ -39,6 +42,7 @@ export class MirrorWorker {
   readonly #options: ResolvedReconcilerOptions;
   readonly #agent: AgentAnswers;
   readonly #requests: MirrorRequests;
+  readonly #recoveries: RecoveryLines;
   readonly #entries = new Map<string, Entry>();
   readonly #ready = new FifoSet<string>();
   readonly #retries: KeyedTimers<string>;
@@ -53,6 +57,7 @@ export class MirrorWorker {
     this.#options = options;
     this.#agent = new AgentAnswers(options);
     this.#requests = new MirrorRequests(options);
+    this.#recoveries = new RecoveryLines(options);
     this.#retries = new KeyedTimers(options.clock);
     this.#verifications = new KeyedTimers(options.clock);
     this.#slots = options.concurrency;
@@ -103,6 +108,7 @@ export class MirrorWorker {
     this.#ready.clear();
     this.#waiting.clear();
     this.#requests.abort();
+    this.#recoveries.stop();
     const { clock } = this.#options;
     if (!(await settlesWithin(Promise.all(this.#underWay), { clock, timeoutMs: stopWaitsMs }))) {
       this.#options.logger.warn({ calls: this.#underWay.size }, 'stopped before every call of the mirror pod client had settled');
@@ -112,12 +118,17 @@ export class MirrorWorker {
   #entry(fullName: string): Entry {
     let entry = this.#entries.get(fullName);
     if (entry === undefined) {
-      const { clock, random } = this.#options;
+      const { clock, random, logger } = this.#options;
       const limiter = new RateLimiter(fightLimits, clock, () => {
         this.#look(fullName);
         this.#pump();
       });
-      entry = { record: new MirrorRecord({ ...backoffLimits, random }), limiter };
+      const record = new MirrorRecord({ ...backoffLimits, random });
+      const failures = new FailureRun(clock, (ended) => {
+        if (this.#recoveries.take())
+          logger.info({ ...mirrorFields(fullName, record), ...ended }, 'a mirror pod is kept in step again');
+      });
+      entry = { record, limiter, failures };
       this.#entries.set(fullName, entry);
     }
     return entry;
@@ -226,7 +237,10 @@ export class MirrorWorker {
       this.#options.logger.info({}, 'the mirror pod client has no apiserver: no mirror pods are kept');
       this.#running = false;
     } else {
-      if (outcome.kind === 'done') record.succeed();
+      if (outcome.kind === 'done') {
+        record.succeed();
+        this.#entries.get(fullName)?.failures.succeeded();
+      }
       this.#releaseThoseWaitingForServer(record);
     }
   }
@@ -242,6 +256,7 @@ export class MirrorWorker {
       this.#look(fullName);
       this.#pump();
     });
+    this.#entries.get(fullName)?.failures.failed(error);
     const fields = mirrorFields(fullName, record);
     const failed = { err: error, errorClass, ...fields, verb, attempt, retryInMs };
     logger.warn(failed, 'a mirror pod could not be kept in step');

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
@@ -83,7 +83,8 @@ export interface MirrorPodReconcilerOptions {
   readonly metrics?: MetricsSink;
 }
 
-export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'metrics' | 'logger'>> & {
+export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'metrics' | 'logger' | 'clock'>> & {
+  readonly clock: SteadyClock;
   readonly metrics: Metrics;
   readonly logger: Logger;
 };

@@ -9,6 +9,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import { type EndedFailures, endedFailures } from '../../base/failure-run.ts';
 import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
@@ -51,6 +52,11 @@ interface NodeFailureFields extends ProblemFields {
   readonly errorClass: ErrorClass;
   readonly node: string;
   readonly retryInMs: number;
+}
+
+/** The fields of a line about a step that succeeds again. */
+interface RecoveredNodeFields extends EndedFailures {
+  readonly node: string;
 }
 
 /**
@@ -122,18 +128,23 @@ export class NodeObject {
         tell({ err, errorClass, node: nodeName, ...problem, retryInMs });
       };
     };
+    const well = (tell: (fields: RecoveredNodeFields) => void): ((failure: StepFailure) => void) => {
+      return (failure) => tell({ node: nodeName, ...endedFailures(failure, clock.now()) });
+    };
     this.#loops = {
       node: new SteadyLoop({
         ...checked,
         periodMs: () => statusUpdateFrequencyMs,
         step: () => this.#stepOfNode(),
         failed: told(nodeChecks, (fields) => logger.warn(fields, 'the node could not be kept in step')),
+        recovered: well((fields) => logger.info(fields, 'the node is kept in step again')),
       }),
       lease: new SteadyLoop({
         ...checked,
         periodMs: () => this.#lease.nextRenewalMs(),
         step: () => this.#lease.step(),
         failed: told(leaseRenewals, (fields) => logger.warn(fields, 'the Lease of the node could not be renewed')),
+        recovered: well((fields) => logger.info(fields, 'the Lease of the node is renewed again')),
       }),
     };
     this.#watch = watchNode(checked, this.#known, {

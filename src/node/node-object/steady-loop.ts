@@ -25,6 +25,8 @@ export interface SteadyLoopOptions {
   readonly periodMs: () => number;
   readonly step: () => Promise<void>;
   readonly failed: (failure: StepFailure) => void;
+  /** Told of the first step that succeeds after one that `failed` was told of, with the last failure. Default: nobody is. */
+  readonly recovered?: (failure: StepFailure) => void;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly clock: Clock;
@@ -78,14 +80,20 @@ export class SteadyLoop {
     while (!this.#isStopped) {
       try {
         await step();
-        this.#failure = undefined;
-        this.#backoff.reset();
+        this.#succeed();
         waitMs = periodMs() * (1 + jitter * random());
       } catch (error) {
         waitMs = this.#fail(error);
       }
       await this.#wait.wait(waitMs);
     }
+  }
+
+  #succeed(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    this.#backoff.reset();
+    if (failure !== undefined && !this.#isStopped) this.#options.recovered?.(failure);
   }
 
   #fail(error: unknown): number {

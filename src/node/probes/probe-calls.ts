@@ -7,8 +7,9 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { type WaitLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import type { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
-import { FailureRun } from '../../base/failure-run.ts';
+import { type EndedFailures, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { longestTimerMs } from '../../base/options.ts';
@@ -31,6 +32,8 @@ export interface ProbeCallsOptions {
   readonly metrics: Metrics;
   /** Lets each pod run one command at a time that its variables have made large. */
   readonly largeCommands: OneAtATime;
+  /** Of all probes: how many lines there may be of those that succeed again. */
+  readonly recoveries: RecoveryLines;
 }
 
 /**
@@ -47,12 +50,14 @@ export class ProbeCalls {
   readonly #failures: FailureRun;
   /** How many of them are those of the container that runs now. */
   #ofContainer = { containerID: '', failures: 0 };
+  /** The log has told of the failures in a row. */
+  #isTold = false;
   #lastAt = 0;
 
   constructor(definition: ProbeDefinition, options: ProbeCallsOptions, namesakes: Namesakes) {
     this.#definition = definition;
     this.#options = options;
-    this.#failures = new FailureRun(options.clock);
+    this.#failures = new FailureRun(options.clock, (ended) => this.#recovered(ended));
     this.#metrics = new ProbeMetrics(options, namesakes, definition);
   }
 
@@ -160,11 +165,21 @@ export class ProbeCalls {
     const { message, attempt } = this.#failures.failed(error ?? output ?? '');
     this.#ofContainer.failures += 1;
     // a probe that could not be made has a line of its own
+    if (said === undefined) this.#isTold = true;
     if (said === undefined || this.#ofContainer.failures !== settings.failureThreshold) return;
+    this.#isTold = true;
     logger.warn(
       { ...probeFields(this.#definition), attempt, reason: message },
       'a probe of a container has failed as often as its threshold says',
     );
+  }
+
+  #recovered(ended: EndedFailures): void {
+    const wasTold = this.#isTold;
+    this.#isTold = false;
+    const { recoveries, logger } = this.#options;
+    if (wasTold && recoveries.take())
+      logger.info({ ...probeFields(this.#definition), ...ended }, 'a probe of a container succeeds again');
   }
 
   #judge({ result, output, error }: ProbeOutcome): 'Success' | 'Failure' | undefined {

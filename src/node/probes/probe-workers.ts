@@ -3,6 +3,7 @@ import { type Container, isRestartableInitContainer } from '../../api/pod/pod-co
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { ProbeCalls } from './probe-calls.ts';
 import type { ResolvedProbeManagerOptions } from './probe-manager-options.ts';
 import {
@@ -29,6 +30,7 @@ export class ProbeWorkers {
   readonly #publish: (definition: ProbeDefinition, containerID: string, result: ProbeResult) => void;
   readonly #namesakes = new Namesakes();
   readonly #largeCommands = new OneAtATime();
+  readonly #recoveries: RecoveryLines;
   readonly #entries = new Map<string, Map<string, Entry>>();
   /** The calls of workers that are over. */
   readonly #leftovers = new Set<Promise<void>>();
@@ -40,6 +42,7 @@ export class ProbeWorkers {
     publish: (definition: ProbeDefinition, containerID: string, result: ProbeResult) => void,
   ) {
     this.#options = options;
+    this.#recoveries = new RecoveryLines(options);
     this.#results = results;
     this.#publish = publish;
   }
@@ -81,8 +84,9 @@ export class ProbeWorkers {
     }
   }
 
-  /** Resolves when no call is under way. Nothing may be started meanwhile. */
+  /** Resolves when no call is under way, and no timer is left. Nothing may be started meanwhile. */
   async settled(): Promise<void> {
+    this.#recoveries.stop();
     await Promise.all(this.#leftovers);
   }
 
@@ -90,7 +94,8 @@ export class ProbeWorkers {
     const { statusManager, clock, random, logger, agentStart } = this.#options;
     const { container, type } = definition;
     const key = keyOf(container.name, type);
-    const calls = new ProbeCalls(definition, { ...this.#options, largeCommands: this.#largeCommands }, this.#namesakes);
+    const shared = { largeCommands: this.#largeCommands, recoveries: this.#recoveries };
+    const calls = new ProbeCalls(definition, { ...this.#options, ...shared }, this.#namesakes);
     const podStatus = (): PodStatus | undefined =>
       callGuarded(
         () => statusManager.getPodStatus(podUID),

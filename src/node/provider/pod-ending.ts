@@ -1,8 +1,10 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { problemFields } from '../../base/problem.ts';
 import type { BackoffError } from '../workers/backoff-error.ts';
 import type { PodNotices } from './pod-notices.ts';
@@ -19,6 +21,7 @@ export interface PodEndingOptions {
   readonly calls: ProviderCalls;
   readonly notices: PodNotices;
   readonly retries: ProviderRetries;
+  readonly recoveries: RecoveryLines;
   /** How often a provider that tells nothing is asked. */
   readonly pollMs: number;
   readonly clock: SteadyClock;
@@ -71,7 +74,7 @@ export class PodEnding {
           deletion?.abort();
           deletion = undefined;
         }
-        if (deletion?.outcome() === 'done') record.deleteFailure = undefined;
+        if (deletion?.outcome() === 'done') this.#noteDeleted(record);
         const step = nextStep({
           hasEnded: 'answer' in asked && isOver(record.pod, asked.answer),
           isToFree: request.releases && asked.answer !== undefined,
@@ -140,8 +143,22 @@ export class PodEnding {
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
     if (record.change === undefined) record.isUncertain = false;
     if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
-    if (answer === undefined) record.noteGone();
+    if (answer === undefined) {
+      this.#noteDeleted(record);
+      record.noteGone();
+    }
     return answer ?? deletion?.last();
+  }
+
+  /** The provider has deleted the pod, or has nothing of it any more. */
+  #noteDeleted(record: ProvidedPod): void {
+    const { recoveries, logger, clock } = this.#options;
+    const { deleteFailure: failed, pod } = record;
+    record.deleteFailure = undefined;
+    if (failed === undefined || !recoveries.take()) return;
+    const ended = endedFailures(failed, clock.now());
+    const fields = { ...podFields(pod.metadata), method: 'deletePod', ...ended };
+    logger.info(fields, 'the provider has deleted a pod that it failed to delete before');
   }
 
   #late({ pod }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {

@@ -4,8 +4,10 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -36,6 +38,7 @@ export interface ProviderCallsOptions {
   readonly logger: Logger;
   readonly metrics: ProviderMetrics;
   readonly retries: ProviderRetries;
+  readonly recoveries: RecoveryLines;
   /** The longest wait after questions that have failed. */
   readonly mostAskMs: number;
 }
@@ -138,7 +141,7 @@ export class ProviderCalls {
         record.given = pod;
         record.isHeld = true;
         record.isDeleted = false;
-        record.failure = undefined;
+        this.#noteSuccess(record, change, pod);
       },
       (error: unknown) => this.#noteFailure(record, change, pod, error, signal.aborted),
     );
@@ -291,6 +294,15 @@ export class ProviderCalls {
     return await metrics.call(method, call.signal, async () =>
       (provider[method] as ((pod: NodePod, call: Call) => unknown) | undefined)?.call(provider, nodePod(pod), call),
     );
+  }
+
+  #noteSuccess(record: ProvidedPod, { method, late, since }: ProviderChange, pod: Pod): void {
+    const { recoveries, logger, clock } = this.#options;
+    const failed = record.failure ?? (late === undefined ? undefined : { attempt: 1, since });
+    record.failure = undefined;
+    if (failed === undefined || !recoveries.take()) return;
+    const ended = endedFailures(failed, clock.now());
+    logger.info({ ...podFields(pod.metadata), method, ...ended }, 'the provider has done what it failed at before');
   }
 
   #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {

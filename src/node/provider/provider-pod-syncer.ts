@@ -1,6 +1,7 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -60,6 +61,7 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly pods: ProvidedPods;
   readonly #notices: PodNotices;
   readonly #calls: ProviderCalls;
+  readonly #recoveries: RecoveryLines;
   readonly #metrics: ProviderMetrics;
   readonly #statuses: ToldStatuses;
   readonly #sync: ProvidedPodSync;
@@ -77,20 +79,23 @@ export class ProviderPodSyncer implements PodSyncer {
     const metrics = new ProviderMetrics(resolved);
     const statuses = new ToldStatuses({ statusManager, hostIPs, clock, metrics });
     const retries = new ProviderRetries(resolved);
+    const recoveries = new RecoveryLines({ clock, logger });
     const calls = new ProviderCalls({
       ...resolved,
       notices,
       metrics,
       factsOf: (record) => statuses.facts(record),
       retries,
+      recoveries,
       mostAskMs: pollMs.settled ?? defaultPollMs,
     });
     this.#notices = notices;
     this.#metrics = metrics;
     this.#statuses = statuses;
     this.#calls = calls;
+    this.#recoveries = recoveries;
     this.#sync = new ProvidedPodSync({ pods, calls, notices, retries, statuses, pollMs, missingAfterMs, clock, logger });
-    this.#ending = new PodEnding({ calls, notices, retries, pollMs: pollMs.soon, clock, logger });
+    this.#ending = new PodEnding({ calls, notices, retries, recoveries, pollMs: pollMs.soon, clock, logger });
     const released = (pod: Pod): void => void (this.#isStopped || statuses.tellTerminated(pod));
     this.#releases = new PodReleases({ pods, ending: this.#ending, released, retries, clock, logger });
   }
@@ -124,6 +129,7 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#releases.stop();
     this.#notices.stop();
     this.#calls.stop();
+    this.#recoveries.stop();
   }
 
   /** The same as `stop()`, for `await using`. */

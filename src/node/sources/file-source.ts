@@ -89,8 +89,10 @@ export class FileSource implements PodSource {
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#checkPeriodMs = numberOption('checkPeriodMs', checkPeriodMs, 1, longestTimerMs);
     this.#clock = safeClock(clock);
-    this.#failures = new FailureRun(this.#clock);
     this.#logger = loggerOption(logger);
+    this.#failures = new FailureRun(this.#clock, (ended) =>
+      this.#logger.info({ path: this.#path, ...ended }, 'the manifests of the path can be read again'),
+    );
     this.#files = new ManifestFiles({
       path: this.#path,
       nodeName: nodeNameOption(options.nodeName),

@@ -70,7 +70,10 @@ export class HttpSource implements PodSource {
   constructor(options: HttpSourceOptions) {
     this.#options = checkedHttpSourceOptions(options);
     this.#source = options.url;
-    this.#failures = new FailureRun(this.#options.clock);
+    const { url, clock, logger } = this.#options;
+    this.#failures = new FailureRun(clock, (ended) =>
+      logger.info({ url: requestLabel(url), ...ended }, 'the pods of the URL can be read again'),
+    );
     this.#client = new DocumentClient(this.#options.clock);
   }
 
@@ -131,7 +134,6 @@ export class HttpSource implements PodSource {
       if (pods !== undefined) send(pods);
       if (answer.status === 200 && answer.body.length === 0)
         throw new Error('the answer is empty: it says that there are no pods');
-      if (this.#failures.failing !== undefined) logger.info({ url: requestLabel(url) }, 'the pods of the URL can be read again');
       this.#failures.succeeded();
       this.#lastFailure = undefined;
     } catch (error) {

@@ -3,7 +3,9 @@
 import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
 import { earliestBackoffEnd, isOnlyWaiting } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
@@ -25,6 +27,7 @@ interface Call extends CallUnderWay {
 export class PodLanes {
   readonly #options: ResolvedWorkersOptions;
   readonly #records: PodRecords;
+  readonly #recoveries: RecoveryLines;
   readonly #calls = new Map<PodRecord, Call>();
   #isStopped = false;
   #noteIdle: (() => void) | undefined;
@@ -32,6 +35,7 @@ export class PodLanes {
   constructor(options: ResolvedWorkersOptions, records: PodRecords) {
     this.#options = options;
     this.#records = records;
+    this.#recoveries = new RecoveryLines(options);
   }
 
   /**
@@ -72,6 +76,7 @@ export class PodLanes {
   /** Asks every call under way to end soon, and makes no more. Resolves once all have settled. */
   stop(): Promise<void> {
     this.#isStopped = true;
+    this.#recoveries.stop();
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const { controller } of this.#calls.values()) controller.abort();
     if (this.#calls.size === 0) resolve();
@@ -165,13 +170,23 @@ export class PodLanes {
       this.#enqueue(record, retryInMs);
       return;
     }
-    record.failure = undefined;
+    this.#succeed(record, work);
     const { isPhaseTransition, isOver, completed } = this.#records.succeed(record, work, outcome.isTerminal);
     if (isOver) this.completeOver(uid, completed);
     else {
       this.#enqueue(record, isPhaseTransition ? 0 : resyncDelayMs(this.#options));
       this.complete(uid, completed);
     }
+  }
+
+  #succeed(record: PodRecord, { state }: Work): void {
+    const { clock, logger } = this.#options;
+    const { failure, isFailureTold } = record;
+    record.failure = undefined;
+    record.isFailureTold = false;
+    if (failure === undefined || !isFailureTold || !this.#recoveries.take()) return;
+    const ended = endedFailures(failure, clock.now());
+    logger.info({ ...podFields(record), state, ...ended }, 'a pod is synced again');
   }
 
   #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }, retryInMs: number): void {
@@ -185,7 +200,10 @@ export class PodLanes {
     const told = { ...fields, attempt, failingForMs: at - since, retryInMs: Math.round(retryInMs) };
     // whoever waits for the end of a backoff has told of the failure before it
     if (isOnlyWaiting(error)) logger.debug(told, 'a pod waits for the end of a backoff and will be synced again');
-    else logger.warn(told, 'a pod was not synced and will be synced again');
+    else {
+      record.isFailureTold = true;
+      logger.warn(told, 'a pod was not synced and will be synced again');
+    }
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */

@@ -71,6 +71,8 @@ export class PodRecord {
   lastSyncAt = 0;
   /** Why the last call failed; undefined where it did not. */
   failure: WorkerFailure | undefined;
+  /** The log has told of the failures in a row. */
+  isFailureTold = false;
   podStatusFn: PodStatusFn | undefined;
   /** To be called once the pod is terminated. */
   completed: (() => void)[] | undefined;

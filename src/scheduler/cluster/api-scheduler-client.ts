@@ -53,7 +53,7 @@ export class ApiSchedulerClient implements SchedulerClient {
     this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#eventFailures = new EventFailures(clock);
+    this.#eventFailures = new EventFailures(clock, (ended) => logger.info(ended, 'events are written again'));
     this.#events = eventWriter({ transport: ofEvents, identity, clock, logger, failures: this.#eventFailures });
     this.#mayWrite = mayWrite;
   }

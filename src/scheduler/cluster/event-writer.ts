@@ -58,6 +58,7 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       const isNoFailure = errorClass === 'aborted' || isOfGoneNamespace(err);
       const attempt = isNoFailure ? 1 : failures.failed(err).attempt;
       const fields = { err, errorClass, ...podFields(pod.metadata), reason, attempt };
+      if (!isNoFailure) failures.told();
       // who may not write events may write none of very many
       logger[isNoFailure || attempt > 1 ? 'debug' : 'warn'](fields, 'an event could not be written');
       return undefined;

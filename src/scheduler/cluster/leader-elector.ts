@@ -2,6 +2,7 @@
 import type { WireLease } from '../../api/json/types.ts';
 import { type CancelTimer, sleep } from '../../base/clock.ts';
 import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
@@ -219,6 +220,8 @@ class LeaseFailures {
   #last: LastFailure | undefined;
   #sinceMs: number | undefined;
   #toldMs: number | undefined;
+  /** The log has told of one of those that failed in a row at the level of errors. */
+  #isTold = false;
   /** From the first failure to the last one, and how many there are. */
   #lastedMs = 0;
   #attempt = 0;
@@ -257,11 +260,18 @@ class LeaseFailures {
       return;
     }
     this.#toldMs = elapsedMs;
+    this.#isTold = true;
     logger.error(fields, 'the Lease of the leader can be neither taken nor renewed: without it this process does nothing');
   }
 
   /** A try has not failed. */
   end(): void {
+    const { clock, logger, namespace, name, identity } = this.#options;
+    if (this.#isTold && this.#sinceMs !== undefined) {
+      const ended = endedFailures({ attempt: this.#attempt, since: this.#sinceMs }, clock.elapsed());
+      logger.info({ namespace, name, identity, ...ended }, 'the Lease of the leader can be taken and renewed again');
+    }
+    this.#isTold = false;
     this.#last = undefined;
     this.#sinceMs = undefined;
     this.#attempt = 0;

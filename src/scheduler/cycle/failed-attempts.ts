@@ -54,12 +54,15 @@ export class FailedAttempts {
   add({ podInfo, framework, startedAt }: Attempt, { error, nodeName, made }: Failure): void {
     const { queue, nominator, client, writes, lastAttempts, metrics, time } = this.#options;
     const { uid } = podInfo;
-    const isRejected = error instanceof FitError || error instanceof NoNodesError;
+    const isRejected = isRejection(error);
     metrics.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
     const latest = queue.giveBack(uid, rejectorsOf(error));
     // without one it is gone, or has a node
     if (latest === undefined) lastAttempts.delete(uid);
-    else lastAttempts.set(uid, { at: time.time(), words: wordsOfAttempt(error, nodeName), ...madeOf(error, made) });
+    else {
+      const words = wordsOfAttempt(error, nodeName);
+      lastAttempts.set(uid, { at: time.time(), words, isTold: isFault(error), ...madeOf(error, made) });
+    }
     this.#log(podInfo, error, nodeName);
     if (latest === undefined) return;
     const nominatedNodeName = made?.nominatedNodeName;
@@ -80,10 +83,10 @@ export class FailedAttempts {
   #log(podInfo: PodInfo, error: unknown, nodeName: string | undefined): void {
     const { logger, clock, explain } = this.#options;
     const fields = { ...podFields(podInfo), ...(nodeName !== undefined && { node: nodeName }), err: error };
-    if (error instanceof FitError || error instanceof NoNodesError) {
+    if (isRejection(error)) {
       // a cluster without room has very many of them: nothing is worked out for a line that is rarely written
       logger.debug(fields, 'a pod fits on no node');
-    } else if (error instanceof BindingGivenUp || error instanceof BindingPreempted) {
+    } else if (!isFault(error)) {
       logger.debug(fields, 'the binding of a pod was given up');
     } else {
       const { problem } = explain(podInfo.uid);
@@ -91,6 +94,15 @@ export class FailedAttempts {
       logger.warn(told, 'a pod could not be placed');
     }
   }
+}
+
+function isRejection(error: unknown): boolean {
+  return error instanceof FitError || error instanceof NoNodesError;
+}
+
+/** True for what no scheduler wants: no want of room, and nothing that the scheduler gave up itself. */
+function isFault(error: unknown): boolean {
+  return !(isRejection(error) || error instanceof BindingGivenUp || error instanceof BindingPreempted);
 }
 
 /** The victims that a pod waits for; `kept` where a node that it was promised stays so. */

@@ -1,8 +1,11 @@
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 import type { Preemptions } from '../preemption/executor.ts';
 import type { Frameworks } from '../profile/profile-plugins.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';
@@ -26,9 +29,12 @@ export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd'> 
   readonly preemptions: Preemptions;
   readonly lastAttempts: LastAttempts;
   readonly metrics: SchedulerMetrics;
+  readonly recoveries: RecoveryLines;
   readonly client: SchedulerClient;
   readonly logger: Logger;
 }
+
+type PodNames = Pick<PodInfo, 'uid' | 'namespace' | 'name'>;
 
 const suspended = 'the scheduler was suspended';
 /** Takes back a node that the pod was promised. */
@@ -91,6 +97,17 @@ export class PodAttempts {
     this.#options.preemptions.forget(uid);
   }
 
+  /** The pod is on this node. */
+  placed(pod: PodNames, node: string): void {
+    const { lastAttempts, recoveries, logger, time } = this.#options;
+    const last = lastAttempts.get(pod.uid);
+    if (last?.isTold && recoveries.take()) {
+      const ended = endedFailures(last, time.time());
+      logger.info({ ...podFields(pod), node, ...ended }, 'a pod has its node, which could not be placed before');
+    }
+    this.settled(pod.uid);
+  }
+
   #try(queued: QueuedPodInfo): void {
     const { frameworks, cache, queue, cycle, metrics, failures, preemptions } = this.#options;
     const { podInfo } = queued;
@@ -124,7 +141,7 @@ export class PodAttempts {
       metrics.bound(placed.queued, framework.schedulerName, placed.startedAt);
       changes.podBound(podInfo, nodeName);
       queue.done(podInfo.uid);
-      this.settled(podInfo.uid);
+      this.placed(podInfo, nodeName);
       const note = `Successfully assigned ${podInfo.key} to ${nodeName}`;
       client.event({ pod: podInfo.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note });
       framework.binding.postBind(state, podInfo, nodeName);
@@ -146,6 +163,6 @@ export class PodAttempts {
     const latest = queue.giveBack(podInfo.uid, { unschedulablePlugins: [], pendingPlugins: [] });
     if (latest === undefined) return;
     const words = wordsOfAttempt(err, undefined);
-    lastAttempts.set(podInfo.uid, { at: time.time(), words, diagnosis: undefined, preemption: undefined });
+    lastAttempts.set(podInfo.uid, { at: time.time(), words, isTold: true, diagnosis: undefined, preemption: undefined });
   }
 }

@@ -2,7 +2,9 @@ import type { WirePod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
@@ -15,6 +17,7 @@ export interface StatusWritesOptions {
   readonly clock: Clock;
   readonly time: SteadyTime;
   readonly logger: Logger;
+  readonly recoveries: RecoveryLines;
 }
 
 interface Write {
@@ -37,6 +40,7 @@ export class StatusWrites {
   readonly #clock: Clock;
   readonly #time: SteadyTime;
   readonly #logger: Logger;
+  readonly #recoveries: RecoveryLines;
   readonly #failures = new WriteFailures();
   readonly #waiting = new Map<string, Write>();
   /** By uid, the writes under way. */
@@ -48,7 +52,8 @@ export class StatusWrites {
   #giveUp = new AbortController();
   #isStopped = false;
 
-  constructor({ client, clock, time, logger }: StatusWritesOptions) {
+  constructor({ client, clock, time, logger, recoveries }: StatusWritesOptions) {
+    this.#recoveries = recoveries;
     this.#client = client;
     this.#clock = clock;
     this.#time = time;
@@ -142,10 +147,17 @@ export class StatusWrites {
     const late = (): Error => new Error(`no answer within ${timeoutMs} ms`);
     try {
       await callWithin((over) => this.#client.patchStatus(pod, change, over), { clock: this.#clock, timeoutMs, signal, late });
-      this.#failures.delete(pod.metadata?.uid ?? '');
+      this.#succeeded(pod);
     } catch (err) {
       if (!signal.aborted) this.#failed(pod, err);
     }
+  }
+
+  #succeeded({ metadata }: WirePod): void {
+    const failed = this.#failures.delete(metadata?.uid ?? '');
+    if (failed === undefined || !this.#recoveries.take()) return;
+    const fields = { ...podFields(metadata), ...endedFailures(failed, this.#time.time()) };
+    this.#logger.info(fields, 'the status of a pod is written again');
   }
 
   #failed({ metadata }: WirePod, err: unknown): void {
@@ -185,8 +197,11 @@ class WriteFailures {
     return attempt + 1;
   }
 
-  delete(uid: string): void {
+  /** Returns what had failed of the pod. */
+  delete(uid: string): WriteFailure | undefined {
+    const failure = this.#failures.get(uid);
     this.#failures.delete(uid);
+    return failure;
   }
 
   clear(): void {

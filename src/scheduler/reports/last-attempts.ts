@@ -16,6 +16,8 @@ export interface FailedAttempt {
   /** By the time of the queue. */
   readonly at: number;
   readonly words: FailureWords;
+  /** The log has told of it at the level of warnings or above. */
+  readonly isTold: boolean;
   /** Why no node fits, node by node; undefined for an error of another kind. */
   readonly diagnosis: Diagnosis | undefined;
   /** Whose pods are to go from which node, where that was decided. `kept`: the node of an earlier attempt is still promised. */
@@ -40,6 +42,8 @@ export interface LastAttempt {
   readonly since: number;
   /** So many have failed in a row. */
   readonly attempt: number;
+  /** The log has told of one of them at the level of warnings or above. */
+  readonly isTold: boolean;
   readonly words: FailureWords;
   /** True where no node fits; false for an error of another kind. */
   readonly fitsNowhere: boolean;
@@ -80,13 +84,14 @@ export class LastAttempts {
     return this.#attempts.keys();
   }
 
-  set(uid: string, { at, words, diagnosis, preemption }: FailedAttempt): void {
+  set(uid: string, { at, words, isTold, diagnosis, preemption }: FailedAttempt): void {
     const before = this.#attempts.get(uid);
     this.delete(uid);
     this.#attempts.set(uid, {
       at,
       since: before?.since ?? at,
       attempt: (before?.attempt ?? 0) + 1,
+      isTold: isTold || before?.isTold === true,
       words,
       fitsNowhere: diagnosis !== undefined,
       diagnosis,

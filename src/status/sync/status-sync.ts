@@ -162,6 +162,7 @@ export class StatusSync {
     const stopped = this.#worker.stop(abortGraceMs);
     await this.#loop.stop();
     const underWay = await stopped;
+    this.#reports.stop();
     this.#endGauges();
     const left = new Set(this.unwritten().map(({ podUID }) => podUID));
     return { pods: unwritten.filter(({ podUID }) => left.has(podUID)), underWay };

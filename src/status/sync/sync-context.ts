@@ -1,5 +1,6 @@
 import { compareResourceVersions } from '../../api/json/resource-version.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { EndedFailures } from '../../base/failure-run.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
@@ -90,6 +91,8 @@ export type SyncEffect =
   | { readonly kind: 'pause'; readonly forMs: number }
   | { readonly kind: 'acknowledged'; readonly podUID: string; readonly acknowledged: Acknowledged }
   | { readonly kind: 'failed'; readonly podUID: string; readonly failure: SyncFailure }
+  /** Requests of the pod succeed again after failures. */
+  | { readonly kind: 'recovered'; readonly podUID: string; readonly ended: EndedFailures }
   /** The apiserver has another pod of this name, or has deleted ours: the entry is to be dropped. */
   | { readonly kind: 'ended'; readonly podUID: string; readonly how: 'recreated' | 'deleted' }
   /** Something has changed that a flush may wait for. */

@@ -1,5 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { failureInWords } from '../../client/resources/api-problem.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
@@ -256,10 +257,10 @@ export class SyncRecords {
     switch (outcome.kind) {
       case 'done':
       case 'no-mirror-pod':
-        state.succeed();
+        this.#succeed(podUID, state, effects);
         return undefined;
       case 'deleting':
-        state.succeed();
+        this.#succeed(podUID, state, effects);
         return { ...outcome, since: this.#options.copies.moment() };
       case 'gone':
         state.succeed();
@@ -276,6 +277,14 @@ export class SyncRecords {
       case 'failed':
         return this.#fail(podUID, state, outcome.failure, outcome.version, pauseLeftMs, effects);
     }
+  }
+
+  #succeed(podUID: string, state: PodSyncState, effects: SyncEffect[]): void {
+    const { failures: attempt, failure } = state;
+    state.succeed();
+    if (failure === undefined) return;
+    const ended = endedFailures({ attempt, since: failure.since }, this.#options.clock.now());
+    effects.push({ kind: 'recovered', podUID, ended });
   }
 
   #fail(

@@ -1,7 +1,10 @@
+import type { PodFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Emitter } from '../../base/concurrency/emitter.ts';
+import type { EndedFailures } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isLevelEnabled, type Logger } from '../../base/logging/logger.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { type PodProblem, problemFields } from '../../base/problem.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
@@ -25,12 +28,14 @@ export interface SyncReportsOptions {
 export class SyncReports {
   readonly #options: SyncReportsOptions;
   readonly #sendLog: SendLog;
+  readonly #recoveries: RecoveryLines;
   /** When a version that the apiserver had was last found to be due again, by pod uid and `Clock.elapsed`. */
   readonly #resentSince = new Map<string, number>();
 
   constructor(options: SyncReportsOptions) {
     this.#options = options;
     this.#sendLog = new SendLog(options.context, options.logger);
+    this.#recoveries = new RecoveryLines(options);
   }
 
   /** The pod waits for a slot from now on. */
@@ -83,6 +88,16 @@ export class SyncReports {
     logger.warn({ ...fields, retryInMs }, 'a pod could not be brought up to date');
     const event = { podUID, podName, podNamespace, errorClass, error, attempt, retryInMs };
     events.emit('syncError', Object.freeze(event));
+  }
+
+  /** Requests of the pod succeed after failures that were told. */
+  recovered(pod: PodFields, ended: EndedFailures): void {
+    if (this.#recoveries.take()) this.#options.logger.info({ ...pod, ...ended }, 'a pod is brought up to date again');
+  }
+
+  /** No timer is left. */
+  stop(): void {
+    this.#recoveries.stop();
   }
 }
 

@@ -286,6 +286,9 @@ export class SyncWorker {
       case 'failed':
         this.#failed(effect.podUID, effect.failure);
         break;
+      case 'recovered':
+        this.#options.reports.recovered(this.#options.cache.fieldsOf(effect.podUID), effect.ended);
+        break;
       case 'ended':
         this.#ended(effect.podUID, effect.how);
         break;

@@ -8,6 +8,7 @@ import { KubeTransport, type KubeTransportOptions } from '../../../src/client/tr
 import type { ClusterScheduler, ClusterSchedulerOptions } from '../../../src/scheduler.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
+import { ShownPage } from '../stuck/shown-page.ts';
 import type { LogLine } from '../stuck/stuck-node.ts';
 import type { StuckRow } from '../stuck/stuck-row.ts';
 import { SchedulingWorld } from './scheduling-world.ts';
@@ -23,6 +24,8 @@ export interface StuckSchedulerRow extends StuckRow {
   readonly arrange: (world: StuckSchedulerWorld) => Promise<void>;
   /** Mends it: afterwards nothing is wrong any more. */
   readonly mend?: (world: StuckSchedulerWorld) => Promise<unknown>;
+  /** True: on a real server it would take a right that the test cannot give later. */
+  readonly mendsInMemoryAlone?: true;
 }
 
 export interface LeveledLine extends LogLine {
@@ -117,6 +120,11 @@ export class StuckSchedulerWorld implements AsyncDisposable {
     const given = options.transport ?? this.transport(this.server.kubeConfig(), ofTransport);
     this.#scheduler = this.#stack.use(this.places.scheduler({ clock, logger, transport: given, ...options }));
     return this.#scheduler;
+  }
+
+  /** The debug page of the scheduler. */
+  page(): Promise<ShownPage> {
+    return ShownPage.serve({ scheduler: this.scheduler, clock: this.clock });
   }
 
   async start(options: Partial<ClusterSchedulerOptions> = {}): Promise<void> {

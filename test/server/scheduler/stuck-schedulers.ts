@@ -17,6 +17,13 @@ async function listForbidden(world: StuckSchedulerWorld, right: 'list pods' | 'l
   void world.scheduler.start().catch(() => {});
 }
 
+/** It may do now what it may not before, and finds a node for the pod. */
+async function giveRight(world: StuckSchedulerWorld): Promise<void> {
+  world.allow();
+  await world.places.addNode('n', '4');
+  await world.places.bound('web');
+}
+
 /** A profile with one plugin more. */
 function withPlugin({ places }: StuckSchedulerWorld, plugin: Plugin): object {
   return {
@@ -53,6 +60,8 @@ const rightRows: readonly StuckSchedulerRow[] = [
     help: giveTheRight,
     servers: 'both',
     arrange: (world) => listForbidden(world, 'list pods'),
+    mend: giveRight,
+    mendsInMemoryAlone: true,
   },
   {
     id: 'no-right-to-list-nodes',
@@ -64,6 +73,8 @@ const rightRows: readonly StuckSchedulerRow[] = [
     help: giveTheRight,
     servers: 'both',
     arrange: (world) => listForbidden(world, 'list nodes'),
+    mend: giveRight,
+    mendsInMemoryAlone: true,
   },
   {
     id: 'no-right-to-bind',
@@ -81,6 +92,11 @@ const rightRows: readonly StuckSchedulerRow[] = [
       await world.without('create pods/binding');
       await world.scheduler.start();
     },
+    async mend(world) {
+      world.allow();
+      await world.places.bound('web');
+    },
+    mendsInMemoryAlone: true,
   },
   {
     id: 'no-right-to-the-lease',
@@ -99,6 +115,8 @@ const rightRows: readonly StuckSchedulerRow[] = [
       await world.without('get leases', { leaderElection: world.places.election });
       await world.scheduler.start();
     },
+    mend: giveRight,
+    mendsInMemoryAlone: true,
   },
   {
     id: 'no-right-to-write-statuses',
@@ -107,6 +125,7 @@ const rightRows: readonly StuckSchedulerRow[] = [
     kind: 'forbidden',
     words: 'cannot patch resource "pods/status"',
     log: { message: 'the status of a pod could not be written', fields: { errorClass: 'forbidden', podName: 'web', attempt: 1 } },
+    endTold: false,
     help: giveTheRight,
     servers: 'both',
     async arrange(world) {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isPodProblem, type PodProblem, type Problem } from '../../../src/base/problem.ts';
+import { requireShown } from '../stuck/shown-page.ts';
 import { requireLog } from '../stuck/stuck-told.ts';
+import { requireEndTold } from '../stuck/well-again.ts';
 import { type LeveledLine, type StuckSchedulerRow, StuckSchedulerWorld } from './stuck-scheduler-world.ts';
 import { stuckSchedulers } from './stuck-schedulers.ts';
 
@@ -25,12 +27,15 @@ describe('a scheduler that is stuck', () => {
     const name = row.about === 'pod' ? `${namespace}/web: ` : '';
     expect(notes.filter((note) => note.startsWith(name) && note.includes(row.words))).toHaveLength(1);
     await requireExplained(world, row);
+    await requirePage(world, row);
     await requireTold(world, row);
     await requireEvent(world, row);
-    if (row.mend === undefined) return;
+    if (row.mend === undefined || (isReal && row.mendsInMemoryAlone)) return;
     await row.mend(world);
     await world.places.until('nothing is wrong', () => world.scheduler.snapshot().notes.length === 0);
     expect(world.scheduler.snapshot()).toMatchObject({ problems: [], problemCount: 0, ready: true });
+    const infos = world.logs.filter(({ level }) => level === 'info');
+    requireEndTold(row, infos, row.about === 'pod' ? { podName: 'web', podNamespace: namespace } : {});
   });
 });
 
@@ -107,6 +112,12 @@ async function requireExplained({ scheduler, places, ...world }: StuckSchedulerW
   expect(problem?.message).toContain(row.words);
   expect(text).toContain(row.words);
   if (problem?.help !== undefined) expect(text).toContain(problem.help);
+}
+
+/** What the page says agrees. */
+async function requirePage(world: StuckSchedulerWorld, row: StuckSchedulerRow): Promise<void> {
+  await using page = await world.page();
+  await requireShown(page, row, await problemOf(world, row));
 }
 
 /** One line says it, with the pod's names where it is a pod's. */

@@ -138,6 +138,10 @@ const shortageRows: readonly AgentRow[] = [
       await world.start({ imageGCHighThresholdPercent: 85 });
       await world.pass(320_000);
     },
+    mend: (world) => {
+      world.node.runtime.heal();
+      return world.pass(310_000);
+    },
   },
   {
     id: 'cgroups',
@@ -240,6 +244,7 @@ const serverRows: readonly AgentRow[] = [
       world.refuse(/./, 401, 'Unauthorized', 'the bearer token has expired');
       await world.pass(330_000);
     },
+    mend: (world) => world.allow(),
   },
   {
     id: 'lease-forbidden',

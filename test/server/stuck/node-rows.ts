@@ -18,6 +18,8 @@ export interface NodeRow extends StuckRow {
   readonly instead?: Instead;
   /** Breaks it once the node is ready; without it the node never gets ready. */
   readonly arrange?: (stuck: StuckNode) => Promise<void>;
+  /** True: it is over soon after the proxy refuses nothing more. */
+  readonly heals?: true;
 }
 
 export const refusal = (code: number, reason: string, message: string, retryAfter?: number): Fault => ({
@@ -114,6 +116,7 @@ export const connectionRows: readonly NodeRow[] = [
   },
   {
     id: 'server-fails',
+    heals: true,
     title: 'the apiserver answers 503',
     about: 'node',
     kind: 'unavailable',
@@ -184,6 +187,7 @@ export const connectionRows: readonly NodeRow[] = [
   },
   {
     id: 'html',
+    heals: true,
     title: 'somebody else answers in the place of the apiserver: HTML in place of JSON',
     about: 'node',
     kind: 'broken-answer',
@@ -217,6 +221,7 @@ export const connectionRows: readonly NodeRow[] = [
 export const nodeRows: readonly NodeRow[] = [
   {
     id: 'forbidden-nodes',
+    heals: true,
     title: 'no right to create the node (403)',
     about: 'node',
     kind: 'forbidden',
@@ -231,6 +236,7 @@ export const nodeRows: readonly NodeRow[] = [
   },
   {
     id: 'forbidden-pods',
+    heals: true,
     title: 'no right to list pods (403)',
     about: 'node',
     kind: 'forbidden',
@@ -258,6 +264,7 @@ export const nodeRows: readonly NodeRow[] = [
   },
   {
     id: 'forbidden-lease',
+    heals: true,
     title: 'no right to the Lease of the node (403): the cluster takes the node for dead',
     about: 'node',
     kind: 'forbidden',

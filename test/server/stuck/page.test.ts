@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { readLogLines } from '../../structure/log-lines.ts';
 import { pageFile, stuckPage, stuckRows } from './page.ts';
+import { wellAgain } from './well-again.ts';
 
 describe('the page "When something is wrong"', () => {
   it('is what the tables of the tests make: `npm run docs:wrong` writes it', async () => {
@@ -11,6 +13,15 @@ describe('the page "When something is wrong"', () => {
     const ids = stuckRows().map(({ id }) => id);
     expect(ids.length).toBeGreaterThanOrEqual(40);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('names no line of the end of failures, and none before it, that no part writes', () => {
+    const written = new Set(readLogLines().map(({ message }) => message));
+    expect(
+      Object.entries(wellAgain)
+        .flat()
+        .filter((message) => !written.has(message)),
+    ).toEqual([]);
   });
 
   it('has kinds in kebab-case, and help that is one or more whole sentences', () => {

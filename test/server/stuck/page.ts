@@ -7,6 +7,7 @@ import { managerRows } from './manager-rows.ts';
 import { connectionRows, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
 import type { StuckRow } from './stuck-row.ts';
+import { wellAgain } from './well-again.ts';
 
 type Row = Omit<StuckRow, 'retried'>;
 
@@ -64,7 +65,7 @@ failed, and the words of the one who refused.
 | \`explain(podUID).problem\` | \`kind\`, \`attempt\` (failures in a row) and the pod; where they are known \`since\`, \`retryAt\` (the next try) and \`help\` |
 | \`snapshot().problems\` of the node, the scheduler, the \`PodStatusAgent\` or the status manager | the same of everything that is wrong, at most 1,000; \`problemCount\` counts all |
 | \`snapshot().notes\` | the next try; one sentence for each kind of problem that pods have, with one pod as namespace/name and the number of the others. No help. Empty exactly when nothing is wrong |
-| the log | a line for a failure, under a message that stays the same; the words of the one who refused are in \`err\` or another field. Where they are known: the pod, \`attempt\`, \`failingForMs\`, \`retryInMs\`, \`help\` ([all fields](guides/logs-and-errors.md#the-fields)) |
+| the log | a line for a failure, under a message that stays the same, and [one when it is over](#when-it-is-over); the words of the one who refused are in \`err\` or another field. Where they are known: the pod, \`attempt\`, \`failingForMs\`, \`retryInMs\`, \`help\` ([all fields](guides/logs-and-errors.md#the-fields)) |
 | \`kubectl describe pod\` | an event for some problems: a reason, and no times |
 | [the debug page](guides/debug.md) | times and help; pods in trouble stand first |
 
@@ -78,7 +79,23 @@ what is not here says its cause in the same places.
 
 /** The page, as it is to be. */
 export function stuckPage(): string {
-  return `${[head, ...sections.map(sectionText)].join('\n')}`;
+  return `${[head, ...sections.map(sectionText), endText()].join('\n')}`;
+}
+
+/** What the log says once it is over. */
+function endText(): string {
+  const byEnd = Map.groupBy(Object.entries(wellAgain), ([, end]) => end);
+  return [
+    '## When it is over',
+    '',
+    'The first success after such a line has a line at `info`, with `attempt` (how many failures there were), `failingForMs`, and the names',
+    'of the pod or the node. There is none where no failure had a line at `warn` or `error`, and none where nothing is tried again.',
+    '',
+    '| after | comes |',
+    '|---|---|',
+    ...Array.from(byEnd, ([end, lines]) => `| ${lines.map(([line]) => `\`${line}\``).join('; ')} | \`${end}\` |`),
+    '',
+  ].join('\n');
 }
 
 /** Every row of the page. */

@@ -25,6 +25,7 @@ const hangs = (): Promise<never> => new Promise(() => {});
 export const statusRows: readonly NodeRow[] = [
   {
     id: 'forbidden-status',
+    heals: true,
     title: 'no right to write the status of pods (403)',
     about: 'pod',
     kind: 'forbidden',
@@ -36,6 +37,7 @@ export const statusRows: readonly NodeRow[] = [
   },
   {
     id: 'status-conflict',
+    heals: true,
     title: 'every write of a status is a conflict (409)',
     about: 'pod',
     kind: 'conflict',
@@ -77,6 +79,7 @@ export const statusRows: readonly NodeRow[] = [
   },
   {
     id: 'status-server-fails',
+    heals: true,
     title: 'the apiserver fails at writes of statuses (500)',
     about: 'pod',
     kind: 'unavailable',
@@ -87,6 +90,7 @@ export const statusRows: readonly NodeRow[] = [
   },
   {
     id: 'status-webhook',
+    heals: true,
     title: 'an admission webhook refuses the status (403 with its words)',
     about: 'pod',
     kind: 'admission-denied',

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pod, WirePod } from '../../../src/api/json/types.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import type { Mounter } from '../../../src/kubelet/files/mounter.ts';
@@ -10,6 +11,7 @@ import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runti
 import { FakeMounter } from '../../../src/testing.ts';
 import { Prng } from '../../random/chaos/prng.ts';
 import { NodeWorld } from '../../unit/kubelet/agent/node-world.ts';
+import { ShownPage } from './shown-page.ts';
 import type { LogLine } from './stuck-node.ts';
 import type { StuckRow } from './stuck-row.ts';
 
@@ -39,10 +41,13 @@ type BreakableMounter = Mounter & { failure?: Error | undefined; unmountFailure?
 export class StuckAgent {
   readonly node: NodeWorld;
   readonly logs: LogLine[] = [];
+  /** Lines that tell of no failure. */
+  readonly infos: LogLine[] = [];
   readonly mounter: BreakableMounter = new FakeMounter();
   readonly #prng = new Prng(3);
   readonly #folders: string[] = [];
   #agent: NodeAgent | undefined;
+  #clock: Clock | undefined;
   /** Requests that are refused: `METHOD path`, and with what. */
   readonly #refusals: { readonly fits: RegExp; readonly error: ApiError }[] = [];
 
@@ -86,6 +91,7 @@ export class StuckAgent {
   begin(options: Partial<NodeAgentOptions> = {}): Promise<void> {
     const given = this.node.agentOptions();
     const { transport } = given;
+    this.#clock = given.clock;
     const refusing = {
       request: (request: { readonly method: string; readonly path: string }) => {
         const refusal = this.#refusals.find(({ fits }) => fits.test(`${request.method} ${request.path}`));
@@ -96,6 +102,7 @@ export class StuckAgent {
       close: () => Promise.resolve(),
     };
     const note = (fields: object, message: string): void => void this.logs.push({ message, fields: { ...fields } });
+    const noteInfo = (fields: object, message: string): void => void this.infos.push({ message, fields: { ...fields } });
     this.#agent = this.node.agent({
       ...given,
       transport: refusing as unknown as KubeTransport,
@@ -103,7 +110,7 @@ export class StuckAgent {
       random: () => this.#prng.next(),
       imageGCHighThresholdPercent: 100,
       evictionHard: {},
-      logger: { debug: () => {}, info: () => {}, warn: note, error: note },
+      logger: { debug: () => {}, info: noteInfo, warn: note, error: note },
       ...options,
     });
     return this.#agent.start();
@@ -130,6 +137,11 @@ export class StuckAgent {
 
   pod(name = 'web'): WirePod | undefined {
     return this.node.pod(name);
+  }
+
+  /** The debug page of the agent. */
+  page(): Promise<ShownPage> {
+    return ShownPage.serve({ manager: this.agent.statusManager, node: this.agent, clock: this.#clock ?? systemClock });
   }
 
   pass(ms: number): Promise<void> {

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { isPodProblem, type Problem } from '../../../src/base/problem.ts';
 import { agentNodeRows } from './agent-node-rows.ts';
 import { agentPodRows } from './agent-pod-rows.ts';
+import { requireShown } from './shown-page.ts';
 import { type AgentRow, StuckAgent } from './stuck-agent.ts';
 import { requireLog } from './stuck-told.ts';
+import { requireEndTold } from './well-again.ts';
 
 // In virtual time: it needs no server, and the parts of a node agent wait for minutes.
 
@@ -27,7 +29,8 @@ describe.concurrent('a pod of a node agent that is stuck', () => {
     expect(problemCount).toBe(problems.length);
     expect(problems.find((one) => isPodProblem(one) && one.podUID === podUID)).toEqual(problem);
     expect(notes.find((note) => note.startsWith(`default/${podName}: `))).toContain(row.words);
-    await requireMended(world, row);
+    await requirePage(world, row, problem);
+    await requireMended(world, row, names);
   });
 });
 
@@ -42,7 +45,8 @@ describe.concurrent('the node of a node agent on which something is wrong', () =
     requireTold(world, row, {});
     expect(problemCount).toBe(problems.length);
     expect(notes.find((note) => note.includes(row.words))).toBeDefined();
-    await requireMended(world, row);
+    await requirePage(world, row, problem);
+    await requireMended(world, row, {});
   });
 });
 
@@ -63,10 +67,17 @@ function requireTold(world: StuckAgent, { retried: _, ...row }: AgentRow, names:
   if (row.eventWords !== false) expect(events.map(({ message }) => message).join('\n')).toContain(row.words);
 }
 
-/** Once it is mended, nothing is wrong. */
-async function requireMended(world: StuckAgent, { mend }: AgentRow): Promise<void> {
+async function requirePage(world: StuckAgent, { retried: _, ...row }: AgentRow, problem: Problem | undefined): Promise<void> {
+  await using page = await world.page();
+  await requireShown(page, row, problem);
+}
+
+/** Once it is mended, nothing is wrong, and the log says so. */
+async function requireMended(world: StuckAgent, { retried: _, ...row }: AgentRow, names: object): Promise<void> {
+  const { mend } = row;
   if (mend === undefined) return;
   await mend(world);
   await world.pass(200_000);
   expect(world.agent.snapshot()).toMatchObject({ notes: [], problems: [], problemCount: 0 });
+  requireEndTold(row, world.infos, names);
 }

@@ -1,7 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../../src/api/json/types.ts';
-import { createDebugHandler } from '../../../src/debug.ts';
 import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
@@ -10,6 +7,7 @@ import { pollUntil } from '../../support/poll-until.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { podJson } from '../pods-contract/pods-contract-fixture.ts';
 import { FaultProxy } from './fault-proxy.ts';
+import { ShownPage } from './shown-page.ts';
 
 export interface LogLine {
   readonly message: string;
@@ -29,13 +27,14 @@ export interface StuckNodeOptions extends Partial<Omit<ProviderNodeOptions, 'pro
 /** A provider node behind a proxy that refuses what a test says, with its log and its debug page. */
 export class StuckNode implements AsyncDisposable {
   readonly logs: LogLine[] = [];
+  /** Lines that tell of no failure. */
+  readonly infos: LogLine[] = [];
   readonly namespace: string;
   readonly name: string;
   readonly proxy: FaultProxy;
   readonly node: ProviderNode;
   readonly #server: TestServer;
-  readonly #page: Server;
-  readonly #closePage: () => void;
+  #page: ShownPage | undefined;
 
   private constructor(server: TestServer, namespace: string, name: string, proxy: FaultProxy, options: StuckNodeOptions) {
     this.#server = server;
@@ -43,6 +42,7 @@ export class StuckNode implements AsyncDisposable {
     this.name = name;
     this.proxy = proxy;
     const note = (fields: object, message: string): void => void this.logs.push({ message, fields: { ...fields } });
+    const noteInfo = (fields: object, message: string): void => void this.infos.push({ message, fields: { ...fields } });
     const running = new Set<string>();
     const provider: PodProvider = {
       createPod: ({ metadata }) => void running.add(metadata.uid),
@@ -57,11 +57,8 @@ export class StuckNode implements AsyncDisposable {
       workers: { backOffPeriodMs: 200 },
       ...options,
       provider,
-      logger: { debug() {}, info() {}, warn: note, error: note },
+      logger: { debug() {}, info: noteInfo, warn: note, error: note },
     });
-    const handler = createDebugHandler({ manager: this.node.statusManager, node: this.node, logger: null });
-    this.#closePage = () => handler.close();
-    this.#page = createServer(handler);
   }
 
   /** Begins the start of a node. */
@@ -75,7 +72,7 @@ export class StuckNode implements AsyncDisposable {
     const proxy = await FaultProxy.start(server.kubeConfig());
     broken?.(proxy);
     const stuck = new StuckNode(server, namespace, name, proxy, options);
-    await new Promise<void>((resolve) => stuck.#page.listen(0, '127.0.0.1', resolve));
+    stuck.#page = await ShownPage.serve({ manager: stuck.node.statusManager, node: stuck.node });
     void stuck.node.start().catch(() => {});
     return stuck;
   }
@@ -97,10 +94,9 @@ export class StuckNode implements AsyncDisposable {
     return this.#server;
   }
 
-  /** What the debug page answers to `curl`. */
-  async page(path: string): Promise<string> {
-    const { port } = this.#page.address() as AddressInfo;
-    return (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  get page(): ShownPage {
+    if (this.#page === undefined) throw new Error('there is no page yet');
+    return this.#page;
   }
 
   /** The events of the pod, or of the node. */
@@ -116,9 +112,7 @@ export class StuckNode implements AsyncDisposable {
     this.proxy.heal();
     this.proxy.cut();
     await this.node.stop({ timeoutMs: 2000, drainTimeoutMs: 0, callsTimeoutMs: 0 });
-    this.#closePage();
-    this.#page.close();
-    this.#page.closeAllConnections();
+    await this.#page?.[Symbol.asyncDispose]();
     await this.proxy[Symbol.asyncDispose]();
   }
 }

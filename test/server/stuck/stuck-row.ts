@@ -15,6 +15,8 @@ export interface StuckRow {
   readonly logWords?: false;
   /** The log line. Undefined: there is none, because nothing has failed. */
   readonly log?: { readonly message: string };
+  /** False: what has failed is not done again once the row is mended, so that no line says that it succeeds. */
+  readonly endTold?: false;
   /** The event that `kubectl describe` shows. Undefined: there is none. */
   readonly event?: { readonly reason: string };
   /** False: nothing is tried again. */

@@ -5,8 +5,10 @@ import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { managerRows, StuckManager } from './manager-rows.ts';
 import { connectionRows, type NodeRow, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
+import { requireShown } from './shown-page.ts';
 import { StuckNode } from './stuck-node.ts';
 import { problemOf, requireLog, requireProblem } from './stuck-told.ts';
+import { lineOfEnd, requireEndTold } from './well-again.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -34,6 +36,7 @@ describe.concurrent('a provider node on which something is wrong', () => {
       const problem = find();
       requireProblem(row, problem, snapshot().at);
       await requireTold(stuck, row, problem);
+      if (row.heals === true) await requireHealed(stuck, row, problem);
     } finally {
       instead?.close();
     }
@@ -58,7 +61,7 @@ async function requireTold(stuck: StuckNode, row: NodeRow, problem: Problem | Po
   }
   const note = node.snapshot({ pods: false }).notes.find((one) => one.includes(row.words));
   expect(note, row.id).toContain(row.about === 'pod' ? `${namespace}/web: ` : '');
-  await requireShown(stuck, row, problem);
+  await requireShown(stuck.page, row, problem);
   if (row.about !== 'pod') return;
   expect(problem).toMatchObject(names);
   const { problem: explained, ...rest } = node.explain((problem as PodProblem).podUID);
@@ -67,17 +70,23 @@ async function requireTold(stuck: StuckNode, row: NodeRow, problem: Problem | Po
   expect(rest).toMatchObject({ namespace, name: 'web' });
 }
 
-/** The page leads with it: the table of all pods, and what is opened of the pod or of the node. */
-async function requireShown(stuck: StuckNode, row: NodeRow, problem: Problem | PodProblem | undefined): Promise<void> {
-  const ofPod = problem !== undefined && isPodProblem(problem) ? problem.podUID : undefined;
-  const table = await stuck.page('/');
-  expect(table, row.id).toMatch(ofPod === undefined ? /^trouble +/ : /^trouble +! [1-9]/);
-  expect(table, row.id).toContain(row.words);
-  const opened = (await stuck.page(ofPod === undefined ? '/node' : `/pods/${ofPod}`)).split('\n');
-  const trouble = opened.filter((line) => line.startsWith('trouble '));
-  expect(trouble[0], row.id).toMatch(/^trouble +! /);
-  expect(opened[1], row.id).toBe(trouble[0]);
-  expect(trouble.join('\n'), row.id).toContain(row.words);
+/** The proxy refuses nothing more: then nothing is wrong, and the log says so. */
+async function requireHealed(stuck: StuckNode, row: NodeRow, problem: Problem | undefined): Promise<void> {
+  const { node, proxy } = stuck;
+  proxy.heal();
+  const message = lineOfEnd(row);
+  await pollUntil(
+    `the log says that ${row.id} is over`,
+    () => node.snapshot({ pods: false }).problems.length === 0 && stuck.infos.some((line) => line.message === message),
+    { seen: () => [node.snapshot({ pods: false }).notes, stuck.infos] },
+  );
+  requireEndTold(row, stuck.infos, namesOf(problem));
+}
+
+function namesOf(problem: Problem | PodProblem | undefined): object {
+  if (problem === undefined || !isPodProblem(problem)) return {};
+  const { podUID, podNamespace, podName } = problem;
+  return { podUID, podNamespace, podName };
 }
 
 describe.concurrent('a pod of a status manager with which something is wrong', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Logger } from '../../../../src/base/logging/logger.ts';
 import { isDnsSubdomain } from '../../../../src/base/names.ts';
 import { ApiEventRecorder } from '../../../../src/client/events/api-event-recorder.ts';
 import type { ResourceTransport } from '../../../../src/client/resources/resource-client.ts';
@@ -6,6 +7,7 @@ import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../../src/client/transport/kube-transport.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { recordedLines } from '../../../support/recorded-lines.ts';
 
 const refusal = (status: number, reason: string, retryAfterMs?: number): ApiError =>
   new ApiError({ status, reason, message: reason, retryAfterMs });
@@ -13,7 +15,12 @@ const noAnswer = (): ApiError => new ApiError({ reason: 'Network', message: 'con
 
 const pod = buildPod({ metadata: { name: 'web', uid: 'u1', resourceVersion: '7' } });
 
-function recorder(answer: (request: KubeRequest) => unknown = () => undefined, random = () => 0.5) {
+interface RecorderWorld {
+  readonly random?: () => number;
+  readonly logger?: Logger;
+}
+
+function recorder(answer: (request: KubeRequest) => unknown = () => undefined, given: RecorderWorld = {}) {
   const requests: KubeRequest[] = [];
   const clock = new FakeClock();
   const transport = {
@@ -26,7 +33,7 @@ function recorder(answer: (request: KubeRequest) => unknown = () => undefined, r
   } as unknown as ResourceTransport;
   const lines: string[] = [];
   const note = (_: object, text: string): void => void lines.push(text);
-  const logger = { debug: () => {}, info: note, warn: note, error: note };
+  const { random = () => 0.5, logger = { debug: () => {}, info: note, warn: note, error: note } } = given;
   const events = new ApiEventRecorder({ transport, nodeName: 'node-1', clock, random, logger });
   return { requests, clock, lines, events };
 }
@@ -127,13 +134,55 @@ describe('ApiEventRecorder', () => {
     const answer = (): never => {
       throw noAnswer();
     };
-    const { events, requests, clock } = recorder(answer, () => 0);
+    const { events, requests, clock } = recorder(answer, { random: () => 0 });
     events.event(pod, 'Normal', 'Reason', 'one');
     await settle();
     await clock.advance(99);
     expect(requests).toHaveLength(1);
     await clock.advance(1);
     expect(requests).toHaveLength(2);
+    await events.stop();
+  });
+
+  it.each([
+    ['that were refused', (): ApiError => refusal(403, 'Forbidden'), 1],
+    ['that got no answer', noAnswer, 12],
+  ])('says once that events are written again after those %s', async (_what, error, tries) => {
+    let isOut = true;
+    const { logger, saying, of } = recordedLines();
+    const { events, clock } = recorder(
+      () => {
+        if (isOut) throw error();
+      },
+      { logger },
+    );
+    events.event(pod, 'Normal', 'Reason', 'one');
+    await settle();
+    await clock.advance(115_000);
+    expect(of('warn')).toHaveLength(1);
+    isOut = false;
+    for (const text of ['two', 'three']) {
+      events.event(pod, 'Normal', 'Reason', text);
+      await clock.advance(20_000);
+    }
+    expect(saying('events are written again')).toMatchObject([{ level: 'info', fields: { attempt: tries } }]);
+    await events.stop();
+  });
+
+  it('says of failures that the log was not told of neither that they came nor that they are over', async () => {
+    let isOut = true;
+    const { logger, of } = recordedLines();
+    const { events, requests, clock } = recorder(
+      () => {
+        if (isOut) throw noAnswer();
+      },
+      { logger },
+    );
+    events.event(pod, 'Normal', 'Reason', 'one');
+    await settle();
+    isOut = false;
+    await clock.advance(20_000);
+    expect([requests.length, of('info', 'warn', 'error')]).toEqual([2, []]);
     await events.stop();
   });
 

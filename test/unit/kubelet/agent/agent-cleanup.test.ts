@@ -174,16 +174,26 @@ describe('a look at what pods have left', () => {
   it('goes on with other pods after one that fails, and says so', async () => {
     await using world = new SyncerWorld();
     await endedPod(world);
+    let isBusy = true;
     const { look, left, lines } = setUp(world, {
       cgroups: {
         listPods: async () => ['one'],
-        removePod: () => Promise.reject(new Error('busy')),
+        removePod: async () => {
+          if (isBusy) throw new Error('busy');
+        },
       },
     });
     left.cgroups.push('one');
     await look();
     expect(lines.map(({ message }) => message)).toEqual(['what a pod has left could not be removed; it is tried again']);
     expect(await leftInRuntime(world)).toBe(0);
+    await look();
+    isBusy = false;
+    await look();
+    await look();
+    expect(lines.slice(2)).toMatchObject([
+      { message: 'what pods have left can be removed again', fields: { attempt: 2, failingForMs: 0 } },
+    ]);
   });
 
   it('is made by one at a time, and by none after stop', async () => {

@@ -83,7 +83,11 @@ describe('addresses that are given', () => {
     await look();
     world.interfaces = { lo: ['127.0.0.1'] };
     await look();
-    expect(lines).toHaveLength(2);
+    expect(lines.map(({ message }) => message).slice(1)).toEqual([
+      'the addresses of the node are in order again',
+      'an address that the node was given cannot be reached; it is told all the same',
+    ]);
+    expect(lines[1]?.fields).toEqual({ node: expect.any(String), attempt: 2, failingForMs: 0 });
   });
 });
 

@@ -51,7 +51,10 @@ describe('a runtime that restarts', () => {
     runtime.killContainer(second.id);
     await settle();
     expect(lifecycle.get('b').containers).toMatchObject([{ state: 'exited' }]);
-    expect(lines.filter(({ message }) => message.startsWith('the events'))).toHaveLength(1);
+    expect(lines.filter(({ message }) => message.startsWith('the events')).map(({ message }) => message)).toEqual([
+      'the events of the container runtime have ended, and are asked for again',
+      'the events of the container runtime come again',
+    ]);
   });
 });
 

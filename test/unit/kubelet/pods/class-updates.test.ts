@@ -62,8 +62,11 @@ describe('updates of the groups of classes', () => {
     ends[0]?.reject(new Error('EIO'));
     await update;
     expect(warnings).toEqual(['the groups of the classes of pods could not be brought up to date; it is tried again']);
-    void classes.update();
+    const next = classes.update();
     expect(written).toHaveLength(2);
+    ends[1]?.resolve();
+    await next;
+    expect(warnings.slice(1)).toEqual(['the groups of the classes of pods are up to date again']);
   });
 
   it('are waited for two seconds at most, and not once the signal has aborted', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StatusManagerError } from '../../../../src/base/errors.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { recordedLines } from '../../../support/recorded-lines.ts';
 import { type Interference, ReconcilerWorld, rejecting } from './reconciler-world.ts';
 import { refusal } from './recording-transport.ts';
 
@@ -29,6 +30,22 @@ describe('a request that fails', () => {
     await world.start();
     await world.clock.advance(1000);
     expect(world.failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(11).fill(100));
+    await world.reconciler.stop();
+  });
+
+  it('has one line in the log once it has succeeded, with the failures before it', async () => {
+    const { logger, saying } = recordedLines();
+    const world = new ReconcilerWorld({ logger });
+    for (let i = 0; i < 3; i++) world.next('create', rejecting(refusal(500, 'InternalError')));
+    const pod = world.addStatic();
+    await world.start();
+    await world.clock.advance(60_000);
+    world.remove(name);
+    await world.clock.advance(60_000);
+    expect(world.isInStep(pod)).toBe(true);
+    expect(saying('a mirror pod is kept in step again')).toMatchObject([
+      { level: 'info', fields: { podName: 'web', podNamespace: 'default', attempt: 3 } },
+    ]);
     await world.reconciler.stop();
   });
 

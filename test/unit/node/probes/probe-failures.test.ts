@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
+import { recordedLines } from '../../../support/recorded-lines.ts';
 import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
 import { exec, failure, ProbeWorld, podOf, running, started, success } from './probe-world.ts';
 
@@ -20,6 +21,36 @@ describe('a prober that fails', () => {
     expect(world.manager.result('readiness', 'x://a0')).toBe('Success');
     const text = 'Warning Unhealthy Readiness probe errored and resulted in unknown state: mistake';
     expect(world.events).toEqual([`p spec.containers{a}: ${text}`]);
+    await world.manager.stop();
+  });
+
+  it.each<[string, () => unknown, number]>([
+    ['fails as often as its threshold says', async () => failure, 3],
+    ['could not be made', mistake, 3],
+  ])('and %s has one line once it succeeds again', async (_, answer, attempt) => {
+    const { logger, saying } = recordedLines();
+    const world = new ProbeWorld({ logger });
+    await world.add(podOf({ readinessProbe: exec({ failureThreshold: 3 }) }));
+    world.answer = answer;
+    await world.seconds(30);
+    world.answer = async () => success;
+    await world.seconds(30);
+    const fields = { podUID: 'u1', podNamespace: 'd', podName: 'p', containerName: 'a', probe: 'readiness' };
+    expect(saying('a probe of a container succeeds again')).toEqual([
+      { level: 'info', message: expect.any(String), fields: { ...fields, attempt, failingForMs: 30_000 } },
+    ]);
+    await world.manager.stop();
+  });
+
+  it('and fails less often than its threshold says has no line', async () => {
+    const { logger, of } = recordedLines();
+    const world = new ProbeWorld({ logger });
+    await world.add(podOf({ readinessProbe: exec({ failureThreshold: 3 }) }));
+    world.answer = async () => failure;
+    await world.seconds(20);
+    world.answer = async () => success;
+    await world.seconds(30);
+    expect(of('info', 'warn', 'error')).toEqual([]);
     await world.manager.stop();
   });
 

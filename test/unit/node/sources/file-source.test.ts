@@ -157,6 +157,7 @@ describe('FileSource', () => {
     await rm(path);
     await writeFile(path, yamlOf('a'));
     await test.next(20_000);
+    expect(test.lines[1]).toBe('info: the manifests of the path can be read again');
     expect(test.sent.names()).toEqual(['a-n1']);
     expect(test.source.lastFailure()).toBeUndefined();
   });

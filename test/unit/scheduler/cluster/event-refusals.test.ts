@@ -6,11 +6,16 @@ import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
 function world(status: number, reason: string, message: string) {
   const clock = new FakeClock();
-  const failures = new EventFailures(clock);
+  const recovered: object[] = [];
+  const answers = { isOpen: false };
+  const failures = new EventFailures(clock, (ended) => recovered.push(ended));
   const lines: string[] = [];
   const logger = { debug: () => {}, info: () => {}, warn: (_: object, text: string) => void lines.push(text), error: () => {} };
   const transport = {
-    request: () => Promise.reject(new ApiError({ status, reason, message })),
+    request: async ({ body }: { readonly body?: unknown }): Promise<never> => {
+      if (!answers.isOpen) throw new ApiError({ status, reason, message });
+      return { ...(body as object), metadata: { name: 'n', uid: 'u', resourceVersion: '1' } } as never;
+    },
     stream: () => Promise.reject(new Error('no streams')),
   };
   const writer = eventWriter({ transport, identity: 'one', clock, logger, failures });
@@ -19,7 +24,7 @@ function world(status: number, reason: string, message: string) {
     writer.send({ pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: 'no room' });
     await writer.flush();
   };
-  return { clock, failures, lines, write };
+  return { clock, failures, lines, recovered, answers, write };
 }
 
 describe('events that the apiserver refuses', () => {
@@ -30,6 +35,17 @@ describe('events that the apiserver refuses', () => {
     const { failures, lines, write } = world(status, reason, message);
     await write();
     expect([failures.failing, lines]).toEqual([undefined, []]);
+  });
+
+  it('are over with the first that is taken, also long after the last one, and the log has a line for that', async () => {
+    const { clock, answers, recovered, write } = world(403, 'Forbidden', 'no right');
+    await write();
+    await write();
+    await clock.advance(600_000);
+    answers.isOpen = true;
+    await write();
+    await write();
+    expect(recovered).toEqual([{ attempt: 2, failingForMs: 600_000 }]);
   });
 
   it('are forgotten five minutes after the last one', async () => {

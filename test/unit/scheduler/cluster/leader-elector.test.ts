@@ -200,9 +200,11 @@ describe('a leader elector', () => {
     const logged: object[] = [];
     const nothing = (): void => {};
     const error = (fields: object): void => void logged.push(fields);
+    const again: object[] = [];
+    const info = (fields: object, message: string): void => void (message.endsWith('again') && again.push(fields));
     const elector = new LeaderElector({
       ...{ transport: server.transportOf('a'), identity: 'a', name: 'mine', clock, random: () => 0 },
-      logger: { debug: nothing, info: nothing, warn: nothing, error },
+      logger: { debug: nothing, info, warn: nothing, error },
     });
     server.fate = () => 'lost';
     elector.start();
@@ -213,6 +215,15 @@ describe('a leader elector', () => {
     server.fate = () => 'answered';
     await clock.advance(2000);
     expect([elector.isLeader(), elector.lastFailure(), elector.problem()]).toEqual([true, undefined, undefined]);
+    const told = [{ namespace: 'kube-system', name: 'mine', identity: 'a', attempt: 6, failingForMs: 12_000 }];
+    expect(again).toMatchObject(told);
+    await clock.advance(60_000);
+    server.fate = () => 'lost';
+    await clock.advance(2500);
+    server.fate = () => 'answered';
+    await clock.advance(60_000);
+    // a short failure is no news, and so is its end
+    expect(again).toMatchObject(told);
     await elector.stop();
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RecoveryLines } from '../../../../src/base/logging/recovery-lines.ts';
 import { ApiError } from '../../../../src/index.ts';
 import { StatusWrites } from '../../../../src/scheduler/cycle/status-writes.ts';
 import { steadyTime } from '../../../../src/scheduler/queue/backoff-queue.ts';
@@ -20,7 +21,8 @@ function writesWorld() {
   const lines: [level: string, message: string][] = [];
   const level = (name: string) => (_fields: object, message: string) => void lines.push([name, message]);
   const logger = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') };
-  const writes = new StatusWrites({ client: { patchStatus }, clock, time: steadyTime(clock), logger });
+  const recoveries = new RecoveryLines({ clock, logger });
+  const writes = new StatusWrites({ client: { patchStatus }, clock, time: steadyTime(clock), logger, recoveries });
   const write = (): void => writes.write(pod('p1'), { nominatedNodeName: 'n' });
   return { clock, writes, write, asked, lines };
 }
@@ -58,6 +60,18 @@ describe('a status that could not be written', () => {
     asked[1]?.reject(forbidden);
     await writes.flush();
     expect(writes.problem()).toMatchObject({ kind: 'forbidden', attempt: 1 });
+  });
+
+  it('is told of once it is written again, once', async () => {
+    const { clock, writes, write, asked, lines } = writesWorld();
+    for (const error of [forbidden, forbidden, undefined, undefined]) {
+      write();
+      if (error === undefined) asked.at(-1)?.resolve();
+      else asked.at(-1)?.reject(error);
+      await writes.flush();
+      await clock.advance(1000);
+    }
+    expect(lines.filter(([level]) => level !== 'warn')).toEqual([['info', 'the status of a pod is written again']]);
   });
 
   it('is no problem where the server says that the pod is gone, and ends an earlier one', async () => {

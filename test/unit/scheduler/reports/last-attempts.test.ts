@@ -12,7 +12,7 @@ describe('the last attempts', () => {
     attempts.set('a', failed(1));
     expect(kept()).toEqual([true, false, true]);
     const words = { kind: 'plugin-failed', message: 'not at all', help: undefined };
-    attempts.set('c', { at: 1, words, diagnosis: undefined, preemption: undefined });
+    attempts.set('c', { at: 1, words, isTold: false, diagnosis: undefined, preemption: undefined });
     attempts.set('b', failed(1));
     expect(kept()).toEqual([true, true, false]);
     expect(attempts.get('c')).toEqual({
@@ -20,6 +20,7 @@ describe('the last attempts', () => {
       since: 0,
       attempt: 2,
       words,
+      isTold: false,
       fitsNowhere: false,
       diagnosis: undefined,
       preemption: undefined,

@@ -50,5 +50,11 @@ export function knownOf(more: Partial<KnownOfAttempts>): KnownOfAttempts {
 
 /** An attempt that found no node. */
 export function failedFit(at: number, found: Diagnosis): FailedAttempt {
-  return { at, words: wordsOfAttempt(new FitError({}, found), undefined), diagnosis: found, preemption: undefined };
+  return {
+    at,
+    words: wordsOfAttempt(new FitError({}, found), undefined),
+    isTold: false,
+    diagnosis: found,
+    preemption: undefined,
+  };
 }
