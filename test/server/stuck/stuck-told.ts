@@ -14,6 +14,8 @@ export function problemOf(row: StuckRow, problems: readonly (Problem | PodProble
 /** Its help; and where it is tried again how often it has failed, since when, and when next. */
 export function requireProblem(row: StuckRow, problem: Problem | undefined, now: number): void {
   expect([problem?.kind, problem?.help], row.id).toEqual([row.kind, row.help]);
+  const calls = problem?.message.match(/\w+\(\)/g) ?? [];
+  expect(calls, `${row.id}: each call is named once`).toEqual([...new Set(calls)]);
   if (row.retried === false) return;
   expect(problem?.attempt, row.id).toBeGreaterThan(0);
   expect(problem?.since, row.id).toBeLessThanOrEqual(now);
