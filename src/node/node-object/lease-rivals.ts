@@ -189,12 +189,12 @@ export class LeaseRivals {
 
   /** The next renewal of ours tells that it has gone. */
   #noteEnd(lease: WireLease): void {
-    const writer = endedWriter(lease);
-    const ended = writer === undefined ? undefined : this.#others.get(writer);
-    if (writer === undefined || ended === undefined) return;
-    this.#others.delete(writer);
-    this.#gone = ended.rival ?? this.#gone;
-    this.#watchfulUntil = Number.NEGATIVE_INFINITY;
+    for (const writer of endedWriters(lease)) {
+      const ended = this.#others.get(writer);
+      if (!this.#others.delete(writer)) continue;
+      this.#gone = ended?.rival ?? this.#gone;
+      this.#watchfulUntil = Number.NEGATIVE_INFINITY;
+    }
   }
 
   /** True for a renewal after which its agent has not missed the next one yet. */
@@ -259,8 +259,9 @@ function writerOf(lease: WireLease): string {
  * renews the Lease of another.
  */
 const markAnnotation = 'pod-status-manager/renewed-by';
-/** The annotation with the id of the agent that has stopped last. */
+/** The annotation with the ids of the agents that have stopped last, with commas between. */
 const endAnnotation = 'pod-status-manager/ended';
+const rememberedEnds = 4;
 /** In characters. */
 const longestMark = 1000;
 const longestName = 200;
@@ -280,7 +281,8 @@ export function markedLease(lease: WireLease, { agent, id }: LeaseWriter): WireL
 
 /** The Lease with the word of an agent that it has ended. */
 export function leaseAfterEnd(lease: WireLease, { id }: LeaseWriter): WireLease {
-  return annotated(lease, endAnnotation, id);
+  const ended = [...endedWriters(lease), id].slice(-rememberedEnds);
+  return annotated(lease, endAnnotation, ended.join(','));
 }
 
 function annotated(lease: WireLease, name: string, value: string): WireLease {
@@ -299,11 +301,13 @@ function readMark({ metadata, spec }: WireLease): LeaseWriter | undefined {
   }
 }
 
-function endedWriter({ metadata }: WireLease): string | undefined {
-  return metadata?.annotations?.[endAnnotation];
+function endedWriters({ metadata }: WireLease): string[] {
+  const text: unknown = metadata?.annotations?.[endAnnotation];
+  return typeof text === 'string' && text !== '' && text.length <= longestMark ? text.split(',') : [];
 }
 
 /** True when the agent that has renewed the Lease last has said that it ended. */
 function hasEnded(lease: WireLease): boolean {
-  return endedWriter(lease) !== undefined && endedWriter(lease) === readMark(lease)?.id;
+  const mark = readMark(lease);
+  return mark !== undefined && endedWriters(lease).includes(mark.id);
 }

@@ -172,6 +172,34 @@ describe('the last word', () => {
   });
 });
 
+describe('agents that stop at the same time', () => {
+  it('have all said so, and the next one suspects nobody', async () => {
+    const world = new NodeWorld();
+    await world.start();
+    await world.clock.advance(1500);
+    const second = world.another();
+    second.start();
+    await world.clock.advance(3000);
+    await Promise.all([world.node.stop(), second.stop()]);
+    const third = world.another();
+    third.start();
+    await settle(20);
+    expect(rivalOf(third)).toBeUndefined();
+    await third.stop();
+  });
+
+  it('leave the ids of the last four of them in the Lease', async () => {
+    const world = new NodeWorld();
+    for (let turn = 0; turn < 6; turn++) {
+      const node = world.another();
+      node.start();
+      await settle(20);
+      await node.stop();
+    }
+    expect(world.lease()?.metadata?.annotations?.['pod-status-manager/ended']?.split(',')).toHaveLength(4);
+  });
+});
+
 describe('false alarms', () => {
   it('etcd restored to before our start is no rival', async () => {
     const world = new NodeWorld();
