@@ -7,6 +7,7 @@ import './base/node-version.ts';
 
 export type { Problem } from './base/problem.ts';
 export type {
+  DebugCall,
   DebugChanges,
   DebugNode,
   DebugNote,
@@ -23,5 +24,5 @@ export type {
 } from './observe/debug/debug-api.ts';
 export type { DebugHandlerOptions, DebugHistoryOptions } from './observe/debug/debug-handler.ts';
 export { createDebugHandler, type DebugHandler } from './observe/debug/debug-handler.ts';
-export type { DebugNodeSource, DebugPodWithoutStatus, DebugSchedulerSource } from './observe/debug/debug-part.ts';
+export type { DebugNodeSource, DebugPodCall, DebugPodWithoutStatus, DebugSchedulerSource } from './observe/debug/debug-part.ts';
 export type { DebugManager } from './observe/debug/described-pod.ts';

@@ -64,6 +64,7 @@ export type {
 } from './node/probes/prober.ts';
 export type { ContainerRun, RunContainer } from './node/provider/container-life.ts';
 export { ContainerProvider, type ContainerProviderOptions } from './node/provider/container-provider.ts';
+export type { PodMethod } from './node/provider/long-calls.ts';
 export type {
   ContainerSpec,
   DeletePodCall,
@@ -72,12 +73,14 @@ export type {
   PodAnswer,
   PodProvider,
   ProviderCall,
+  ProviderTools,
 } from './node/provider/pod-provider.ts';
-export type { ProviderFailure } from './node/provider/provided-pod.ts';
+export type { ProviderCallReport, ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';
 export { ProviderNode } from './node/provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions, SharedOption } from './node/provider/provider-node-options.ts';
 export type {
+  PodCallReport,
   ProviderFailureReport,
   ProviderNodeSnapshot,
   ProviderNodeSnapshotOptions,

@@ -103,6 +103,7 @@ export function ifCode(...codes: readonly string[]): (error: unknown) => undefin
 
 /** What an error says. Never throws, whatever was thrown. */
 export function errorText(error: unknown): string {
+  if (error === undefined || error === null) return `${error} was thrown`;
   const text: unknown = callGuarded(() => (error instanceof Error ? error.message : String(error)), ignoreFailure);
   return typeof text === 'string' ? text : 'unknown error';
 }

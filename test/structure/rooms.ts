@@ -29,7 +29,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/metrics': 'base/guard base/clock base/errors base/options',
   'base/random': 'base/guard',
   'base/secrets': '',
-  'base/logging': 'base/guard base/clock base/options base/secrets',
+  'base/logging': 'base/guard base/errors base/clock base/options base/secrets',
   'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
   'base/text-beginning': '',
   'base/failure-run': 'base/clock base/errors base/text-beginning',

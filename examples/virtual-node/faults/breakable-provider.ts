@@ -36,6 +36,6 @@ export function breakable(provider: PodProvider, broken: BrokenCalls): PodProvid
       () => broken.getPodStatus,
       (pod, call) => provider.getPodStatus(pod, call),
     ),
-    ...(notifyPods !== undefined && { notifyPods: (notify) => notifyPods.call(provider, notify) }),
+    ...(notifyPods !== undefined && { notifyPods: (notify, tools) => notifyPods.call(provider, notify, tools) }),
   };
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../errors.ts';
 import { callGuarded, ignoreFailure } from '../guard.ts';
 import { LineBudget } from './line-budget.ts';
 
@@ -184,14 +185,14 @@ class Reader {
     if (secretKey.test(key)) return '(hidden)';
     const value = (object as Record<string, unknown>)[key];
     const isThrown = errorFields.has(key) && typeof value === 'object' && value !== null;
-    if (isThrown || (key === 'err' && value !== undefined)) return this.error(value, depth);
+    if (isThrown || key === 'err') return this.error(value, depth);
     return this.#shown(value, depth + 1);
   }
 }
 
 /** Whatever may be thrown that is no object. */
 function primitiveText(value: unknown): string {
-  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : errorText(value);
 }
 
 /** The error of another client may repeat the answer's headers and body in its message: its first line is shown. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import { errorText } from '../errors.ts';
 import { callGuarded, ignoreFailure } from '../guard.ts';
 import { requireMethods } from '../options.ts';
 import { fieldsAsText } from './log-fields.ts';
@@ -83,8 +84,15 @@ class SafeLogger implements Logger {
   }
 
   #log(level: LogLevel, fields: object, message: string): void {
-    callGuarded(() => this.#logger[level](fields, message), ignoreFailure);
+    callGuarded(() => this.#logger[level](withError(fields), message), ignoreFailure);
   }
+}
+
+/** What was thrown may be nothing at all: loggers and JSON leave out a member that is undefined, and the line would tell of no error. */
+function withError(fields: { readonly err?: unknown }): object {
+  return 'err' in fields && (fields.err === undefined || fields.err === null)
+    ? { ...fields, err: errorText(fields.err) }
+    : fields;
 }
 
 /** So many lines of one message go to the console in a minute; the last of them says so, and the next one how many were left out. */

@@ -29,109 +29,131 @@ export interface ClockReading {
 }
 
 /** Renewals of ours that the server may still tell of: the answer to one may have been lost. */
-const remembered = 8;
+const rememberedRenewals = 8;
+/** So many other agents are told apart. */
+const rememberedAgents = 8;
 /** A living agent renews a Lease four times in its duration, and somewhat later than that. */
 const latestRenewal = 1.25 / 4;
-/** A rival that has not renewed the Lease for so long has gone; or for the duration of the Lease, where that is longer. */
-const freshMs = 60_000;
-/** How long after its start an agent that suspects another renews first; each further renewal comes later by this factor. */
+/** A certain rival is told for so long after its last renewal, or for the duration of its Lease where that is longer. */
+const toldForMs = 60_000;
+/** What a Lease may say of its duration. */
+const longestDurationMs = 600_000;
+/** How long after its start an agent that suspects another renews, and how long after that again. */
 const looks: GrowingDelay = { firstMs: 500, factor: 3 };
+/** So long after a hint that led to nobody no other one is followed: some controllers write heartbeats, too. */
+const muteMs = 3_600_000;
 
-interface Watchfulness {
-  /** By `Clock.elapsed`. */
-  readonly until: number;
-  /** What it is told as; undefined where nothing but a hint was seen. */
+/** Another agent; times are by `Clock.elapsed`. */
+interface OtherAgent {
+  readonly renewTime: string;
+  /** Undefined for one of which only a renewal of long ago was seen, as after a restore of etcd. */
   readonly rival: LeaseRival | undefined;
-  looks: number;
+  readonly aliveUntil: number;
+  readonly toldUntil: number;
 }
 
-/** Tells our renewals from those of another agent. */
+/**
+ * Tells our renewals from those of other agents. A renewal that follows one of ours proves that its agent lives, since it names the
+ * version that it follows. One that was there before ours leaves open whether its agent lives or was killed.
+ */
 export class LeaseRivals {
   readonly #self: LeaseWriter;
   readonly #durationMs: number;
   readonly #sent: string[] = [];
+  /** The server has taken a renewal of ours. */
+  #hasRenewed = false;
   /** The renewal that was there before our first. */
   #found: string | undefined;
-  /** The last that is certain. */
-  #rival: LeaseRival | undefined;
-  /** When it was noticed, by `Clock.elapsed`. */
-  #rivalAt = Number.NEGATIVE_INFINITY;
-  #watchful: Watchfulness | undefined;
+  readonly #others = new Map<string, OtherAgent>();
+  /** One that has gone, and of which that was not told yet. */
+  #gone: LeaseRival | undefined;
+  /** Until when the next renewals come soon, and no hint is followed; by `Clock.elapsed`. */
+  #watchfulUntil = Number.NEGATIVE_INFINITY;
+  #mutedUntil = Number.NEGATIVE_INFINITY;
+  #looks = 0;
 
   constructor(self: LeaseWriter, durationMs: number) {
     this.#self = self;
     this.#durationMs = durationMs;
   }
 
-  /** The one that is certain, or else the one that is suspected; undefined when neither was heard of for long enough. */
+  /** One that is certain, or else one that is suspected; undefined when none was heard of for long enough. */
   rival(elapsed: number): LeaseRival | undefined {
-    const isFresh = this.#rival !== undefined && elapsed - this.#rivalAt < Math.max(freshMs, this.#durationMs);
-    return isFresh ? this.#rival : this.#watchful?.rival;
+    const told = [...this.#others.values()].filter(({ toldUntil }) => elapsed < toldUntil).map(({ rival }) => rival);
+    return told.findLast((rival) => rival?.isCertain) ?? told.findLast((rival) => rival !== undefined);
   }
 
   sent(lease: WireLease): void {
     this.#sent.push(renewalOf(lease));
-    if (this.#sent.length > remembered) this.#sent.shift();
+    if (this.#sent.length > rememberedRenewals) this.#sent.shift();
   }
 
   /** A Lease that was read. Returns the rival that it shows, certain or not. */
   read(lease: WireLease, reading: ClockReading): LeaseRival | undefined {
+    this.#noteEnd(lease);
     const { renewTime = '' } = lease.spec ?? {};
-    if (this.#sent.length === 0) {
+    if (renewTime === '' || this.#isOurs(lease) || hasEnded(lease)) return undefined;
+    if (!this.#hasRenewed) {
       // that of an agent before us, perhaps of ourselves before a restart
       this.#found = renewTime;
       return this.#suspected(lease, reading);
     }
-    if (renewTime === '' || renewTime === this.#found || this.#isOurs(lease)) return undefined;
-    if (readMark(lease)?.hasEnded === true) {
-      this.#forget(reading);
+    if (renewTime === this.#found) return undefined;
+    const before = this.#others.get(writerOf(lease));
+    const isLiving = this.#isRecent(lease, reading) || (before !== undefined && before.renewTime !== renewTime);
+    const aliveUntil = reading.elapsed + this.#durationOf(lease);
+    if (!isLiving) {
+      this.#note(lease, { renewTime, rival: undefined, aliveUntil, toldUntil: 0 });
+      this.hint(reading);
       return undefined;
     }
-    this.#watchful = undefined;
-    this.#rivalAt = reading.elapsed;
-    this.#rival = { ...this.#writer(lease), seenAt: reading.now, isCertain: true, knownAt: undefined };
-    return this.#rival;
+    const rival = { ...this.#namesOf(lease), seenAt: reading.now, isCertain: true, knownAt: undefined };
+    this.#note(lease, { renewTime, rival, aliveUntil, toldUntil: Math.max(aliveUntil, reading.elapsed + toldForMs) });
+    this.#watchfulUntil = Number.NEGATIVE_INFINITY;
+    return rival;
   }
 
   /** Something else than the Lease has hinted at another agent: the next renewals come soon. Returns true when that is new. */
   hint({ elapsed }: ClockReading): boolean {
-    if (this.#watchful !== undefined || this.rival(elapsed) !== undefined) return false;
-    this.#watchful = { until: elapsed + this.#durationMs * latestRenewal, rival: undefined, looks: 0 };
+    if (elapsed < this.#mutedUntil || this.rival(elapsed) !== undefined) return false;
+    this.#mutedUntil = elapsed + muteMs;
+    this.#watch(elapsed + this.#durationMs * latestRenewal);
     return true;
   }
 
   /** How soon the next renewal shall come; undefined where there is no hurry. */
   nextLookMs(elapsed: number): number | undefined {
-    const { until = elapsed } = this.#watchful ?? {};
-    if (this.#watchful === undefined || until <= elapsed) return undefined;
-    this.#watchful.looks += 1;
-    return Math.min(nthDelayMs(this.#watchful.looks, looks), until - elapsed);
+    if (elapsed >= this.#watchfulUntil) return undefined;
+    this.#looks += 1;
+    return Math.min(nthDelayMs(this.#looks, looks), this.#watchfulUntil - elapsed);
   }
 
-  /** Our renewal is written, and nobody has renewed the Lease in between. Returns the rival that is not there any more. */
+  /** Our renewal is written, and nobody has renewed the Lease in between. Returns the last rival, when there is none any more. */
   renewed(elapsed: number): LeaseRival | undefined {
-    const watchful = this.#watchful;
-    if (watchful !== undefined && elapsed >= watchful.until) {
-      this.#watchful = undefined;
-      return watchful.rival;
+    this.#hasRenewed = true;
+    for (const [writer, { rival, toldUntil }] of this.#others) {
+      if (rival === undefined || elapsed < toldUntil) continue;
+      this.#gone = rival;
+      this.#others.delete(writer);
     }
-    const rival = this.#rival;
-    if (rival === undefined || this.rival(elapsed) === rival) return undefined;
-    this.#rival = undefined;
-    return rival;
+    if (this.rival(elapsed) !== undefined) return undefined;
+    const gone = this.#gone;
+    this.#gone = undefined;
+    return gone;
   }
 
   /**
-   * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
+   * True when another agent lives under the name of this node, or may live, as far as this Lease and those that were read before say. A
    * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
    */
   isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: ClockReading): boolean {
-    if (lease !== undefined && readMark(lease)?.hasEnded === true) return false;
-    if (elapsed - this.#rivalAt < this.#durationMs) return true;
+    if (lease !== undefined) this.#noteEnd(lease);
+    if (elapsed < this.#watchfulUntil) return true;
+    if ([...this.#others.values()].some(({ aliveUntil }) => elapsed < aliveUntil)) return true;
     const { renewTime = '' } = lease?.spec ?? {};
-    if (lease === undefined || renewTime === '' || this.#isOurs(lease)) return false;
-    const isOfBefore = this.#sent.length === 0 || renewTime === this.#found;
-    return !isOfBefore || Math.abs(now - Date.parse(renewTime)) < this.#durationMs;
+    if (lease === undefined || renewTime === '' || this.#isOurs(lease) || hasEnded(lease)) return false;
+    const isOfBefore = !this.#hasRenewed || renewTime === this.#found;
+    return !isOfBefore || Math.abs(now - Date.parse(renewTime)) < this.#durationOf(lease);
   }
 
   /** By its mark; where it has none, by what we have sent. */
@@ -140,27 +162,65 @@ export class LeaseRivals {
     return mark === undefined ? this.#sent.includes(renewalOf(lease)) : mark.id === this.#self.id;
   }
 
-  /** The next renewal of ours tells that it has gone. */
-  #forget({ elapsed }: ClockReading): void {
-    this.#rivalAt = Number.NEGATIVE_INFINITY;
-    if (this.#watchful !== undefined) this.#watchful = { ...this.#watchful, until: elapsed };
-  }
-
-  /** The first look at the Lease: whoever has renewed it just now, and did not say that it ended, may be alive. */
-  #suspected(lease: WireLease, { now, elapsed }: ClockReading): LeaseRival | undefined {
-    const { renewTime = '', leaseDurationSeconds = 0 } = lease.spec ?? {};
-    const longestMs = Math.min(leaseDurationSeconds * 1000, this.#durationMs) * latestRenewal;
-    const isRecent = Math.abs(now - Date.parse(renewTime)) < longestMs;
-    if (!isRecent || readMark(lease)?.hasEnded === true) return undefined;
-    const rival = { ...this.#writer(lease), seenAt: now, isCertain: false, knownAt: now + longestMs };
-    this.#watchful = { until: elapsed + longestMs, rival, looks: 0 };
+  /** Whoever has renewed a Lease just now, and did not say that it ended, may be alive. */
+  #suspected(lease: WireLease, reading: ClockReading): LeaseRival | undefined {
+    if (!this.#isRecent(lease, reading)) return undefined;
+    const { now, elapsed } = reading;
+    const waitMs = this.#renewedWithinMs(lease);
+    const rival = { ...this.#namesOf(lease), seenAt: now, isCertain: false, knownAt: now + waitMs };
+    const until = elapsed + waitMs;
+    this.#note(lease, { renewTime: rival.renewTime, rival, aliveUntil: until, toldUntil: until });
+    this.#watch(until);
     return rival;
   }
 
-  #writer(lease: WireLease): Pick<LeaseRival, 'agent' | 'holderIdentity' | 'renewTime'> {
+  #watch(until: number): void {
+    this.#watchfulUntil = until;
+    this.#looks = 0;
+  }
+
+  #note(lease: WireLease, other: OtherAgent): void {
+    const writer = writerOf(lease);
+    this.#others.delete(writer);
+    this.#others.set(writer, other);
+    const [oldest] = this.#others.keys();
+    if (this.#others.size > rememberedAgents && oldest !== undefined) this.#others.delete(oldest);
+  }
+
+  /** The next renewal of ours tells that it has gone. */
+  #noteEnd(lease: WireLease): void {
+    for (const writer of endedWriters(lease)) {
+      const ended = this.#others.get(writer);
+      if (!this.#others.delete(writer)) continue;
+      this.#gone = ended?.rival ?? this.#gone;
+      this.#watchfulUntil = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  /** True for a renewal after which its agent has not missed the next one yet. */
+  #isRecent(lease: WireLease, { now }: ClockReading): boolean {
+    return Math.abs(now - Date.parse(lease.spec?.renewTime ?? '')) < this.#renewedWithinMs(lease);
+  }
+
+  /** How long after one renewal the next one comes at the latest, by what the Lease says of its duration. */
+  #renewedWithinMs({ spec }: WireLease): number {
+    return Math.min((spec?.leaseDurationSeconds ?? this.#durationMs / 1000) * 1000, longestDurationMs) * latestRenewal;
+  }
+
+  /** The longer one of its Lease and ours, in milliseconds. */
+  #durationOf({ spec }: WireLease): number {
+    return Math.max(this.#durationMs, Math.min((spec?.leaseDurationSeconds ?? 0) * 1000, longestDurationMs));
+  }
+
+  #namesOf(lease: WireLease): Pick<LeaseRival, 'agent' | 'holderIdentity' | 'renewTime'> {
     const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
     const agent = readMark(lease)?.agent;
-    return { agent: agent === this.#self.agent ? `${agent}, this process` : agent, holderIdentity, renewTime };
+    const words = agent === this.#self.agent ? `${agent}, which is this process` : agent;
+    return {
+      agent: words,
+      holderIdentity: textBeginning(holderIdentity, longestName),
+      renewTime: textBeginning(renewTime, longestName),
+    };
   }
 }
 
@@ -189,41 +249,65 @@ function renewalOf({ spec }: WireLease): string {
   return `${spec?.renewTime ?? ''} ${spec?.holderIdentity ?? ''}`;
 }
 
+/** Tells one agent from another: by the id in its mark, or else by the holder of the Lease. */
+function writerOf(lease: WireLease): string {
+  return readMark(lease)?.id ?? `holder ${textBeginning(lease.spec?.holderIdentity ?? '', longestName)}`;
+}
+
 /**
- * The annotation in which an agent says which process has renewed the Lease, and that it has ended. It counts for one renewal: a kubelet
- * leaves it when it renews the Lease of another.
+ * The annotation in which an agent says which process has renewed the Lease. It counts for one renewal: a kubelet leaves it when it
+ * renews the Lease of another.
  */
 const markAnnotation = 'pod-status-manager/renewed-by';
+/** The annotation with the ids of the agents that have stopped last, with commas between. */
+const endAnnotation = 'pod-status-manager/ended';
+const rememberedEnds = 4;
+/** In characters. */
 const longestMark = 1000;
-const longestAgent = 200;
+const longestName = 200;
 
 /** Who writes a Lease. */
 export interface LeaseWriter {
-  /** The process, in words: `process 4711 on host-a`. */
+  /** The process, in words: `process 4711 on host-a, started 2026-01-01T00:00:00Z`. */
   readonly agent: string;
   /** Tells this writer from every other one, also of the same process. */
   readonly id: string;
 }
 
-interface Mark extends LeaseWriter {
-  readonly hasEnded: boolean;
-}
-
 /** The Lease with the mark of its writer for its renewal. */
-export function markedLease(lease: WireLease, { agent, id }: LeaseWriter, hasEnded: boolean): WireLease {
-  const { renewTime } = lease.spec ?? {};
-  const mark = JSON.stringify({ agent, id, renewTime, ...(hasEnded && { hasEnded }) });
-  return { ...lease, metadata: { ...lease.metadata, annotations: { ...lease.metadata?.annotations, [markAnnotation]: mark } } };
+export function markedLease(lease: WireLease, { agent, id }: LeaseWriter): WireLease {
+  return annotated(lease, markAnnotation, JSON.stringify({ agent, id, renewTime: lease.spec?.renewTime }));
 }
 
-function readMark({ metadata, spec }: WireLease): Mark | undefined {
+/** The Lease with the word of an agent that it has ended. */
+export function leaseAfterEnd(lease: WireLease, { id }: LeaseWriter): WireLease {
+  const ended = [...endedWriters(lease), id].slice(-rememberedEnds);
+  return annotated(lease, endAnnotation, ended.join(','));
+}
+
+function annotated(lease: WireLease, name: string, value: string): WireLease {
+  return { ...lease, metadata: { ...lease.metadata, annotations: { ...lease.metadata?.annotations, [name]: value } } };
+}
+
+function readMark({ metadata, spec }: WireLease): LeaseWriter | undefined {
   const text: unknown = metadata?.annotations?.[markAnnotation];
   if (typeof text !== 'string' || text.length > longestMark) return undefined;
   try {
-    const { agent, id, renewTime, hasEnded } = JSON.parse(text) as Record<string, unknown>;
+    const { agent, id, renewTime } = JSON.parse(text) as Record<string, unknown>;
     if (typeof agent !== 'string' || agent === '' || typeof id !== 'string' || renewTime !== spec?.renewTime) return undefined;
-    return { agent: textBeginning(agent, longestAgent), id, hasEnded: hasEnded === true };
+    return { agent: textBeginning(agent.replace(/[\p{Cc}\s]+/gu, ' '), longestName), id };
   } catch {
     return undefined;
   }
+}
+
+function endedWriters({ metadata }: WireLease): string[] {
+  const text: unknown = metadata?.annotations?.[endAnnotation];
+  return typeof text === 'string' && text !== '' && text.length <= longestMark ? text.split(',') : [];
+}
+
+/** True when the agent that has renewed the Lease last has said that it ended. */
+function hasEnded(lease: WireLease): boolean {
+  const mark = readMark(lease);
+  return mark !== undefined && endedWriters(lease).includes(mark.id);
 }

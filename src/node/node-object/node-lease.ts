@@ -5,7 +5,15 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { problemFields } from '../../base/problem.ts';
 import { classifyApiError, unlessGone } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
-import { type ClockReading, type LeaseRival, LeaseRivals, markedLease, rivalProblem, sentence } from './lease-rivals.ts';
+import {
+  type ClockReading,
+  type LeaseRival,
+  LeaseRivals,
+  leaseAfterEnd,
+  markedLease,
+  rivalProblem,
+  sentence,
+} from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
 
@@ -73,19 +81,21 @@ export class NodeLease {
     return this.#rivals.isAnotherAlive(lease, readClock(this.#options.settings.clock));
   }
 
-  /** Says in the Lease that this process has ended, so that the next one suspects nobody. Does nothing where another has renewed it. */
-  async sayEnded(): Promise<void> {
-    const { settings, leases, requests } = this.#options;
+  /** Says in the Lease that this agent has ended, whoever has renewed it last, so that no other one suspects it. Never rejects. */
+  async sayEnded(requests: NodeRequests): Promise<void> {
+    const { settings, leases } = this.#options;
     const { writer, logger, nodeName } = settings;
     if (this.#latest === undefined || this.#lastRenewAt === undefined) return;
-    const lease = markedLease(this.#latest, writer, true);
+    const write = (lease: WireLease): Promise<unknown> =>
+      requests.call('the last write of the Lease', (call) => leases.update(leaseAfterEnd(lease, writer), call));
     try {
-      await requests.call('the last write of the Lease', (call) => leases.update(lease, call));
+      const known = this.#latest;
+      if (await succeeds(write(known))) return;
+      const target = { namespace: leaseNamespace, name: nodeName };
+      await write(await requests.call('the last read of the Lease', (call) => leases.get(target, call)));
     } catch (err) {
-      logger.debug(
-        { err, errorClass: classifyApiError(err), node: nodeName },
-        'the Lease does not say that this agent has ended',
-      );
+      const fields = { err, errorClass: classifyApiError(err), node: nodeName };
+      logger.debug(fields, 'the Lease does not say that this agent has ended');
     }
   }
 
@@ -110,7 +120,7 @@ export class NodeLease {
     const { settings, leases, requests, nodeUID } = this.#options;
     const { nodeName, holderIdentity, leaseDurationSeconds, clock, writer, logger, metrics } = settings;
     const contents = { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() };
-    const lease = markedLease(renewedLease(base, contents), writer, false);
+    const lease = markedLease(renewedLease(base, contents), writer);
     this.#rivals.sent(lease);
     if (base === undefined) {
       const created = await requests.call('the creation of the Lease', (call) => leases.create(lease, call));
@@ -160,6 +170,17 @@ export class NodeLease {
     this.#toldRivalAt = now;
     logger.error(fields, 'another agent renews the Lease of this node: two agents run under one name');
     eventRecorder.nodeEvent(nodeName, 'Warning', 'TwoAgents', sentence(problem.message));
+  }
+}
+
+/** False where another writer was first. Rejects with every other failure. */
+async function succeeds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (classifyApiError(error) !== 'conflict') throw error;
+    return false;
   }
 }
 

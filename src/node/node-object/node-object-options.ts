@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { formatTime } from '../../api/json/time.ts';
 import type { WireNode } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
@@ -145,7 +146,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     leaseDurationSeconds: numberOption('leaseDurationSeconds', leaseDurationSeconds, 1, 86_400),
     renewIntervalMs,
     holderIdentity,
-    writer: { agent: `process ${process.pid} on ${hostname()}`, id: randomUUID() },
+    writer: { agent: `process ${process.pid} on ${hostname()}, started ${formatTime(performance.timeOrigin)}`, id: randomUUID() },
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs / 2),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),

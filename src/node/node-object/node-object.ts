@@ -298,10 +298,12 @@ export class NodeObject {
     }
   }
 
-  /** After the renewal that is under way. A server that did not answer the last one is not asked. */
-  async #sayEnded(): Promise<void> {
-    await this.#loops.lease.stop();
-    if (this.#loops.lease.failure === undefined) await this.#lease.sayEnded();
+  /** A server that did not answer the last renewal is not asked. */
+  async #sayEnded(timeLeft: TimeLeft): Promise<void> {
+    if (this.#loops.lease.failure !== undefined) return;
+    const requests = new NodeRequests({ clock: this.#options.clock, timeoutMs: lastWriteMs, leavesBehind: true });
+    await timeLeft.allows(this.#lease.sayEnded(requests), lastWriteMs);
+    requests.stop();
   }
 
   async #stop(timeoutMs: number): Promise<NodeObjectStopped> {
@@ -317,8 +319,6 @@ export class NodeObject {
     // the answer to a create says what is ours to delete, which takes the other half of the time
     if (removeOnStop) await timeLeft.allows(steps, Math.min(requestTimeoutMs, timeoutMs / 2));
     node.stop();
-    if (!removeOnStop || this.#lease.createdUID === undefined)
-      await timeLeft.allows(this.#sayEnded(), Math.min(lastWriteMs, timeoutMs / 2));
     lease.stop();
     const all = Promise.all([steps, node.settled(), lease.settled()]);
     if (!(await timeLeft.allows(all, stopWaitsMs))) {
@@ -326,7 +326,12 @@ export class NodeObject {
     }
     await watch;
     this.#endMeasuring();
-    if (!removeOnStop) return { node: 'kept', lease: 'kept' };
+    const removed = removeOnStop ? await this.#remove(timeLeft) : ({ node: 'kept', lease: 'kept' } as const);
+    if (removed.lease !== 'removed') await this.#sayEnded(timeLeft);
+    return removed;
+  }
+
+  async #remove(timeLeft: TimeLeft): Promise<NodeObjectStopped> {
     const createdUIDs = { node: this.#registration.createdUID, lease: this.#lease.createdUID };
     const isAnotherAlive = this.#lease.isAnotherAlive.bind(this.#lease);
     const removed = await removeNode({ ...this.#options, createdUIDs, isAnotherAlive, timeLeft });

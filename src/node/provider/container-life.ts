@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { isInt32 } from '../../base/options.ts';
 import { runtimeReason } from '../pod-status/get-phase.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-status.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';
-import type { ContainerSpec, NodePod } from './pod-provider.ts';
+import type { ContainerSpec, NodePod, ProviderTools } from './pod-provider.ts';
 import { shortErrorText } from './provider-calls.ts';
+import { RunReport } from './run-report.ts';
 
 /** One run of a container, for the function that runs it. */
 export interface ContainerRun {
@@ -35,7 +36,9 @@ export interface ContainerLifeOptions {
   readonly isInit: boolean;
   readonly runContainer: RunContainer;
   readonly backoff: RestartBackoff;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
+  /** What the node has given to tell of pods. */
+  readonly tools: () => ProviderTools;
   /** Called after each change of `state`. */
   readonly changed: () => void;
   /** Aborts when the container is not to be started any more, at the latest with `stop`. */
@@ -55,6 +58,7 @@ export class RunningContainer {
   readonly #noteStarted: () => void;
   readonly #options: ContainerLifeOptions;
   readonly #restartsBefore: number;
+  readonly #report: RunReport;
   #runs = 0;
   /** How the run before has ended. */
   #lastEnd: GivenEnd | undefined;
@@ -63,6 +67,7 @@ export class RunningContainer {
   constructor(options: ContainerLifeOptions) {
     const { pod, spec, isInit } = options;
     this.#options = options;
+    this.#report = new RunReport(options);
     this.isSidecar = isInit && isRestartableInitContainer(spec);
     this.#restartsBefore = restartsBefore(pod, spec.name);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -115,10 +120,14 @@ export class RunningContainer {
     try {
       const ready = (isReady: boolean): void => this.#setReady(id, isReady === true);
       const run = { pod, stop: stop.signal, kill: kill.signal, ready };
+      void this.#report.begins();
       const exitCode: unknown = (await runContainer(spec, run)) ?? 0;
-      if (isInt32(exitCode)) return { exitCode: exitCode as number };
-      return { ...startError, message: `runContainer() resolved to ${shortErrorText(exitCode)}, which is no exit code` };
+      if (!isInt32(exitCode))
+        throw new TypeError(`runContainer() resolved to ${shortErrorText(exitCode)}, which is no exit code`);
+      this.#report.ended();
+      return { exitCode: exitCode as number };
     } catch (error) {
+      this.#report.failed(error, stop.signal.aborted || kill.signal.aborted);
       return { ...startError, message: shortErrorText(error) };
     } finally {
       stop.release();
@@ -156,11 +165,12 @@ export class RunningContainer {
     const ended = this.#state;
     const finishedAt = Number(end.finishedAt);
     const exited = { id: end.id ?? '', name: spec.name, state: 'exited', exitCode: end.exitCode, finishedAt } as const;
-    for (;;) {
+    const restartCount = this.#restartsBefore + this.#runs - 1;
+    for (let isFirst = true; ; isFirst = false) {
       const answer = backoff.tryRestart(pod, spec, { containers: [exited] });
+      if (isFirst) this.#report.startsAgain(end, restartCount, answer);
       if (!answer.wait) return;
       const { reason, message } = answer;
-      const restartCount = this.#restartsBefore + this.#runs - 1;
       this.#become({ name: spec.name, state: 'waiting', restartCount, reason, message, lastState: end });
       await sleep(clock, answer.remainingMs, ending);
       if (ending.aborted) return this.#become(ended);

@@ -3,11 +3,13 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { loggerOption } from '../../base/logging/logger.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
 import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
 import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
-import type { DeletePodCall, NodePod, NotifyPods, PodProvider } from './pod-provider.ts';
+import type { DeletePodCall, NodePod, NotifyPods, PodProvider, ProviderTools } from './pod-provider.ts';
 
 /** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
 export interface ContainerProviderOptions {
@@ -33,7 +35,8 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * A container lives as long as the process of the agent at most. After a restart of the agent, a pod is begun again where the
  * restart policy of a regular container, its own or the pod's, is `Always` or `OnFailure`: restart counts are raised, and a
  * container that had ended for good does not run again. A pod whose containers all have the policy `Never` becomes Failed. The
- * provider runs no probes: the function may say itself when its container is ready. It ignores
+ * provider runs no probes: the function may say itself when its container is ready. Through its node it writes a kubelet's events
+ * `Started`, `Failed` and `BackOff`, and a log line for each run that has failed and is followed by another. It ignores
  * ephemeral containers, and changes of a pod's spec while the pod runs.
  *
  * The function gets each container as the spec has it: `valueFrom`, `envFrom` and volumes are its own to resolve. A pod that asks
@@ -56,9 +59,10 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
 export class ContainerProvider implements PodProvider {
   readonly #runContainer: RunContainer;
   readonly #backoff: RestartBackoff;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #pods = new Map<string, ContainerPod>();
   #notify: NotifyPods = () => {};
+  #tools: ProviderTools = { logger: loggerOption(null), eventRecorder: noEvents };
   #isClosed = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -69,11 +73,18 @@ export class ContainerProvider implements PodProvider {
     requireKnownOptions('backoff', backoff, ['baseMs', 'maxMs', 'resetAfterMs']);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#clock = withTimers(safeClock(clock));
-    this.#backoff = new RestartBackoff({ ...backoff, clock: this.#clock });
+    this.#backoff = new RestartBackoff({
+      ...backoff,
+      clock: this.#clock,
+      eventRecorder: { event: (...event) => this.#tools.eventRecorder.event(...event) },
+    });
   }
 
-  notifyPods(notify: NotifyPods): void {
+  /** Without `tools` nobody is told of containers that are started, fail, and wait to be started again, but by the status. */
+  notifyPods(notify: NotifyPods, tools?: ProviderTools): void {
     this.#notify = notify;
+    if (tools === undefined) return;
+    this.#tools = { logger: loggerOption(tools.logger), eventRecorder: safeEventRecorder(tools.eventRecorder) };
   }
 
   /** Throws ERR_STOPPED after `close`. */
@@ -83,8 +94,9 @@ export class ContainerProvider implements PodProvider {
     if (this.#pods.has(uid)) return;
     this.#backoff.gc();
     const changed = (): void => void callGuarded(() => this.#notify(uid), ignoreFailure);
-    const options = { pod, runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, changed };
-    this.#pods.set(uid, new ContainerPod(options));
+    const tools = (): ProviderTools => this.#tools;
+    const own = { runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, tools };
+    this.#pods.set(uid, new ContainerPod({ ...own, pod, changed }));
   }
 
   getPodStatus({ metadata }: NodePod): readonly GivenContainer[] | undefined {
@@ -132,7 +144,7 @@ function withTimers(clock: SteadyClock): SteadyClock {
   };
 }
 
-export type ContainerPodOptions = Pick<ContainerLifeOptions, 'pod' | 'runContainer' | 'backoff' | 'clock' | 'changed'>;
+export type ContainerPodOptions = Pick<ContainerLifeOptions, 'pod' | 'runContainer' | 'backoff' | 'clock' | 'tools' | 'changed'>;
 
 /** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
 const defaultGracePeriodSeconds = 30;

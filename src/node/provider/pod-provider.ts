@@ -1,4 +1,6 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
 
 /** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
@@ -22,6 +24,14 @@ export interface DeletePodCall extends ProviderCall {
 
 /** Tells the node that something of a pod has changed: its uid, or the pod. The node then asks for its status. */
 export type NotifyPods = (pod: string | Pod) => void;
+
+/** What a node hands to its provider, so that it can tell of its pods what their status does not say. */
+export interface ProviderTools {
+  /** The node's logger. What it throws is ignored. */
+  readonly logger: Logger;
+  /** Writes events of the pods, which `kubectl describe` shows. It never waits, and what it throws is ignored. */
+  readonly eventRecorder: EventRecorder;
+}
 
 /** A container of a pod's spec. */
 export type ContainerSpec = NodePod['spec']['containers'][number];
@@ -78,8 +88,8 @@ export interface PodProvider {
    * before, as by `podStatusFromContainers`. An empty list counts as no answer.
    */
   getPodStatus(pod: NodePod, call: ProviderCall): PodAnswer | Promise<PodAnswer>;
-  /** Called once, at the start. Without it each pod is asked about at an interval. */
-  notifyPods?(notify: NotifyPods): unknown;
+  /** Called once, at the start, before any pod is created. Without it each pod is asked about at an interval. */
+  notifyPods?(notify: NotifyPods, tools: ProviderTools): unknown;
   /**
    * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
    * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. After a

@@ -1,5 +1,14 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { localAnnotationKeys, sameContent } from '../config/pod-changes.ts';
+import type { PodMethod } from './long-calls.ts';
+
+/** A call of the provider that has not settled. */
+export interface ProviderCallReport {
+  /** The method that was called. */
+  readonly method: PodMethod;
+  /** When it was called, in milliseconds since the epoch. */
+  readonly since: number;
+}
 
 /** A call of `createPod` or `updatePod` that has not settled. */
 export interface ProviderChange {
@@ -80,12 +89,18 @@ export class ProvidedPod {
   /** Since when a pod that was there is not, by `clock.elapsed()`. */
   missingSince: number | undefined;
   change: ProviderChange | undefined;
+  /** The last call of `deletePod`, until it has settled. `since`: in milliseconds since the epoch. */
+  deletion: { readonly since: number } | undefined;
+  /** How many calls of `getPodStatus` are waited for. */
+  questions = 0;
   failure: ProviderFailure | undefined;
   deleteFailure: DeleteFailure | undefined;
   /** The last failure of `getPodStatus`, while no answer has followed. */
   answerFailure: AnswerFailure | undefined;
   /** What keeps the pod from being created. */
   namesake: Namesake | undefined;
+  /** What was told last of the pod while it ended. */
+  toldEnding: WirePodStatus | undefined;
   /** True once the status manager was told of the pod. */
   isTold = false;
   /** How many calls of `getPodStatus` were given up and have not settled. */
@@ -121,6 +136,7 @@ export class ProvidedPod {
   /** A pod of the same uid begins again after this one has ended. */
   beginAgain(): void {
     this.isTerminated = false;
+    this.toldEnding = undefined;
     this.isUncertain = false;
     this.isDeleted = false;
     this.missingSince = undefined;
@@ -134,6 +150,14 @@ export class ProvidedPod {
     this.isUnlisted = false;
     this.missingSince = undefined;
     this.given = undefined;
+  }
+
+  /** The call under way that tells most: of `deletePod`, then of the others that change the pod, then of `getPodStatus`. */
+  get underWay(): ProviderCallReport | undefined {
+    const { deletion, change, questions, askedAt } = this;
+    if (deletion !== undefined) return { method: 'deletePod', since: deletion.since };
+    if (change !== undefined) return { method: change.method, since: change.since };
+    return questions === 0 ? undefined : { method: 'getPodStatus', since: askedAt };
   }
 
   /** True when the provider was given another version of the pod. */

@@ -13,6 +13,7 @@ import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { BackoffError } from '../workers/backoff-error.ts';
+import { LongCalls, longCallMs } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
@@ -57,14 +58,17 @@ export class ProviderCalls {
   readonly #options: ProviderCallsOptions;
   /** The signals of the calls under way. A listener of each on one signal of the node's would be compared with all others. */
   readonly #open = new Set<LinkedAbort>();
+  readonly #longCalls: LongCalls;
   #isStopped = false;
 
   constructor(options: ProviderCallsOptions) {
     this.#options = options;
+    this.#longCalls = new LongCalls(options.clock, options.logger);
   }
 
   stop(): void {
     this.#isStopped = true;
+    this.#longCalls.stop();
     for (const linked of this.#open) linked.abort();
   }
 
@@ -87,16 +91,20 @@ export class ProviderCalls {
     record.askedAtElapsed = clock.elapsed();
     const call = async (own: AbortSignal): Promise<unknown> => {
       record.unsettled += 1;
+      // a shorter limit tells of it as of a failure
+      const settled = callTimeoutMs > longCallMs ? this.#longCalls.begin(record.pod, 'getPodStatus') : undefined;
       try {
         return await provider.getPodStatus(nodePod(record.pod), { signal: own });
       } finally {
         record.unsettled -= 1;
+        settled?.();
       }
     };
     const late = (): ApiError =>
       new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
     const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
+    record.questions += 1;
     try {
       const given = await metrics.call('getPodStatus', linked.signal, () => callWithin(call, limits));
       const status = this.#read(record, given);
@@ -116,6 +124,7 @@ export class ProviderCalls {
       record.answerFailure = { message, attempt: attempt + 1, since, retryAt };
       throw retries.backoffError(message, dueAt, { cause: error });
     } finally {
+      record.questions -= 1;
       this.#release(linked);
     }
   }
@@ -143,6 +152,7 @@ export class ProviderCalls {
       late: undefined,
       settled: settled.then(() => {
         endWatch();
+        endLong();
         this.#release(linked);
         record.change = undefined;
         if (!change.isAwaited) notices.tell(record.uid);
@@ -151,6 +161,7 @@ export class ProviderCalls {
     };
     record.change = change;
     const endWatch = this.#limit(record, change, signal);
+    const endLong = this.#longCalls.begin(pod, method);
     return change;
   }
 
@@ -186,8 +197,11 @@ export class ProviderCalls {
 
   /** Begins `deletePod`. `signal` ends it. */
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
-    const { notices, logger } = this.#options;
+    const { notices, clock, logger } = this.#options;
     const linked = this.#link(signal);
+    const deletion = { since: clock.now() };
+    record.deletion = deletion;
+    const endLong = this.#longCalls.begin(record.pod, 'deletePod');
     logger.debug({ ...podFields(record.pod.metadata), method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
     const call = { gracePeriodSeconds, signal: linked.signal };
     let outcome: 'pending' | 'done' | 'failed' = 'pending';
@@ -206,6 +220,8 @@ export class ProviderCalls {
       },
     );
     void settled.then(() => {
+      endLong();
+      if (record.deletion === deletion) record.deletion = undefined;
       this.#release(linked);
       notices.wake(record.uid);
     });
@@ -245,11 +261,10 @@ export class ProviderCalls {
     try {
       return readAnswer(this.#withContainers(record, answer));
     } catch (error) {
-      const { namespace = '', name = '' } = record.pod.metadata ?? {};
+      // the message says all of it: the error behind it would only repeat that
       throw new StatusManagerError(
         'ERR_INVALID_ARGUMENT',
-        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${shortErrorText(error)}`,
-        { cause: error },
+        `getPodStatus() gave an answer that is refused: ${shortErrorText(error)}`,
       );
     }
   }

@@ -9,6 +9,7 @@ import type { NodeObjectStopped } from '../node-object/node-removal.ts';
 import type { PodWithoutStatus } from '../node-problems.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../workers/pod-worker-report.ts';
 import type { StoppedWorkers } from '../workers/pod-workers.ts';
+import type { ProviderCallReport } from './provided-pod.ts';
 
 /** How long a stop, and the parts of it, may take. */
 export interface StopProviderNodeOptions {
@@ -42,6 +43,16 @@ export interface ProviderFailureReport {
   readonly retryAt: number;
 }
 
+/** A call of the provider for one pod that has not settled. */
+export interface PodCallReport extends ProviderCallReport {
+  /** The uid of the pod. */
+  readonly podUID: string;
+  /** The namespace of the pod; empty where it is not known. */
+  readonly podNamespace: string;
+  /** The name of the pod; empty where it is not known. */
+  readonly podName: string;
+}
+
 /** What the parts of the node know of one pod, but the status manager. It can be turned into JSON. */
 export interface ProviderPodReport {
   /** The pod's `metadata.uid`: of a static pod its own, not that of its mirror pod. */
@@ -64,6 +75,8 @@ export interface ProviderPodReport {
   readonly isHeld: boolean;
   /** When `getPodStatus` was last called, in milliseconds since the epoch; undefined before the first time. */
   readonly askedAt: number | undefined;
+  /** The call of the provider that is under way, whichever it is: of several `deletePod` first, and `getPodStatus` last. */
+  readonly underWay: ProviderCallReport | undefined;
   /** The call under way that creates or updates the pod. */
   readonly change: 'createPod' | 'updatePod' | undefined;
   /** When that call began, in milliseconds since the epoch. */
@@ -100,6 +113,8 @@ export interface ProviderNodeSnapshot extends ProblemReport {
   readonly ready: boolean;
   /** Pods that the node has and of which no status was set yet; at most 1000. */
   readonly podsWithoutStatus: readonly PodWithoutStatus[];
+  /** Calls of the provider that have been under way for a second or longer: no problem, but why a pod waits. At most 1000. */
+  readonly callsUnderWay: readonly PodCallReport[];
   /** The Node on the apiserver: what was written last, and what failed. */
   readonly node: Pick<NodeObjectReport, 'uid' | 'readiness' | 'lastReportAt' | 'rival'> & {
     /** Why the Node could not be written or read last, while no success has followed. */

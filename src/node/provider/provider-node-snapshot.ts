@@ -15,7 +15,7 @@ import {
 } from '../node-problems.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
-import type { ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
+import type { PodCallReport, ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
 import { providedPodProblem, unlistedProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
@@ -45,6 +45,7 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     workers: podWorkers.snapshot(),
     ...problemReport(allProblems(agent, own, { at, node: report, sources }), at),
     podsWithoutStatus: podsWithoutStatus(agent),
+    callsUnderWay: callsUnderWay(agent, at),
     pods: withPods ? podReports(agent) : [],
   };
 }
@@ -105,12 +106,24 @@ export function podProblem(
   return ofProvider ?? ofWorker() ?? statusManager.explain(podUID).problem;
 }
 
-/** So many pods without a status are listed. */
-const mostWithoutStatus = 1000;
+/** So many pods without a status are listed, and so many calls. */
+const mostListed = 1000;
+/** A call that has been under way for so long is worth a word. */
+const longMs = 1000;
 
 function podsWithoutStatus({ podSyncer }: ProviderAgent): PodWithoutStatus[] {
   const untold = [...podSyncer.pods.all()].filter(({ isTold, isTerminated }) => !isTold && !isTerminated);
-  return untold.slice(0, mostWithoutStatus).map(({ pod, since }) => ({ ...namesOf(pod), since }));
+  return untold.slice(0, mostListed).map(({ pod, since }) => ({ ...namesOf(pod), since }));
+}
+
+function callsUnderWay({ podSyncer }: ProviderAgent, at: number): PodCallReport[] {
+  const calls: PodCallReport[] = [];
+  for (const { pod, underWay } of podSyncer.pods.all()) {
+    if (underWay === undefined || at - underWay.since < longMs) continue;
+    calls.push({ ...namesOf(pod), ...underWay });
+    if (calls.length === mostListed) break;
+  }
+  return calls;
 }
 
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
@@ -129,6 +142,7 @@ export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, 
     isTerminationRequested: podWorkers.isPodTerminationRequested(podUID),
     isHeld: record?.isHeld ?? false,
     askedAt: record !== undefined && Number.isFinite(record.askedAt) ? record.askedAt : undefined,
+    underWay: record?.underWay,
     change: record?.change?.method,
     changeSince: record?.change?.since,
     failure: failureOf(record),

@@ -161,7 +161,7 @@ export class ProviderNode {
     if (provider.notifyPods !== undefined) {
       const notify = (pod: string | Pod): void => this.notify(pod);
       callGuarded(
-        () => provider.notifyPods?.(notify),
+        () => provider.notifyPods?.(notify, { logger: options.logger, eventRecorder: safeEventRecorder(eventRecorder) }),
         (err) => options.logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
       );
     }

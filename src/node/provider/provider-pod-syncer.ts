@@ -157,17 +157,19 @@ export class ProviderPodSyncer implements PodSyncer {
   async syncTerminatingPod({ pod, gracePeriodSeconds, podStatusFn }: SyncTerminatingPodRequest, signal: AbortSignal) {
     const record = this.pods.take(pod);
     this.#sync.cancelPoll(record.uid);
-    const tell = (status: WirePodStatus): void => {
+    // its end may be changed by whoever ends it, such as an eviction
+    const changed = (status: WirePodStatus): WirePodStatus => {
       podStatusFn?.(status);
-      this.#statuses.tell(record, status);
+      return status;
     };
     const request = {
       gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
       releases: pod.metadata?.deletionTimestamp != null,
-      told: (answer: WirePodStatus) => tell(statusOfAnswer(this.#statuses.facts(record), answer)),
+      told: (answer: WirePodStatus) =>
+        this.#statuses.tellChange(record, changed(statusOfAnswer(this.#statuses.facts(record), answer))),
     };
     const answer = await this.#ending.end(record, request, signal);
-    tell(endedStatus(this.#statuses.facts(record), answer));
+    this.#statuses.tell(record, changed(endedStatus(this.#statuses.facts(record), answer)));
     if (request.releases) this.#releases.note(record.uid);
   }
 

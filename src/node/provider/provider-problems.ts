@@ -5,6 +5,11 @@ import type { DeleteFailure, ProvidedPod, ProviderChange, ProviderFailure } from
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
 
+/** `getPodStatus() failed: cloud: 500`; words that begin with the call themselves stand alone. */
+export function failedCall(method: string, words: string): string {
+  return words.startsWith(`${method}() `) ? words : `${method}() failed: ${words}`;
+}
+
 type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempt' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
 
 /** A call of `createPod` or `updatePod` that failed, or takes too long. */
@@ -12,7 +17,7 @@ export function callProblem(failure: CallFailure): Problem {
   const { method, message, attempt, since, retryAt, isLate } = failure;
   return frozenProblem({
     kind: method === 'createPod' ? 'create-pod' : 'update-pod',
-    message: isLate ? message : `${method}() failed: ${message}`,
+    message: failedCall(method, message),
     attempt,
     since,
     retryAt,
@@ -31,14 +36,14 @@ export function lateProblem({ method, since }: Pick<ProviderChange, 'method' | '
 export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailure): Problem {
   const help =
     'Free what the provider holds of the pod: it stays on the apiserver until then, and the call is repeated by itself.';
-  return frozenProblem({ kind: 'delete-pod', message: `deletePod() failed: ${cause}`, attempt, since, retryAt, help });
+  return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt, since, retryAt, help });
 }
 
 /** The provider gave no list of its pods at the start. */
 export function unlistedProblem(why: string): Problem {
   const help =
     'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
-  return frozenProblem({ kind: 'get-pods', message: `getPods() failed: ${why}`, attempt: 1, help });
+  return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt: 1, help });
 }
 
 /** What is wrong between the pod and its provider; undefined where all is well. */
@@ -56,7 +61,7 @@ function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }
   if (answerFailure !== undefined) {
     const { message, attempt, since, retryAt } = answerFailure;
     const help = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';
-    const words = `getPodStatus() failed: ${message}`;
+    const words = failedCall('getPodStatus', message);
     return { kind: 'get-pod-status', message: words, attempt, since, retryAt, help };
   }
   if (namesake === undefined || at - namesake.since < longMs) return undefined;

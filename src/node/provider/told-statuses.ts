@@ -2,6 +2,7 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
+import { sameContent } from '../config/pod-changes.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { StatusFacts } from './provided-status.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
@@ -37,6 +38,14 @@ export class ToldStatuses {
     if (status.phase === 'Running' && (before === undefined || before === 'Pending')) metrics.runs(pod);
     statusManager.setPodStatus(pod, status);
     record.isTold = true;
+  }
+
+  /** Tells how a pod is that ends, where that is new: of a pod that is being deleted, each status that is told makes a new version. */
+  tellChange(record: ProvidedPod, status: WirePodStatus): void {
+    const isKnown = this.#options.statusManager.getPodStatus(record.uid) !== undefined;
+    if (isKnown && sameContent(record.toldEnding, status)) return;
+    record.toldEnding = status;
+    this.tell(record, status);
   }
 
   tellTerminated(pod: Pod): void {

@@ -1,13 +1,13 @@
 import type { Problem } from '../../base/problem.ts';
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
-import type { DebugNote, DebugPodRow, DebugProblem } from './debug-api.ts';
+import type { DebugCall, DebugNote, DebugPodRow, DebugProblem } from './debug-api.ts';
 import type { TroubleOfKind } from './debug-notes.ts';
-import type { ToldPart } from './debug-part.ts';
+import type { DebugPodWithoutStatus, ToldPart } from './debug-part.ts';
 import { type Counts, noPhase, type PodTable, type TableChanges } from './pod-table.ts';
 import { bareProblem, isNear, isSameProblem, problemsOf } from './told-problems.ts';
 
 /** What one of them says of what is wrong, and of pods that the manager has no status of. */
-export type Teller = Pick<ToldPart, 'problems' | 'podsWithoutStatus'> & { readonly kind: DebugNote['of'] };
+export type Teller = Pick<ToldPart, 'problems' | 'podsWithoutStatus' | 'callsUnderWay'> & { readonly kind: DebugNote['of'] };
 
 /** What somebody else than the manager's table says of a pod. */
 interface Outside {
@@ -16,6 +16,7 @@ interface Outside {
   readonly since: number;
   readonly by: DebugNote['of'];
   readonly problem: Problem | undefined;
+  readonly underWay: DebugCall | undefined;
 }
 
 /** What all pods come to. */
@@ -83,7 +84,7 @@ export class AllPods {
     const row = this.#table.get(podUID);
     const outside = this.#outside.get(podUID);
     if (outside === undefined) return row;
-    return row === undefined ? outsideRow(podUID, outside) : withProblem(row, outside.problem);
+    return row === undefined ? outsideRow(podUID, outside) : withOutside(row, outside);
   }
 
   /** The row of a pod as these parts tell of it, whatever the manager knows; undefined where they do not. */
@@ -95,7 +96,7 @@ export class AllPods {
   rows(): DebugPodRow[] {
     const rows = this.#table.rows();
     if (this.#outside.size === 0) return rows;
-    const all = rows.map((row) => withProblem(row, this.#outside.get(row.podUID)?.problem));
+    const all = rows.map((row) => withOutside(row, this.#outside.get(row.podUID)));
     for (const [podUID, outside] of this.#outside)
       if (this.#table.get(podUID) === undefined) all.push(outsideRow(podUID, outside));
     return all;
@@ -111,7 +112,7 @@ export class AllPods {
       const row = this.#table.get(podUID);
       if (row === undefined) outsideOnly += 1;
       if (outside.problem === undefined) continue;
-      trouble.note(row === undefined ? outsideRow(podUID, outside) : withProblem(row, outside.problem), outside.by);
+      trouble.note(row === undefined ? outsideRow(podUID, outside) : withOutside(row, outside), outside.by);
     }
     return {
       bySync: outsideOnly === 0 ? bySync : { ...bySync, unknown: (bySync.unknown ?? 0) + outsideOnly },
@@ -139,7 +140,12 @@ export class AllPods {
 
 /** Whose word counts, the first one most: the node's, then the manager's, also of pods that have no status, then the scheduler's. */
 export function tellers(snapshot: Pick<StatusManagerSnapshot, 'problems'>, parts: readonly ToldPart[]): Teller[] {
-  const manager: Teller = { kind: 'manager', problems: problemsOf(snapshot.problems), podsWithoutStatus: [] };
+  const manager: Teller = {
+    kind: 'manager',
+    problems: problemsOf(snapshot.problems),
+    podsWithoutStatus: [],
+    callsUnderWay: [],
+  };
   const ofManager = new Set(manager.problems.map(keyOf));
   // a node tells its manager's problems, too: what it knows itself comes first
   const nodes = parts
@@ -159,17 +165,22 @@ function keyOf({ podUID = '', kind, message }: DebugProblem): string {
 /** Of each pod the first problem; a pod with a problem that is not known to have no status may have one in the manager. */
 function outsideOf(parts: readonly Teller[], before: ReadonlyMap<string, Outside>, at: number): Map<string, Outside> {
   const all = new Map<string, Outside>();
-  for (const { kind, problems, podsWithoutStatus } of parts) {
+  for (const { kind, problems, podsWithoutStatus, callsUnderWay } of parts) {
+    const put = (pod: DebugPodWithoutStatus, problem: Problem | undefined, underWay: DebugCall | undefined): void => {
+      const { podUID, podNamespace: namespace, podName: name, since = before.get(podUID)?.since ?? at } = pod;
+      all.set(podUID, { namespace, name, since, by: kind, problem, underWay });
+    };
     for (const problem of problems) {
       const { podUID, podNamespace = '', podName = '', since } = problem;
-      if (podUID === undefined || all.has(podUID)) continue;
-      const names = { namespace: podNamespace, name: podName };
-      all.set(podUID, { ...names, since: since ?? before.get(podUID)?.since ?? at, by: kind, problem: bareProblem(problem) });
+      const known = podUID === undefined ? undefined : all.get(podUID);
+      // what is under way is no problem: the next one may know of one
+      if (podUID === undefined || (known !== undefined && known.underWay === undefined) || known?.problem !== undefined) continue;
+      put({ podUID, podNamespace, podName, since }, bareProblem(problem), known?.underWay);
     }
-    for (const { podUID, podNamespace, podName, since } of podsWithoutStatus) {
-      const problem = all.get(podUID)?.problem;
-      const names = { namespace: podNamespace, name: podName };
-      all.set(podUID, { ...names, since: since ?? before.get(podUID)?.since ?? at, by: kind, problem });
+    for (const pod of podsWithoutStatus) put(pod, all.get(pod.podUID)?.problem, all.get(pod.podUID)?.underWay);
+    for (const { method, since, ...pod } of callsUnderWay) {
+      const known = all.get(pod.podUID);
+      put({ ...pod, since: known?.since ?? since }, known?.problem, { method, since });
     }
   }
   return all;
@@ -181,17 +192,22 @@ function isSameOutside(a: Outside, b: Outside): boolean {
     a.by === b.by &&
     a.name === b.name &&
     a.namespace === b.namespace &&
-    isSameProblem(a.problem, b.problem)
+    isSameProblem(a.problem, b.problem) &&
+    a.underWay?.method === b.underWay?.method &&
+    a.underWay?.since === b.underWay?.since
   );
 }
 
-function withProblem(row: DebugPodRow, problem: Problem | undefined): DebugPodRow {
-  return problem === undefined ? row : { ...row, problem };
+function withOutside(row: DebugPodRow, outside: Pick<Outside, 'problem' | 'underWay'> | undefined): DebugPodRow {
+  const { problem, underWay } = outside ?? {};
+  if (problem === undefined && underWay === undefined) return row;
+  return { ...row, ...(problem !== undefined && { problem }), ...(underWay !== undefined && { underWay }) };
 }
 
 /** The row of a pod that the manager has no status of. */
-function outsideRow(podUID: string, { namespace, name, since, by, problem }: Outside): DebugPodRow {
-  return withProblem({ ...rowWithoutStatus(podUID, namespace, name || podUID), changedAt: since, knownBy: by }, problem);
+function outsideRow(podUID: string, outside: Outside): DebugPodRow {
+  const { namespace, name, since, by } = outside;
+  return withOutside({ ...rowWithoutStatus(podUID, namespace, name || podUID), changedAt: since, knownBy: by }, outside);
 }
 
 /** The row of a pod of which nothing but its name is known. */

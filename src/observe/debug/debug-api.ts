@@ -23,6 +23,14 @@ export interface DebugNote extends DebugProblem {
   readonly pods: number;
 }
 
+/** A call that has not settled. */
+export interface DebugCall {
+  /** What was called, such as `createPod`. */
+  readonly method: string;
+  /** When it was called. */
+  readonly since: number;
+}
+
 /** One row of the table of pods. */
 export interface DebugPodRow {
   /** The uid of the pod. */
@@ -53,6 +61,8 @@ export interface DebugPodRow {
   readonly changedAt: number;
   /** What is wrong with the pod: of several things the one to begin with. Left out while all is well. */
   readonly problem?: Problem | undefined;
+  /** The call of the node's provider that has been under way for a while: no problem, but why the pod waits. */
+  readonly underWay?: DebugCall | undefined;
   /** Who tells of the pod, where the manager has no status of it. */
   readonly knownBy?: 'node' | 'manager' | 'scheduler' | undefined;
 }

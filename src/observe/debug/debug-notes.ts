@@ -1,5 +1,5 @@
-import { notesOf, type Problem } from '../../base/problem.ts';
-import type { DebugNote, DebugPodRow, DebugProblem, DebugSummary } from './debug-api.ts';
+import { notesOf, type Problem, roundedDuration } from '../../base/problem.ts';
+import type { DebugCall, DebugNote, DebugPodRow, DebugProblem, DebugSummary } from './debug-api.ts';
 
 const notesAtMost = 20;
 
@@ -30,6 +30,11 @@ export function notesFrom(own: readonly OwnProblem[], kinds: Iterable<TroubleOfK
 /** A problem that nobody knows the age of counts as the youngest. */
 function sinceOf({ since }: Problem): number {
   return since ?? Number.MAX_VALUE;
+}
+
+/** `createPod() under way for 48 s`. */
+export function underWayText({ method, since }: DebugCall, now: number): string {
+  return `${method}() under way for ${roundedDuration(now - since)}`;
 }
 
 /** `default/web: createPod() failed: quota exceeded; failed twice, next try in 6 s`. */

@@ -2,9 +2,9 @@ import { membersOf } from '../../api/json/json.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Problem } from '../../base/problem.ts';
-import type { DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug-api.ts';
+import type { DebugCall, DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug-api.ts';
 import { linesOf, noteOf } from './told-lines.ts';
-import { isUID, listOf, nameOf, problemOf, problemsOf, timeOf, wordOf } from './told-problems.ts';
+import { callOf, isUID, listOf, nameOf, problemOf, problemsOf, timeOf, wordOf } from './told-problems.ts';
 
 /** What the handler asks a node: a `ProviderNode`, a `PodStatusAgent`, or anything that answers like one. Both answers can be turned into JSON. */
 export interface DebugNodeSource {
@@ -26,8 +26,10 @@ export interface DebugNodeSource {
     readonly problemCount?: number;
     /** Pods that the node has and the status manager has no status of: each has a row, too. The first 1000 are read. */
     readonly podsWithoutStatus?: readonly DebugPodWithoutStatus[];
+    /** Calls for pods that have been under way for a while: the rows of these pods tell of them. The first 1000 are read. */
+    readonly callsUnderWay?: readonly DebugPodCall[];
   };
-  /** Why this pod is as it is; read of the answer are `problem`, `problems`, `namespace` and `name`; all else but `status` is shown as it is. */
+  /** Why this pod is as it is; read of the answer are `problem`, `problems`, `underWay`, `namespace` and `name`; all else but `status` is shown as it is. */
   explain(podUID: string): object;
 }
 
@@ -41,6 +43,16 @@ export interface DebugPodWithoutStatus {
   readonly podName: string;
   /** Since when the pod has none, in milliseconds since the epoch; undefined where that is not known. */
   readonly since?: number | undefined;
+}
+
+/** A call for a pod that has not settled. */
+export interface DebugPodCall extends DebugCall {
+  /** The uid of the pod. */
+  readonly podUID: string;
+  /** The namespace of the pod. */
+  readonly podNamespace: string;
+  /** The name of the pod. */
+  readonly podName: string;
 }
 
 /** What the handler asks a scheduler: a `Scheduler`, or anything that answers like one. */
@@ -70,13 +82,14 @@ export interface ToldPart {
   readonly problems: readonly DebugProblem[];
   readonly problemCount: number;
   readonly podsWithoutStatus: readonly DebugPodWithoutStatus[];
+  readonly callsUnderWay: readonly DebugPodCall[];
   readonly lines: () => [name: string, value: string][];
 }
 
 const notesAtMost = 20;
 const shownProblems = 100;
 /** Shown elsewhere, or far too much. */
-const unlisted = ['problems', 'problemCount', 'notes', 'pods', 'podsWithoutStatus'] as const;
+const unlisted = ['problems', 'problemCount', 'notes', 'pods', 'podsWithoutStatus', 'callsUnderWay'] as const;
 
 /** Undefined without a node. */
 export function askNode(node: DebugNodeSource | undefined): ToldPart | undefined {
@@ -105,7 +118,15 @@ function ask(kind: PartKind, snapshot: () => unknown): ToldPart {
   const problems = [problemOf({ kind: 'no-answer', message: `the ${kind} cannot be asked: ${failure}` })].filter(
     (one) => one !== undefined,
   );
-  const nothing = { name: '', isReady: false, isRegistered: false, hasListed: undefined, podsWithoutStatus: [], lines: () => [] };
+  const nothing = {
+    name: '',
+    isReady: false,
+    isRegistered: false,
+    hasListed: undefined,
+    podsWithoutStatus: [],
+    callsUnderWay: [],
+    lines: () => [],
+  };
   return { ...nothing, kind, state: 'unknown', notes: problems.map(({ message }) => message), problems, problemCount: 1 };
 }
 
@@ -135,6 +156,7 @@ function read(kind: PartKind, answer: object): ToldPart {
     problems: [...found.filter(({ podUID }) => podUID === undefined), ...found.filter(({ podUID }) => podUID !== undefined)],
     problemCount: Math.max(counted, found.length),
     podsWithoutStatus: listOf(podsWithoutStatus).flatMap((one) => podOf(one) ?? []),
+    callsUnderWay: listOf(rest.callsUnderWay).flatMap((one) => podCallOf(one) ?? []),
     lines: () => linesOf({ nodeName, state, ready, registered, ...rest }, unlisted),
   };
 }
@@ -144,6 +166,11 @@ function podOf(told: unknown): DebugPodWithoutStatus | undefined {
   const { podUID, podNamespace, podName, since } = told as Record<string, unknown>;
   if (!isUID(podUID)) return undefined;
   return { podUID, podNamespace: nameOf(podNamespace), podName: nameOf(podName), since: timeOf(since) };
+}
+
+function podCallOf(told: unknown): DebugPodCall | undefined {
+  const [pod, call] = [podOf(told), callOf(told)];
+  return pod && call && { podUID: pod.podUID, podNamespace: pod.podNamespace, podName: pod.podName, ...call };
 }
 
 export function nodeHead(part: ToldPart | undefined): DebugNode | undefined {

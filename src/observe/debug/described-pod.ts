@@ -4,12 +4,12 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import { rowWithoutStatus } from './all-pods.ts';
-import type { DebugPod, DebugPodRow } from './debug-api.ts';
+import type { DebugCall, DebugPod, DebugPodRow } from './debug-api.ts';
 import type { DebugNodeSource, DebugSchedulerSource } from './debug-part.ts';
 import type { PodHistory, PodTimeline } from './pod-history.ts';
 import { rowOf } from './pod-table.ts';
 import { linesOf } from './told-lines.ts';
-import { bareProblem, nameOf, problemOf, problemsOf } from './told-problems.ts';
+import { bareProblem, callOf, nameOf, problemOf, problemsOf } from './told-problems.ts';
 
 /** What the handler shows of a manager. */
 export type DebugManager = Pick<StatusManager, 'snapshot' | 'explain' | 'getPodStatus' | 'on' | 'off'>;
@@ -43,7 +43,7 @@ export function describePod(
 ): DebugPod | undefined {
   const told = askManager(manager, uid);
   const { podUID } = told;
-  const ofNode = askedOfNode(node, podUID);
+  const ofNode = askedOfNode(node, podUID, clock.now());
   const ofScheduler = askedOfScheduler(scheduler, podUID);
   const timeline = history.of(podUID);
   const names = [told, ofNode].find(({ name }) => name !== '');
@@ -55,7 +55,11 @@ export function describePod(
   const [problem, ...otherProblems] = distinct([...ofNode.problems, shown.problem, told.problem, ofScheduler.problem]);
   return {
     at: clock.now(),
-    row: problem === undefined ? shown : { ...shown, problem },
+    row: {
+      ...shown,
+      ...(problem !== undefined && { problem }),
+      ...(ofNode.underWay !== undefined && { underWay: ofNode.underWay }),
+    },
     otherProblems,
     ...told.about,
     node: ofNode.lines,
@@ -88,21 +92,30 @@ interface ToldByNode {
   readonly lines: DebugPod['node'];
   /** The one to begin with first. */
   readonly problems: readonly Problem[];
+  readonly underWay: DebugCall | undefined;
   readonly namespace: string;
   readonly name: string;
 }
 
-function askedOfNode(node: DebugNodeSource | undefined, podUID: string): ToldByNode {
-  const nothing = { lines: [], problems: [], namespace: '', name: '' };
+function askedOfNode(node: DebugNodeSource | undefined, podUID: string, now: number): ToldByNode {
+  const nothing = { lines: [], problems: [], underWay: undefined, namespace: '', name: '' };
   const told: unknown = callGuarded(() => node?.explain(podUID), ignoreFailure);
   if (typeof told !== 'object' || told === null) return nothing;
   const read = (): ToldByNode => {
-    const { problem, problems, namespace, name } = told as Record<string, unknown>;
+    const { problem, problems, underWay, namespace, name } = told as Record<string, unknown>;
     const lines = linesOf(told, ['status', 'problem', 'problems']);
     const all = [problemOf(problem), ...problemsOf(problems)].filter((one) => one !== undefined);
-    return { lines, problems: all, namespace: nameOf(namespace), name: nameOf(name) };
+    return { lines, problems: all, underWay: longCallOf(underWay, now), namespace: nameOf(namespace), name: nameOf(name) };
   };
   return callGuarded(read, ignoreFailure) ?? nothing;
+}
+
+/** A call that has been under way for so long is worth a word. */
+const longMs = 1_000;
+
+function longCallOf(told: unknown, now: number): DebugCall | undefined {
+  const call = callOf(told);
+  return call !== undefined && now - call.since >= longMs ? call : undefined;
 }
 
 const longestText = 4_000;

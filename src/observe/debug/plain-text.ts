@@ -4,12 +4,13 @@ import type {
   DebugPart,
   DebugPathChange,
   DebugPod,
+  DebugPodRow,
   DebugProblem,
   DebugSnapshot,
   DebugSummary,
   DebugTimelineEntry,
 } from './debug-api.ts';
-import { noteText, plural, troubleWords } from './debug-notes.ts';
+import { noteText, plural, troubleWords, underWayText } from './debug-notes.ts';
 import { byPodName, compareTrouble, isTroubleAsked, matcherOf, type PodFilter, searchTextOf } from './pod-table.ts';
 import { isoTime } from './told-lines.ts';
 
@@ -74,7 +75,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
   const { at } = snapshot.summary;
   const cells = rows.map((row) => [
     row.namespace,
-    row.name,
+    `${row.name}${tagsText(row)}`,
     row.phase ?? '',
     row.ready ? 'yes' : 'no',
     String(row.restarts),
@@ -83,7 +84,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
     String(row.attempt),
     roundedDuration(at - row.changedAt),
     row.podUID,
-    row.problem === undefined ? '' : `! ${problemText(row.problem, at)}`,
+    troubleCell(row, at),
   ]);
   const head = ['NAMESPACE', 'NAME', 'PHASE', 'READY', 'RESTARTS', 'SYNC', 'VERSION', 'FAILURES', 'CHANGED', 'UID', 'TROUBLE'];
   const shown =
@@ -91,6 +92,18 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
       ? ''
       : `\nshown      ${rows.length} of ${snapshot.pods.length} ${plural('pod', snapshot.pods.length)}`;
   return `${summaryText(snapshot.summary)}${shown}\n\n${columns([head, ...cells])}`;
+}
+
+/** A sign before each: trouble has `!`, and what goes on `~`. */
+function troubleCell({ problem, underWay }: DebugPodRow, now: number): string {
+  if (problem !== undefined) return `! ${problemText(problem, now)}`;
+  return underWay === undefined ? '' : `~ ${underWayText(underWay, now)}`;
+}
+
+/** ` (static, deleting)`: the tags that the page has beside a name. Empty for most pods. */
+function tagsText({ isStatic, isDeleting }: DebugPodRow): string {
+  const tags = [...(isStatic ? ['static'] : []), ...(isDeleting ? ['deleting'] : [])];
+  return tags.length === 0 ? '' : ` (${tags.join(', ')})`;
 }
 
 function summaryText(summary: DebugSummary): string {
@@ -133,9 +146,10 @@ const longestBody = 2_000;
 export function podPageText(pod: DebugPod): string {
   const { at: now, row, otherProblems, reason, differs, retryAt, node, scheduler, timeline, droppedEntries } = pod;
   const facts: (readonly [string, string])[] = [
-    ['pod', `${row.namespace}/${row.name}`],
+    ['pod', `${row.namespace}/${row.name}${tagsText(row)}`],
     ['trouble', troubleText(row.problem, now)],
     ...otherProblems.map((problem) => ['trouble', troubleText(problem, now)] as const),
+    ...(row.underWay === undefined ? [] : ([['waits', `~ ${underWayText(row.underWay, now)}`]] as const)),
     ['uid', row.podUID],
     [
       'phase',

@@ -1,6 +1,6 @@
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
-import type { DebugProblem } from './debug-api.ts';
+import type { DebugCall, DebugProblem } from './debug-api.ts';
 
 // What an injected part says of problems is read with care: it may answer anything, and of each text only so much is kept.
 
@@ -56,6 +56,14 @@ export function bareProblem({ kind, message, since, attempt, retryAt, help }: Pr
     ...(retryAt !== undefined && { retryAt }),
     ...(help !== undefined && { help }),
   };
+}
+
+/** Undefined for what is no call, or one that nobody knows the begin of. */
+export function callOf(told: unknown): DebugCall | undefined {
+  if (typeof told !== 'object' || told === null) return undefined;
+  const { method, since } = told as Record<string, unknown>;
+  const [name, at] = [wordOf(method), timeOf(since)];
+  return name === undefined || at === undefined ? undefined : { method: oneLine(name), since: at };
 }
 
 /** Times that differ by less are equal, in milliseconds: who counts them anew at each look is not exact. */

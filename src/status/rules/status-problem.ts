@@ -2,6 +2,8 @@ import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/typ
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import type { PodProblem, Problem } from '../../base/problem.ts';
 
+type WireTerminated = NonNullable<NonNullable<WireContainerStatus['state']>['terminated']>;
+
 /** What is wrong with a pod by its status alone. */
 export type StatusProblem = Pick<Problem, 'kind' | 'message' | 'attempt' | 'help'>;
 
@@ -9,7 +11,7 @@ export type StatusProblem = Pick<Problem, 'kind' | 'message' | 'attempt' | 'help
 const ordinaryWaits: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
 const helpOfWait: Readonly<Record<string, string>> = {
-  CrashLoopBackOff: 'Read what the container wrote last (kubectl logs --previous): it ends again and again.',
+  CrashLoopBackOff: 'See why the container ends: what it wrote last, where it runs, says more. It is started again and again.',
   ErrImagePull: 'Correct the name or the tag of the image, or give the pod a pull secret for its registry.',
   ImagePullBackOff: 'Correct the name or the tag of the image, or give the pod a pull secret for its registry.',
   RegistryUnavailable: "See whether this node can reach the image's registry.",
@@ -73,12 +75,12 @@ function waitingProblem({ name, state, lastState, restartCount = 0 }: WireContai
   const { reason = '', message = '' } = state?.waiting ?? {};
   const ended = lastState?.terminated;
   const isOutOfMemory = ended?.reason === 'OOMKilled';
-  const end =
-    ended === undefined ? '' : `; it ended last with exit code ${ended.exitCode}${ended.reason ? ` (${ended.reason})` : ''}`;
+  const end = ended === undefined ? '' : `; it ended last with ${endText(ended)}`;
   return {
     kind: isOutOfMemory ? 'oom-killed' : kebabCase(reason),
-    message: `the container ${name} waits: ${sentence(reason, message)}${end}`,
-    attempt: reason === 'CrashLoopBackOff' ? restartCount : 0,
+    message: `the container ${name} waits: ${sentence(reason, end === '' ? message : message.slice(0, longestBeside))}${end}`,
+    // the run that waits to begin is not counted yet
+    attempt: reason === 'CrashLoopBackOff' ? restartCount + 1 : 0,
     help: isOutOfMemory ? outOfMemory : Object.hasOwn(helpOfWait, reason) ? helpOfWait[reason] : undefined,
   };
 }
@@ -89,6 +91,14 @@ function sentence(reason: string, message: string): string {
 
 /** What is taken of a message of somebody else: the problem as a whole is cut as well. */
 const longestPart = 500;
+/** The same where two are told. */
+const longestBeside = 200;
+
+/** `exit code 128 (StartError): no disk`. What ended a container comes last in what it wrote. */
+function endText({ exitCode, reason, message = '' }: WireTerminated): string {
+  const words = message.trim().slice(-longestBeside);
+  return `exit code ${exitCode}${reason ? ` (${reason})` : ''}${words === '' ? '' : `: ${words}`}`;
+}
 
 /** `ImagePullBackOff` is `image-pull-back-off`. */
 function kebabCase(reason: string): string {

@@ -176,7 +176,7 @@ describe('a node object', () => {
     await expect.poll(() => Date.now() - (first.explain().lastReportAt ?? 0), patience).toBeGreaterThan(1000);
     await using second = nodeObject(name, options);
     second.start();
-    const agent = `process ${process.pid} on ${hostname()}, this process`;
+    const agent = expect.stringContaining(`process ${process.pid} on ${hostname()}, started `);
     await expect.poll(() => first.explain().rival, patience).toMatchObject({ agent, isCertain: true });
     await expect.poll(() => second.explain().rival, patience).toMatchObject({ agent, isCertain: true });
     await expect.poll(() => events.filter((reason) => reason === 'TwoAgents'), patience).toHaveLength(2);

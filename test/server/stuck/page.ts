@@ -29,7 +29,13 @@ const sections: readonly Section[] = [
     text: 'Why the newest status of a pod is not on the apiserver.',
     rows: [...statusRows, ...managerRows],
   },
-  { title: 'A pod and its provider', text: 'What a `ProviderNode` says of the pods that its provider runs.', rows: providerRows },
+  {
+    title: 'A pod and its provider',
+    text: `What a \`ProviderNode\` says of the pods that its provider runs. A call that goes on is no problem before its limit: \`explain\` has
+it as \`underWay\`, the debug page says \`createPod() under way for 48 s\`, and after 30 s there is one line at \`info\`:
+\`a call of the provider is still under way\`.`,
+    rows: providerRows,
+  },
   {
     title: 'The node of a node agent',
     text: 'What a `NodeAgent` says of its runtime, its machine and itself, beside what is above.',
@@ -153,7 +159,7 @@ function repeatsText(section: Section): string[] {
 
 function rowText({ title, kind, words, log, event }: Row, usual: string | undefined, help: string): string {
   const ownLog = log === undefined ? 'no log line' : `log \`${log.message}\``;
-  const isUsual = log === undefined ? usual === undefined : log.message === usual;
+  const isUsual = log !== undefined && log.message === usual;
   const says = [`“${words}”`, ...(isUsual ? [] : [ownLog]), ...(event === undefined ? [] : [`event \`${event.reason}\``])];
   return `| ${[title, `\`${kind}\``, says.join(', '), help].map(cell).join(' | ')} |`;
 }

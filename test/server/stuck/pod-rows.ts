@@ -1,3 +1,4 @@
+import { ContainerProvider, type PodProvider, type RunContainer } from '../../../src/node.ts';
 import { pollUntil } from '../../support/poll-until.ts';
 import { type NodeRow, refusal } from './node-rows.ts';
 import type { StuckNode } from './stuck-node.ts';
@@ -7,6 +8,7 @@ const providerFailed = { message: 'the provider failed; it is called again later
 const notSynced = { message: 'a pod was not synced and will be synced again' };
 const repeated = 'Mend what the provider names; the call is repeated by itself.';
 const sayNothing = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';
+const endsAgain = 'See why the container ends: what it wrote last, where it runs, says more. It is started again and again.';
 const status = /PATCH .*\/pods\/web\/status/;
 
 async function refuseStatus(stuck: StuckNode, fault: Parameters<StuckNode['proxy']['fail']>[1]): Promise<void> {
@@ -229,12 +231,25 @@ export const providerRows: readonly NodeRow[] = [
     arrange: async (stuck) => void (await stuck.createPod({ restartPolicy: 'Never' })),
   },
   {
+    id: 'container-fails',
+    title: 'a container of a `ContainerProvider` fails again and again',
+    about: 'pod',
+    kind: 'crash-loop-back-off',
+    words: 'no disk',
+    log: { message: 'a container has ended and will be started again' },
+    event: { reason: 'BackOff' },
+    eventWords: false,
+    help: endsAgain,
+    options: { provider: runBy(fails('no disk')) },
+    arrange: async (stuck) => void (await stuck.createPod()),
+  },
+  {
     id: 'container-waits',
     title: 'the provider says that a container ends again and again',
     about: 'pod',
     kind: 'crash-loop-back-off',
     words: 'back-off 40s restarting failed container',
-    help: 'Read what the container wrote last (kubectl logs --previous): it ends again and again.',
+    help: endsAgain,
     retried: false,
     options: {
       provider: {
@@ -265,6 +280,18 @@ export const providerRows: readonly NodeRow[] = [
     arrange: async (stuck) => void (await stuck.createPod()),
   },
 ];
+
+/** A provider that runs each container by this function. */
+function runBy(runContainer: RunContainer): PodProvider {
+  const provider = new ContainerProvider({ runContainer });
+  return {
+    createPod: (pod) => provider.createPod(pod),
+    deletePod: (pod, call) => provider.deletePod(pod, call),
+    getPodStatus: (pod) => provider.getPodStatus(pod),
+    getPods: () => provider.getPods(),
+    notifyPods: (notify, tools) => provider.notifyPods(notify, tools),
+  };
+}
 
 /** A provider that says once that a pod runs, and then has no such pod. */
 function lossy(): NonNullable<NonNullable<NodeRow['options']>['provider']> {

@@ -46,8 +46,8 @@ describe('serializeError', () => {
 
   it.each([
     ['text', 'text'],
-    [undefined, 'undefined'],
-    [null, 'null'],
+    [undefined, 'undefined was thrown'],
+    [null, 'null was thrown'],
     [7n, '7'],
     [() => {}, 'a function'],
     [Symbol('hush'), 'a symbol'],
@@ -103,7 +103,6 @@ describe('logFields', () => {
       gone: undefined,
       call: () => {},
       ratio: Number.NaN,
-      err: undefined,
     });
     expect(fields).toEqual({ podName: 'web', at: '1970-01-01T00:00:00.000Z', ratio: null });
     expect(Object.keys(fields)).toEqual(['podName', 'at', 'ratio']);
@@ -113,8 +112,9 @@ describe('logFields', () => {
 
   it('shows what was thrown, whatever it is', () => {
     expect(logFields({ err: 'text' })).toEqual({ err: { message: 'text' } });
+    expect(logFields({ err: undefined })).toEqual({ err: { message: 'undefined was thrown' } });
     expect(logFields({ err: null, errors: [new TypeError('no')] })).toEqual({
-      ...{ err: { message: 'null' }, errors: [{ name: 'TypeError', message: 'no' }] },
+      ...{ err: { message: 'null was thrown' }, errors: [{ name: 'TypeError', message: 'no' }] },
     });
   });
 

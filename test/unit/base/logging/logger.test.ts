@@ -57,6 +57,16 @@ describe('the option logger', () => {
     expect(isLevelEnabled(loggerOption({ ...logger, isLevelEnabled: (level) => level !== 'debug' }), 'debug')).toBe(false);
   });
 
+  it.each([undefined, null])('gets an `err` also where nothing was thrown: %s', (err) => {
+    const { lines, logger } = record();
+    loggerOption(logger).warn({ err, podName: 'web' }, 'message');
+    expect(lines).toEqual([['warn', { err: `${err} was thrown`, podName: 'web' }, 'message']]);
+    loggerOption(logger).warn({ podName: 'web' }, 'message');
+    expect(lines[1]).toEqual(['warn', { podName: 'web' }, 'message']);
+    loggerOption(undefined).warn({ err }, 'message');
+    expect(printed).toEqual([`warn|pod-status-manager warn: message {"err":{"message":"${err} was thrown"}}`]);
+  });
+
   it('is called with its own this, as pino needs it', () => {
     const seen: unknown[] = [];
     class Pino {

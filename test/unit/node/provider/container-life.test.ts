@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { noEvents } from '../../../../src/client/events/event-recorder.ts';
 import { RunningContainer } from '../../../../src/node/provider/container-life.ts';
 import { RestartBackoff } from '../../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -17,7 +19,8 @@ it('a sidecar that was never ready counts as started once it will not run again'
     runContainer: async () => 1,
     backoff: new RestartBackoff({ clock }),
     // no wait before the next run can begin, so there is no next run
-    clock: { now: () => clock.now(), setTimer: noTimer },
+    clock: { now: () => clock.now(), elapsed: () => clock.elapsed(), setTimer: noTimer },
+    tools: () => ({ logger: silentLogger, eventRecorder: noEvents }),
     changed: () => {},
     ...{ ending: never, stop: never, kill: never },
   });

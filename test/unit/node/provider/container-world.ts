@@ -25,10 +25,11 @@ export class ContainerWorld implements AsyncDisposable {
   readonly log: string[] = [];
 
   constructor(earlier?: ContainerWorld) {
-    const clock = { now: () => this.node.clock.now(), setTimer: this.#setTimer.bind(this) };
+    const [now, elapsed] = [() => this.node.clock.now(), () => this.node.clock.elapsed()];
+    const clock = { now, elapsed, setTimer: this.#setTimer.bind(this) };
     this.provider = new ContainerProvider({ runContainer: (spec, run) => this.#run(spec, run), clock });
     this.node = new ProviderWorld({ provider: this.provider }, earlier?.node, earlier !== undefined);
-    this.provider.notifyPods((pod) => this.node.syncer.notice(String(pod)));
+    this.provider.notifyPods((pod) => this.node.syncer.notice(String(pod)), this.node.tools);
   }
 
   /** The one run of this name. */

@@ -39,7 +39,8 @@ describe('a provider that answers with its containers', () => {
     await world.create('web');
     pods.containers = containers as never;
     await world.clock.advance(20_000);
-    const said = 'web Warning ProviderStatusFailed: The provider does not say how the pod is: The answer of getPodStatus()';
+    const said =
+      'web Warning ProviderStatusFailed: The provider does not say how the pod is: getPodStatus() gave an answer that is refused';
     expect(world.events).toEqual([expect.stringContaining(said)]);
     expect(world.events[0]).toContain(`\`${member}\``);
     expect(world.status('web').phase).toBe('Running');

@@ -55,7 +55,7 @@ describe('an answer of getPodStatus', () => {
     world.provider.begin = () => ({ phase, podIP: 'not-an-ip' });
     await world.create('web');
     await world.clock.advance(30_000);
-    const said = 'The provider does not say how the pod is: The answer of getPodStatus() for pod default/web is refused';
+    const said = 'The provider does not say how the pod is: getPodStatus() gave an answer that is refused';
     expect(world.events).toEqual([
       `web Warning ProviderStatusFailed: ${said}: Expected \`status.podIP\` to be an IP address, got "not-an-ip" (string)`,
     ]);

@@ -160,6 +160,24 @@ describe('the snapshot of a provider node', () => {
     ]);
   });
 
+  it('tells of a call that is under way, which is no problem', async () => {
+    const hanging: PodProvider = { ...provider, createPod: () => new Promise(() => {}), getPodStatus: () => undefined };
+    await using node = nodeOf({ provider: hanging });
+    await node.start();
+    const uid = createPod();
+    await until(() => node.explain(uid).underWay?.method === 'createPod');
+    const call = { method: 'createPod', since: clock.now() };
+    expect(node.snapshot().callsUnderWay).toEqual([]);
+    await clock.advance(1000);
+    expect(node.snapshot({ pods: false })).toMatchObject({
+      callsUnderWay: [{ podUID: uid, podNamespace: 'default', podName: 'web', ...call }],
+      problems: [],
+      notes: [],
+    });
+    expect(node.explain(uid)).toMatchObject({ underWay: call, problem: undefined });
+    await node.stop({ callsTimeoutMs: 0 });
+  });
+
   it('tells of statuses that the apiserver refuses, beside what the provider says', async () => {
     const failing: PodProvider = {
       ...provider,

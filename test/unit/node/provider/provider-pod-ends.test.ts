@@ -19,6 +19,34 @@ describe('a pod that ends', () => {
     expect(world.provider.took()).toEqual([]);
   });
 
+  it('has a new version of its status only where that has changed, however long it takes', async () => {
+    await using world = new ProviderWorld();
+    const { uid = '' } = (await world.create('web')).metadata ?? {};
+    const version = (): number => world.statusManager.explain(uid).version ?? 0;
+    const before = version();
+    world.provider.endsAfterMs = 50_000;
+    await world.delete('web', 60);
+    await world.clock.advance(20_000);
+    // the one that tells of the deletion
+    expect([before, version()]).toEqual([1, 2]);
+    world.provider.set('web', { phase: 'Running', podIP: '10.0.0.1', message: 'draining' });
+    await world.clock.advance(20_000);
+    expect(version()).toBe(3);
+    expect(world.status('web').message).toBe('draining');
+    await world.clock.advance(40_000);
+    expect(world.isGone('web')).toBe(true);
+  });
+
+  it('has no new version of its status while its provider refuses to delete it', async () => {
+    await using world = new ProviderWorld();
+    const { uid = '' } = (await world.create('web')).metadata ?? {};
+    world.provider.next('deletePod', 'web', ...Array.from({ length: 20 }, () => refuse));
+    await world.delete('web', 60);
+    await world.clock.advance(100_000);
+    expect(world.syncer.pods.find(uid)?.deleteFailure?.attempt).toBeGreaterThan(3);
+    expect(world.statusManager.explain(uid).version).toBe(2);
+  });
+
   it('is asked to end sooner when its grace period shrinks', async () => {
     await using world = new ProviderWorld();
     await world.create('web');

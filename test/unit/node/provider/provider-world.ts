@@ -1,6 +1,7 @@
 import type { Pod, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import type { EventRecorder } from '../../../../src/client/events/event-recorder.ts';
 import { PodConfig } from '../../../../src/node/config/pod-config.ts';
-import type { DeletePodCall } from '../../../../src/node/provider/pod-provider.ts';
+import type { DeletePodCall, ProviderTools } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderPodSyncer } from '../../../../src/node/provider/provider-pod-syncer.ts';
 import type { ProviderPodSyncerOptions } from '../../../../src/node/provider/provider-pod-syncer-options.ts';
 import { PodWorkers } from '../../../../src/node/workers/pod-workers.ts';
@@ -32,6 +33,10 @@ export class ProviderWorld implements AsyncDisposable {
   readonly logged: string[] = [];
   /** The same, with their fields. */
   readonly lines: [object, string][] = [];
+  /** Those of the level info. */
+  readonly infos: [object, string][] = [];
+  /** What a node hands to its provider. */
+  readonly tools: ProviderTools;
   readonly #unwatch: () => void;
 
   /** `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. */
@@ -46,11 +51,13 @@ export class ProviderWorld implements AsyncDisposable {
       this.logged.push(message);
       this.lines.push([fields, message]);
     };
-    const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
+    const info = (fields: object, message: string): void => void this.infos.push([fields, message]);
+    const logger = { debug: () => {}, info, warn: log, error: log };
     const eventRecorder = {
       event: (pod: { metadata?: { name?: string } }, type: string, reason: string, message: string) =>
         void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),
-    } as ProviderPodSyncerOptions['eventRecorder'];
+    } as EventRecorder;
+    this.tools = { logger, eventRecorder };
     const shared = { clock, logger, random: () => 0 };
     this.workQueue = new WorkQueue({ clock });
     this.config = new PodConfig({ clock });
@@ -71,8 +78,7 @@ export class ProviderWorld implements AsyncDisposable {
       hostIPs: ['192.0.2.1'],
       // waits that are easily told apart, each as long as it may be
       ...{ backoffBaseMs: 10_000, random: () => 1 - Number.EPSILON },
-      ...(eventRecorder !== undefined && { eventRecorder }),
-      ...{ clock, logger },
+      ...{ eventRecorder, clock, logger },
       ...options,
     });
     this.workers = new PodWorkers({

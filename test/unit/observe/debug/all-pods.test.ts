@@ -44,6 +44,38 @@ describe('a pod that only the node knows', () => {
     );
   });
 
+  it('tells of a call that is under way, beside what the manager knows, and is in no trouble', async () => {
+    const node = new ToldNode();
+    await using debug = await DebugHarness.start({ node });
+    const call = { method: 'createPod', since: 500 };
+    const own = debug.h.publish(testPod());
+    await debug.h.set(own, { phase: 'Pending' });
+    const names = { podUID: own.metadata?.uid ?? '', podNamespace: 'default', podName: 'pod-1' };
+    node.told = { callsUnderWay: [{ ...stuck, ...call }, { ...names, ...call, method: 'updatePod' }, 7, { ...stuck, since: 1 }] };
+    const { summary, pods } = await debug.snapshot();
+    expect(summary).toMatchObject({ pods: 2, inTrouble: 0, notes: [] });
+    expect(pods.find(({ podUID }) => podUID === 'stuck')).toMatchObject({ name: 'stuck-pod', underWay: call, changedAt: 500 });
+    const row = pods.find(({ podUID }) => podUID === names.podUID);
+    expect(row).toMatchObject({ phase: 'Pending', underWay: { method: 'updatePod', since: 500 } });
+    expect(row?.problem).toBeUndefined();
+    node.explained = { ...stuck, namespace: 'ns', name: 'stuck-pod', underWay: call };
+    expect((await debug.pod('stuck')).row).toMatchObject({ underWay: call });
+    node.told = { callsUnderWay: [{ ...stuck, ...call }], problems: [{ ...problem, ...stuck }] };
+    expect((await debug.snapshot()).pods.find(({ podUID }) => podUID === 'stuck')).toMatchObject({ problem, underWay: call });
+  });
+
+  it('is in trouble where the scheduler says so, also while a call of the node is under way', async () => {
+    const node = new ToldNode();
+    const scheduler = {
+      snapshot: () => ({ state: 'running', notes: [], problems: [{ ...problem, ...stuck }] }),
+      explain: () => ({}),
+    };
+    await using debug = await DebugHarness.start({ node, scheduler });
+    node.told = { callsUnderWay: [{ ...stuck, method: 'deletePod', since: 500 }] };
+    const { pods, summary } = await debug.snapshot();
+    expect([summary.inTrouble, pods[0]?.problem, pods[0]?.underWay?.method]).toEqual([1, problem, 'deletePod']);
+  });
+
   it('has a page of its own, which begins with the trouble', async () => {
     const node = new ToldNode();
     await using debug = await DebugHarness.start({ node });

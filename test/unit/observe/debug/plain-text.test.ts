@@ -107,6 +107,24 @@ describe('the table as text', () => {
     expect(text).toContain(`shown      ${names.length} of 3 pods`);
   });
 
+  it('tells of a call under way with a sign of its own, and of trouble first', () => {
+    const underWay = { method: 'createPod', since: at - 48_000 };
+    const problem = { kind: 'create-pod', message: 'createPod() has not settled within 300 s', attempt: 1 };
+    const text = tableText(snapshotOf([row('a', { underWay }), row('b', { underWay, problem })]), everything);
+    const cells = text.split('\n').flatMap((line) => /uid-. {2}(.*)$/.exec(line)?.[1] ?? []);
+    expect(cells).toEqual(['! createPod() has not settled within 300 s.', '~ createPod() under way for 48 s']);
+  });
+
+  it('tells which pods are static, and which are being deleted', () => {
+    const tagged = [row('a', { isDeleting: true }), row('b', { isStatic: true, isDeleting: true }), row('c')];
+    const lines = tableText(snapshotOf(tagged), everything).split('\n').slice(-3);
+    expect(lines.map((line) => /^default +(.*?) +Running/.exec(line)?.[1])).toEqual([
+      'a (deleting)',
+      'b (static, deleting)',
+      'c',
+    ]);
+  });
+
   it('tells of a pause, of the node, and of what the node waits for', () => {
     const node = { name: 'n', state: 'running', ready: false, registered: true, notes: ['the lease is late'], problemCount: 3 };
     const late = { kind: 'lease', message: 'the lease is late', attempt: 2, retryAt: at + 6_000, of: 'node', pods: 0 } as const;
@@ -279,6 +297,11 @@ describe('a pod as text', () => {
         '03:04:05.006Z  removed  that was the last status',
       ].join('\n'),
     );
+    const underWay = { method: 'createPod', since: at - 48_000 };
+    expect(podPageText({ ...pod, row: row('web', { underWay }), otherProblems: [] })).toMatch(
+      /^pod +default\/web\ntrouble +none\nwaits +~ createPod\(\) under way for 48 s\n/,
+    );
+    expect(podPageText({ ...pod, row: row('web', { isDeleting: true }) })).toMatch(/^pod +default\/web \(deleting\)\n/);
   });
 });
 

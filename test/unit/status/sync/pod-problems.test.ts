@@ -195,9 +195,17 @@ describe('the problems of a status manager', () => {
     expect(h.manager.explain(uid).problem).toMatchObject({
       kind: 'crash-loop-back-off',
       message: 'the container c waits: CrashLoopBackOff: back-off 10s; it ended last with exit code 1 (Error)',
-      attempt: 4,
+      attempt: 5,
       since: h.clock.now(),
     });
+    const message = `${'y'.repeat(1000)}\nno disk`;
+    const lastStart = { terminated: { exitCode: 128, reason: 'StartError', message } };
+    const long = { waiting: { reason: 'CrashLoopBackOff', message: 'x'.repeat(1000) } };
+    await h.set(pod, { phase: 'Running', containerStatuses: [container(long, { restartCount: 4, lastState: lastStart })] });
+    const told = h.manager.explain(uid).problem?.message;
+    expect(told).toMatch(
+      /^the container c waits: CrashLoopBackOff: x{200}; it ended last with exit code 128 \(StartError\): y{100,200} no disk$/,
+    );
     await h.set(pod, { phase: 'Running', containerStatuses: [container({ waiting: { reason: 'ContainerCreating' } })] });
     expect(h.manager.snapshot().problems).toEqual([]);
     const refused = h.publish(numberedPod(1));

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { DebugPod } from '../../../../src/observe/debug/debug-api.ts';
+import { underWayText } from '../../../../src/observe/debug/debug-notes.ts';
 import { podAddress } from '../browser-stream.ts';
 import type { Model } from '../model/model.ts';
 import type { OpenPanelState } from '../model/open-panel.ts';
@@ -44,6 +45,7 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
       {(problem === undefined ? [] : [problem, ...otherProblems]).map((one) => (
         <Trouble key={`${one.kind} ${one.message}`} model={model} problem={one} />
       ))}
+      {row.underWay && <p class="notice tone-idle">{underWayText(row.underWay, now)}</p>}
       {/* the reason of a failed request repeats what the problem says */}
       <p class={`notice status-reason tone-${lookOf(row)}`}>
         <SyncPill row={row} /> <span>{problem && row.attempt > 0 ? meaningOf(row.sync) : reason}</span>
@@ -87,11 +89,14 @@ function Differs({ paths }: { readonly paths: readonly string[] }): VNode {
 }
 
 function factsOf({ row, retryAt = row.problem?.retryAt }: DebugPod, now: number): Fact[] {
-  const { phase, ready, restarts, attempt, changedAt, problem, knownBy } = row;
+  const { phase, ready, restarts, attempt, isDeleting, changedAt, problem, knownBy } = row;
   const facts: Fact[] = [];
   if (problem?.since !== undefined) facts.push(['In trouble since', <When at={problem.since} now={now} />]);
   if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : <When at={retryAt} now={now} />]);
-  facts.push(['Phase, as the agent says', `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}`]);
+  facts.push([
+    'Phase, as the agent says',
+    `${phase ?? 'none'}, ${ready ? 'ready' : 'not ready'}${isDeleting ? ', deleting' : ''}`,
+  ]);
   if (knownBy !== undefined) return [...facts, ['Without a status since', <When at={changedAt} now={now} />]];
   if (changedAt > 0) facts.push(['Changed', <When at={changedAt} now={now} />]);
   facts.push(['Version', versionOf(row)], ['Restarts', String(restarts)]);

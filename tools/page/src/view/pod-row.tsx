@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { problemText } from '../../../../src/base/problem.ts';
 import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
+import { underWayText } from '../../../../src/observe/debug/debug-notes.ts';
 import { age, isoTime } from '../text/format.ts';
 import { SyncPill } from './sync-pill.tsx';
 import { Sign } from './trouble.tsx';
@@ -17,8 +18,8 @@ export interface PodRowProps {
 }
 
 export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRowProps): VNode {
-  const { namespace, name, phase, ready, restarts, isStatic, isDeleting, changedAt, problem } = row;
-  const trouble = problem && problemText(problem, now);
+  const { namespace, name, phase, ready, restarts, isStatic, isDeleting, changedAt, problem, underWay } = row;
+  const trouble = problem ? problemText(problem, now) : underWay && underWayText(underWay, now);
   return (
     <div
       role="row"
@@ -44,7 +45,7 @@ export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRo
       <div role="gridcell" class="cell-phase">
         {phase ?? '–'}
       </div>
-      <div role="gridcell" class={ready && !problem ? 'cell-ready is-ready' : 'cell-ready'}>
+      <div role="gridcell" class={ready && !trouble ? 'cell-ready is-ready' : 'cell-ready'}>
         {ready ? 'ready' : 'not ready'}
       </div>
       <div role="gridcell" class="cell-restarts">
