@@ -43,7 +43,13 @@ export type { EventMap, Listenable } from './base/concurrency/emitter.ts';
 export type { RateLimiterOptions } from './base/concurrency/rate-limiter.ts';
 export type { LastFailure, RunStateName, StartOptions } from './base/concurrency/run-state.ts';
 export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './base/errors.ts';
-export { logFields, type SerializedError, type SerializeErrorOptions, serializeError } from './base/logging/log-fields.ts';
+export {
+  logFields,
+  type SerializedCause,
+  type SerializedError,
+  type SerializeErrorOptions,
+  serializeError,
+} from './base/logging/log-fields.ts';
 export type { Logger, LogLevel } from './base/logging/logger.ts';
 export type { LabelDefinition, MetricDefinition, MetricType } from './base/metrics/metric-definition.ts';
 export { type MetricName, metricDefinitions } from './base/metrics/metric-definitions.ts';

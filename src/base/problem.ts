@@ -121,20 +121,20 @@ function timesOf({ attempt, since, retryAt }: Problem, now: number): string[] {
 export interface ProblemFields {
   /** The kind of the problem. */
   readonly problemKind?: string;
-  readonly attempt: number;
+  /** Left out for what is no try. */
+  readonly attempt?: number;
   readonly failingForMs?: number;
   readonly retryInMs?: number;
   readonly help?: string;
 }
 
-/** What a log line says of a problem beside the error and the pod: how often, for how long, when next, and what would help. */
-export function problemFields(
-  { kind, attempt, since, retryAt, help }: Partial<Problem> & Pick<Problem, 'attempt'>,
-  now: number,
-): ProblemFields {
+type PartOfProblem = { readonly [Name in keyof Problem]?: Problem[Name] | undefined };
+
+/** What a log line says of a problem beside the error and the pod: how often, for how long, when next, and what would help. `now`: for what has times. */
+export function problemFields({ kind, attempt = 0, since, retryAt, help }: PartOfProblem, now = 0): ProblemFields {
   return {
     ...(kind !== undefined && { problemKind: kind }),
-    attempt,
+    ...(attempt > 0 && { attempt }),
     ...(since !== undefined && { failingForMs: Math.max(0, Math.round(now - since)) }),
     ...(retryAt !== undefined && { retryInMs: Math.max(0, Math.round(retryAt - now)) }),
     ...(help !== undefined && { help }),
@@ -163,7 +163,7 @@ export function notesOf(problems: Iterable<Problem>, now: number): readonly stri
     }
   }
   for (const { example, count } of kinds.values()) {
-    const more = count === 1 ? '' : ` (${count} pods have such a problem)`;
+    const more = count === 1 ? '' : ` (${count} pods have a problem of this kind)`;
     if (notes.length < mostNotes) notes.push(`${namesOf(example)}: ${example.message}${nextText(example, now)}${more}`);
     else others += count;
   }

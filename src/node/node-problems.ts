@@ -2,9 +2,11 @@ import type { Pod } from '../api/json/types.ts';
 import { podUIDOf } from '../api/pod/pod-identity.ts';
 import type { Failing } from '../base/failure-run.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
-import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
+import { eventsProblem } from '../client/events/event-failures.ts';
+import { answerOf, apiProblem, failureInWords } from '../client/resources/api-problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import type { PodSourceReport } from './config/pod-config.ts';
+import { leftOutWords } from './config/pod-storage.ts';
 import { rivalProblem } from './node-object/lease-rivals.ts';
 import type { NodeObjectReport } from './node-object/node-object.ts';
 import type { StepFailure } from './node-object/steady-loop.ts';
@@ -20,7 +22,7 @@ export function namesOf(pod: Pod): Pick<PodProblem, 'podUID' | 'podNamespace' | 
 export interface ObservedNode {
   /** In milliseconds since the epoch. */
   readonly at: number;
-  readonly node: Pick<NodeObjectReport, 'registered' | 'rival' | 'nodeFailure' | 'leaseFailure'> & {
+  readonly node: Pick<NodeObjectReport, 'registered' | 'rival' | 'nodeFailure' | 'leaseFailure' | 'watchFailure'> & {
     readonly readiness: { readonly ready: boolean; readonly message?: string } | undefined;
   };
   readonly sources: readonly PodSourceReport[];
@@ -48,6 +50,7 @@ export function nodeProblems({ at, node, sources, lastIterationAt }: ObservedNod
     problems.push(stepProblem('the node object could not be kept in step', 'node', nodeFailure));
   if (leaseFailure !== undefined && registered)
     problems.push(stepProblem('the Lease of the node could not be renewed', 'lease', leaseFailure));
+  if (registered) problems.push(...watchProblems(node, sources));
   if (rival !== undefined) problems.push(rivalProblem(rival));
   if (registered && readiness?.ready !== true) {
     const message = `the node is not ready: ${readiness?.message ?? 'it was not asked yet'}`;
@@ -70,21 +73,29 @@ function stepProblem(what: string, kind: string, failure: StepFailure | undefine
   return apiProblem(what, error, { attempt, since: failure.since, retryAt: at + retryInMs });
 }
 
+/** A node that cannot be watched. Whoever gets no answer says so once; a right that is missing is missing beside others. */
+function watchProblems(
+  { nodeFailure, leaseFailure, watchFailure }: ObservedNode['node'],
+  sources: readonly Pick<PodSourceReport, 'lastError'>[],
+): Problem[] {
+  if (watchFailure === undefined) return [];
+  const problem = stepProblem('the node cannot be watched, and is read before each write', 'watch', watchFailure);
+  const told = [nodeFailure, leaseFailure].map((one) => one && failureInWords(one.error).kind);
+  const isTold = [...told, ...sources.map(({ lastError }) => lastError?.kind)].includes(problem.kind);
+  return isTold && problem.kind !== 'forbidden' ? [] : [problem];
+}
+
 /** The pods that are left out of the last list of a source. */
 export function leftOutProblems({ name, leftOut }: Pick<PodSourceReport, 'name' | 'leftOut'>): PodProblem[] {
-  const help = 'Give each pod of the source a name and a uid of its own.';
   return leftOut.map(({ same, ...pod }) => {
     const message = `the source "${name}" has two pods with one ${same}, and this one is left out`;
-    return frozenProblem({ ...pod, kind: 'left-out', message, attempt: 0, help });
+    return frozenProblem({ ...pod, ...leftOutWords, message, attempt: 0 });
   });
 }
 
 /** Events that the apiserver refuses, or that do not get there. */
-export function eventsProblem(failing: Failing | undefined): Problem[] {
-  if (failing === undefined) return [];
-  const { message, since, attempt } = failing;
-  const help = 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.';
-  return [frozenProblem({ kind: 'events', message: `events are not written: ${message}`, since, attempt, help })];
+export function eventsProblems(failing: Failing | undefined): Problem[] {
+  return failing === undefined ? [] : [eventsProblem(failing)];
 }
 
 /** What is wrong with one source of pods, and with the pods that are left out of its list. */

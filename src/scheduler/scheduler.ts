@@ -20,7 +20,7 @@ import { steadyTime } from './queue/backoff-queue.ts';
 import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { PodSchedulingExplanation } from './reports/explain-pod.ts';
-import { LastAttempts } from './reports/last-attempts.ts';
+import { type FailureWords, LastAttempts } from './reports/last-attempts.ts';
 import { wordsOfRequest } from './reports/request-words.ts';
 import { SchedulerMetrics } from './reports/scheduler-metrics.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
@@ -36,6 +36,7 @@ import {
 
 /** Why a pod that was promised a node waits on. */
 const victimStays = 'a pod that is to go so that this one fits could not be deleted';
+const wordsOfVictim = (error: unknown): FailureWords => wordsOfRequest(victimStays, error);
 
 /**
  * Chooses nodes for pods. It is told of pods and nodes by `setPod`, `setNode` and the like, and writes through its `client`.
@@ -294,7 +295,8 @@ export class Scheduler {
       logger,
       currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
       withdraw: ({ uid }) => this.#attempts.bindings.preempt(uid),
-      onEnd: ({ uid }, failure) => this.#lastAttempts.preemptionEnded(uid, failure && wordsOfRequest(victimStays, failure.error)),
+      onEnd: ({ uid }, failure) => this.#lastAttempts.preemptionEnded(uid, failure && wordsOfVictim(failure.error)),
+      explainFailure: wordsOfVictim,
     });
   }
 

@@ -10,6 +10,7 @@ import type { Emitter } from '../base/concurrency/emitter.ts';
 import { callGuarded, catchRejection } from '../base/guard.ts';
 import { isLevelEnabled, type Logger } from '../base/logging/logger.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
+import { problemFields } from '../base/problem.ts';
 import { normalizeStatus } from './canonical/normalize-status.ts';
 import { podStatusView } from './canonical/pod-status-view.ts';
 import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from './conditions/pod-conditions.ts';
@@ -24,7 +25,7 @@ import type { PodManager } from './pods/pod-manager.ts';
 import type { PodResizeConditions } from './resize/pod-resizes.ts';
 import { checkContainerStateTransition, type IllegalTransition } from './rules/container-state-transition.ts';
 import { isPodStatusByKubeletEqual } from './rules/pod-status-equality.ts';
-import { StatusTroubles } from './rules/status-problem.ts';
+import { refusalProblem, StatusTroubles } from './rules/status-problem.ts';
 
 export interface StatusCacheOptions {
   readonly podManager: PodManager;
@@ -93,9 +94,8 @@ export class StatusCache implements PodStatusReader {
     if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
       const { reason, detail } = outcome;
-      this.troubles.refused(podUID, pod, reason, now);
-      const attempt = this.troubles.refusalOf(podUID)?.attempt;
-      const fields = { ...podFields(pod.metadata), reason, detail, attempt };
+      const refusal = this.troubles.refused(podUID, pod, reason, now);
+      const fields = { ...podFields(pod.metadata), reason, detail, ...problemFields(refusalProblem(refusal), now) };
       logger.error(fields, 'a status was refused: its container states cannot follow the cached ones');
       events.emit('illegalTransition', toldLater(events, illegalTransitionEvent(podUID, pod, reason)));
       return false;

@@ -31,6 +31,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   from: 'the version that a list or a watch begins with',
   limit: 'how many objects a page of a list has',
   next: 'what follows: `fill`, `list` or `watch`',
+  resource: 'which objects are listed and watched, such as `pods`',
   objects: 'how many objects a list has',
   pods: 'how many pods there are, or which',
   sources: 'the sources of pods that have not stopped',

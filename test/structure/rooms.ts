@@ -47,10 +47,10 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/patch client/transport',
   'client/events':
     'base/guard base/clock base/errors base/names base/random base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run api/json api/pod client/resources',
+    'base/failure-run base/problem api/json api/pod client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/failure-run api/json api/pod client/transport client/resources',
+    'base/failure-run base/problem api/json api/pod client/transport client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -59,12 +59,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/metrics base/concurrency api/json status/conditions status/canonical',
   'status/rules': 'base/errors base/options base/concurrency base/problem api/json api/pod status/conditions status/canonical',
   'status/status-cache':
-    'base/guard base/clock base/metrics base/logging base/concurrency api/json api/patch api/pod status/conditions ' +
-    'status/canonical status/events status/pods status/resize status/rules',
+    'base/guard base/clock base/metrics base/logging base/concurrency base/problem api/json api/patch api/pod ' +
+    'status/conditions status/canonical status/events status/pods status/resize status/rules',
   'status/sync':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run base/problem api/json ' +
-    'api/patch api/pod client/transport client/resources status/conditions status/canonical status/events status/pods ' +
-    'status/rules status/status-cache',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run base/problem ' +
+    'api/json api/patch api/pod client/transport client/resources status/conditions status/canonical status/events ' +
+    'status/pods status/rules status/status-cache',
   'status/status-manager-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'client/resources status/pods status/sync',
@@ -72,12 +72,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options base/concurrency base/problem api/json api/pod status/canonical ' +
     'status/events status/resize status/rules status/status-cache status/sync status/status-manager-options',
   'node/mirror':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/failure-run api/json api/pod client/transport client/resources',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/failure-run api/json api/pod client/transport client/resources',
   'node/node-object':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/failure-run base/problem base/text-beginning api/quantity api/json api/patch api/pod ' +
-    'client/transport client/resources client/events client/reflector',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/text-beginning base/failure-run base/problem api/quantity api/json api/patch api/pod client/transport ' +
+    'client/resources client/events client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/reflector',
@@ -85,18 +85,20 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions status/canonical',
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/failure-run api/json api/pod client/events status/conditions',
+    'base/concurrency base/failure-run base/problem api/json api/pod client/events status/conditions',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency ' +
-    'base/failure-run api/json api/pod api/manifest client/transport client/resources client/reflector',
+    'base/failure-run base/problem api/json api/pod api/manifest client/transport client/resources client/reflector',
   'node/config':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
-    'client/events node/sources',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
+    'client/resources client/events node/sources',
   'node/workers':
-    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency base/failure-run ' +
-    'api/json api/pod client/transport client/events status/conditions status/pods status/status-manager node/config',
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
+    'status/rules status/status-manager node/config',
   'node/node-problems':
-    'base/failure-run base/problem api/json api/pod client/resources node/node-object node/config node/workers',
+    'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
+    'node/workers',
   'node/provider':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
@@ -104,9 +106,10 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/status-manager-options status/status-manager node/mirror node/node-object node/pod-status node/sources ' +
     'node/config node/workers node/node-problems',
   'node/status-agent':
-    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/pod ' +
+    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
     'node/sources node/node-problems',
+  'kubelet/problem-help': 'node/probes',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cluster':
     'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/json client/resources ' +
@@ -117,48 +120,47 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
-    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto kubelet/runtime',
+    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto ' + 'kubelet/runtime',
   'kubelet/images':
     'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
-    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run api/quantity api/json api/pod ' +
-    'node/node-object node/pod-status kubelet/runtime kubelet/cgroups',
+    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
+    'api/json api/pod node/node-object node/pod-status kubelet/problem-help kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run api/pod node/workers ' +
-    'kubelet/runtime',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run api/pod ' +
+    'node/workers kubelet/runtime',
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
-    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run api/quantity api/json api/pod ' +
-    'client/events node/node-object node/workers kubelet/admission kubelet/files kubelet/runtime kubelet/cgroups ' +
-    'kubelet/resize',
+    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
+    'api/json api/pod client/events status/rules node/node-object node/workers kubelet/problem-help kubelet/admission ' +
+    'kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'kubelet/runtime kubelet/logs',
   'kubelet/volumes':
-    'base/guard base/clock base/errors base/names base/options base/random base/logging base/concurrency ' +
-    'api/quantity api/json api/pod client/resources node/object-managers kubelet/files',
+    'base/guard base/clock base/errors base/names base/options base/random base/logging base/concurrency api/quantity ' +
+    'api/json api/pod client/resources node/object-managers kubelet/files',
   'kubelet/containers':
     'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
     'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
-    'status/status-manager node/pod-status node/probes node/workers node/node-problems kubelet/runtime ' +
-    'kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes ' +
-    'kubelet/containers',
+    'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods status/status-manager ' +
+    'node/pod-status node/probes node/workers node/node-problems kubelet/problem-help kubelet/runtime kubelet/cgroups ' +
+    'kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-status node/probes node/sources node/config node/workers node/node-problems ' +
-    'kubelet/admission kubelet/cluster kubelet/files kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs ' +
-    'kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction kubelet/server kubelet/volumes kubelet/containers ' +
-    'kubelet/pods',
+    'kubelet/problem-help kubelet/admission kubelet/cluster kubelet/files kubelet/runtime kubelet/cgroups ' +
+    'kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction kubelet/server ' +
+    'kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
@@ -174,8 +176,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
     'scheduler/plugins/spread',
   'scheduler/preemption':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod api/selectors ' +
-    'client/resources scheduler/nodes scheduler/framework',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
+    'api/selectors client/resources scheduler/nodes scheduler/framework',
   'scheduler/classic':
     'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/pod-affinity scheduler/classic/plugins scheduler/preemption',
@@ -183,13 +185,13 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/preemption scheduler/classic',
   'scheduler/queue':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/transport ' +
+    'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod client/transport ' +
     'scheduler/nodes scheduler/framework',
   'scheduler/reports':
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
-    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency base/failure-run ' +
-    'base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
+    'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
     'scheduler/framework scheduler/reports',
   'scheduler/cycle':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
@@ -200,11 +202,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/problem api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
     'scheduler/queue',
   'scheduler/scheduler-reports':
-    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
-    'scheduler/reports scheduler/cycle scheduler/scheduler-options',
+    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue scheduler/reports ' +
+    'scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/logging base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache scheduler/framework ' +
-    'scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
+    'base/logging base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache ' +
+    'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/transport ' +
@@ -221,8 +223,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
   'testing/pods-api': 'base/clock api/json api/patch api/pod api/manifest client/resources testing/objects',
   'testing/apiserver':
-    'base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects ' +
-    'testing/kinds testing/pods-api',
+    'base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects testing/kinds ' +
+    'testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
     'kubelet/files kubelet/runtime kubelet/cgroups testing/objects testing/pods-api',

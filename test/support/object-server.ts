@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { BrokenOffError } from '../../src/client/transport/api-error.ts';
 import { ApiError, type CancelTimer, type Clock, type KubeRequest, type KubeStream } from '../../src/index.ts';
 
 /** One version of an object. */
@@ -218,7 +219,7 @@ export class ServedWatch {
 
   /** The connection breaks. */
   reset(): void {
-    this.fail(new ApiError({ status: 200, reason: 'Network', message: 'GET: the connection was reset' }));
+    this.fail(new BrokenOffError({ message: 'GET: the connection was reset' }));
   }
 
   fail(error: unknown): void {

@@ -4,6 +4,8 @@ import { LineBudget } from './line-budget.ts';
 
 const mostItems = 20;
 const deepest = 4;
+/** A cause is known to be repeated by so much of its message. */
+const longestCompared = 500;
 
 /** What is shown of an error beside its name and its message: never its request, its headers or its body. */
 const errorMembers = ['code', 'status', 'statusCode', 'reason', 'errorClass', 'errno', 'syscall', 'retryAfterMs', 'at'] as const;
@@ -41,12 +43,18 @@ export interface SerializedError {
   readonly retryAfterMs?: string | number;
   /** When it happened, in milliseconds since the epoch. */
   readonly at?: string | number;
-  /** The error behind it, in the same shape, at most four deep. */
-  readonly cause?: SerializedError;
+  /** The error behind it, in the same shape, at most four deep. One that says nothing more is left out. */
+  readonly cause?: SerializedCause;
   /** The errors of an `AggregateError`, at most 20. */
   readonly errors?: readonly SerializedError[];
   /** The calls that led to it, the last first, one a line, without the message. Only where it was asked for. */
   readonly stack?: string;
+}
+
+/** The error behind another one. */
+export interface SerializedCause extends Omit<SerializedError, 'message'> {
+  /** What it says; left out where the error before it repeats that. */
+  readonly message?: string;
 }
 
 /**
@@ -116,7 +124,8 @@ class Reader {
     return Object.fromEntries(members);
   }
 
-  error(error: unknown, depth: number): SerializedError {
+  /** `said`: what the errors say that this one is the cause of. */
+  error(error: unknown, depth: number, said = ''): SerializedError {
     if (typeof error !== 'object' || error === null) return { message: this.#budget.text(primitiveText(error)) };
     const read = (name: string): unknown => callGuarded(() => (error as Record<string, unknown>)[name], ignoreFailure);
     const isError = error instanceof Error;
@@ -125,22 +134,26 @@ class Reader {
     if (typeof name === 'string' && name !== 'Error') members.name = this.#budget.key(name);
     const message = messageOf(error, read('message'));
     const kind = isError ? 'error' : Array.isArray(error) ? 'array' : 'object';
-    members.message = this.#budget.text(message ?? `an ${kind} without a message`);
+    const isRepeated = message !== undefined && message !== '' && said.includes(message.slice(0, longestCompared));
+    if (!isRepeated) members.message = this.#budget.text(message ?? `an ${kind} without a message`);
     for (const member of errorMembers) {
       const value = read(member);
       const isShown = typeof value === 'string' || typeof value === 'number';
       if (isShown && this.#budget.takeMember()) members[member] = this.#shown(value, depth);
     }
-    this.#addCauses(members, read, depth);
+    this.#addCauses(members, read, depth, isRepeated ? said : (message ?? ''));
     const stack = this.#withStack && isError ? read('stack') : undefined;
     if (typeof stack === 'string') members.stack = this.#budget.stack(callsOf(stack));
     return members as unknown as SerializedError;
   }
 
-  #addCauses(members: Record<string, unknown>, read: (name: string) => unknown, depth: number): void {
+  #addCauses(members: Record<string, unknown>, read: (name: string) => unknown, depth: number, said: string): void {
     if (depth >= deepest) return;
     const [cause, errors] = [read('cause'), read('errors')];
-    if (typeof cause === 'object' && cause !== null && this.#budget.takeMember()) members.cause = this.error(cause, depth + 1);
+    if (typeof cause === 'object' && cause !== null && this.#budget.takeMember()) {
+      const shown = this.error(cause, depth + 1, said.slice(0, 2 * longestCompared));
+      if (Object.keys(shown).length > 0) members.cause = shown;
+    }
     if (!Array.isArray(errors) || !errors.every((each) => each instanceof Error)) return;
     members.errors = this.#list(errors, (each) => this.error(each, depth + 1));
   }

@@ -43,6 +43,18 @@ export function isLevelEnabled(logger: Logger, level: LogLevel): boolean {
   return callGuarded(() => logger.isLevelEnabled?.(level), ignoreFailure) !== false;
 }
 
+/** The same logger, with these fields on each line. */
+export function withFields(logger: Logger, fields: object): Logger {
+  if (logger === silentLogger) return logger;
+  return {
+    debug: (own, message) => logger.debug({ ...fields, ...own }, message),
+    info: (own, message) => logger.info({ ...fields, ...own }, message),
+    warn: (own, message) => logger.warn({ ...fields, ...own }, message),
+    error: (own, message) => logger.error({ ...fields, ...own }, message),
+    isLevelEnabled: (level) => isLevelEnabled(logger, level),
+  };
+}
+
 /** The same logger with its failures ignored. */
 class SafeLogger implements Logger {
   readonly #logger: Logger;

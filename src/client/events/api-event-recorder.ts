@@ -8,12 +8,13 @@ import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import { safeRandom } from '../../base/random.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import { resources } from '../resources/api-resource.ts';
-import { askedWaitMs, readApiFailure } from '../resources/error-class.ts';
+import { askedWaitMs, classifyApiError, readApiFailure } from '../resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
-import { EventFailures, isOfGoneNamespace } from './event-failures.ts';
+import { EventFailures, eventsProblem, isOfGoneNamespace } from './event-failures.ts';
 import { type EventRecorder, type EventType, podObjectReference } from './event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from './event-sender.ts';
 
@@ -147,9 +148,11 @@ export class ApiEventRecorder implements EventRecorder {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
       if (!this.#failures.goesOn()) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
+      const { failing } = this.#failures;
+      const problem = failing && problemFields(eventsProblem(failing), this.#clock.now());
       this.#failures.told();
       this.#logger.warn(
-        { ...objectFields(involvedObject.kind, involvedObject), reason },
+        { ...objectFields(involvedObject.kind, involvedObject), reason, ...problem },
         'too many events wait to be written: one was dropped',
       );
       return;
@@ -207,12 +210,18 @@ export class ApiEventRecorder implements EventRecorder {
 
   #retryIn(event: WaitingEvent, error: unknown, tries: number): number | undefined {
     const { involvedObject, reason } = event;
-    const fields = { err: error, ...objectFields(involvedObject.kind, involvedObject), reason, attempt: tries };
+    const told = {
+      err: error,
+      errorClass: classifyApiError(error),
+      ...objectFields(involvedObject.kind, involvedObject),
+      reason,
+    };
     if (isOfGoneNamespace(error)) {
-      this.#logger.debug(fields, 'an event was refused, since its namespace is being deleted or is gone');
+      this.#logger.debug(told, 'an event was refused, since its namespace is being deleted or is gone');
       return undefined;
     }
-    this.#failures.failed(error);
+    const problem = eventsProblem(this.#failures.failed(error));
+    const fields = { ...told, ...problemFields(problem, this.#clock.now()) };
     const askedMs = retryAfter(error);
     if (askedMs !== undefined && tries < mostEventTries) {
       // the first wait is random, so that not every client comes at once after an outage

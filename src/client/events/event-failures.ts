@@ -1,6 +1,7 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { type EndedFailures, type Failing, FailureRun } from '../../base/failure-run.ts';
+import { frozenProblem, type Problem } from '../../base/problem.ts';
 import { classifyApiError } from '../resources/error-class.ts';
 
 /** Events come seldom: where none was tried for so long after the last failure, nobody knows whether the next one fails. */
@@ -54,6 +55,12 @@ export class EventFailures {
     const { failing } = this.#run;
     return failing && { ...failing, error: this.#error };
   }
+}
+
+/** Events that the apiserver refuses, or that do not get there, as an agent tells of them. */
+export function eventsProblem({ message, since, attempt }: Failing): Problem {
+  const help = 'Let the agent create and patch events (deploy/rbac.yaml), or see why the apiserver does not answer.';
+  return frozenProblem({ kind: 'events', message: `events are not written: ${message}`, since, attempt, help });
 }
 
 /** The namespace of the event is gone, or is being deleted and takes nothing new: no event of it can be written, and nothing is wrong. */

@@ -8,6 +8,11 @@ export function isRefusal(failure: unknown): boolean {
   return failure !== undefined && (isBrokenAnswer(failure) || hasHttpFailed(failure));
 }
 
+/** A refusal that no list mends, as a list does where the server has forgotten a version. */
+export function isLastingRefusal(failure: unknown): boolean {
+  return isRefusal(failure) && !isExpired(failure);
+}
+
 /** What came is no event of this watch, or no list; or the error tells nothing. */
 export function isBrokenAnswer(failure: unknown): boolean {
   const { status, reason } = readApiFailure(failure);
@@ -22,6 +27,7 @@ export function hasHttpFailed(failure: unknown): boolean {
 /** No answer came at all, and nobody has waited for it too long: the server has said nothing. */
 export function hasNoAnswer(failure: unknown): boolean {
   const { status, reason } = readApiFailure(failure);
+  if (hasBrokenOff(failure)) return false;
   return status === undefined && reason !== undefined && reason !== 'Timeout' && reason !== 'BrokenAnswer';
 }
 
@@ -69,6 +75,8 @@ export function isConnectionRefused(failure: unknown): boolean {
 
 /** The connection broke after the answer had begun. */
 export function hasBrokenOff(failure: unknown): boolean {
+  if (failure instanceof Error && failure.name === 'BrokenOffError') return true;
+  // what another transport says of it
   const { status, reason } = readApiFailure(failure);
   return reason === 'Network' && status !== undefined;
 }

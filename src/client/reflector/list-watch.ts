@@ -2,15 +2,18 @@ import { isOlderVersion } from '../../api/json/resource-version.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { ApiObject } from '../resources/api-resource.ts';
+import { type ProblemFields, problemFields } from '../../base/problem.ts';
+import type { ApiObject, ApiResource } from '../resources/api-resource.ts';
+import { classifyApiError, type ErrorClass } from '../resources/error-class.ts';
 import type { ResourceClient } from '../resources/resource-client.ts';
 import type { SelectionOptions } from '../resources/resource-requests.ts';
 import type { ReadEvent } from '../resources/watch-line.ts';
-import { type EndedWatch, isAnswerTooLong, isUnknownParameter, StaleListError } from './failures.ts';
+import { type EndedWatch, isAnswerTooLong, isLastingRefusal, isUnknownParameter, StaleListError } from './failures.ts';
 import { listPages } from './list-pages.ts';
 import { objectKeyOf } from './object-store.ts';
 import type { ReceivedObjects } from './received-objects.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
+import type { CheckedReflectorOptions } from './reflector-options.ts';
 import { type CompleteList, StreamPatience, WatchSession } from './watch-session.ts';
 
 /** A full list, and what is known of how it was read. */
@@ -25,17 +28,20 @@ export interface ReadList<T> extends CompleteList<T> {
 export interface ListWatchHost<T> {
   /** The server was heard from. */
   observed(): void;
+  /** What has failed works again, or has not failed. */
+  works(): void;
   /** Throws a `StaleListError` for a list that shows an object older than it was. */
   list(list: ReadList<T>): void;
   /** The copy that is held of this object. */
   held(object: T): T | undefined;
   set(object: T): void;
   remove(namespace: string, name: string, last: T | undefined): void;
-  /** `failing`: the failures since the server was last heard from. */
+  /** `failing`: the failures in a row. */
   interrupted(error: unknown, delayMs: number, failing: Failing): void;
 }
 
-export interface ListWatchOptions<T extends ApiObject> {
+export interface ListWatchOptions<T extends ApiObject> extends Pick<CheckedReflectorOptions<T>, 'explainFailure'> {
+  readonly resource: Pick<ApiResource<T>, 'resource'>;
   readonly client: ResourceClient<T>;
   readonly path: string;
   readonly selection: SelectionOptions;
@@ -59,25 +65,34 @@ interface WatchRequest {
   readonly resourceVersionMatch?: 'NotOlderThan';
 }
 
+/** The fields of a line about a list or a watch that failed. */
+interface FailureFields extends ProblemFields {
+  readonly err: unknown;
+  readonly errorClass: ErrorClass;
+  readonly resource: string;
+  readonly path: string;
+}
+
 /** A server that has refused a streamed list is not asked for another one for so long. */
 const refusedStreamsMs = 3_600_000;
+/** A watch that was not refused by then works. */
+const refusedWithinMs = 5000;
 
 /** The requests of a reflector, one after the other: a full list, then watches, then a list again where that is needed. */
 export class ListWatch<T extends ApiObject> {
   readonly #options: ListWatchOptions<T>;
-  /** Since the server was last heard from. A step that ends without an error, and brings nothing, is no end of an outage. */
+  /** In a row. A step that ends without an error, and brings nothing, is no end of an outage. */
   readonly #failures: FailureRun;
-  /** What the log has told of. A list ends no failures of watches: those that may list and not watch would be well after each list. */
-  readonly #told: FailureRun;
-  #isWatchFailing = false;
+  /** The server has refused a watch, and none has worked since: a list that it answers does not change that. */
+  #isWatchRefused = false;
   #resourceVersion: string | undefined;
   #streamsRefusedAt: number | undefined;
 
   constructor(options: ListWatchOptions<T>) {
     this.#options = options;
     const { path, clock, logger } = options;
-    this.#failures = new FailureRun(clock);
-    this.#told = new FailureRun(clock, (ended) => logger.info({ path, ...ended }, 'listing and watching work again'));
+    const told = { resource: options.resource.resource, path };
+    this.#failures = new FailureRun(clock, (ended) => logger.info({ ...told, ...ended }, 'listing and watching work again'));
   }
 
   /** The last version that was reached. */
@@ -90,7 +105,6 @@ export class ListWatch<T extends ApiObject> {
     const { host, clock, logger, path } = this.#options;
     let step: ListWatchStep['step'] = 'fill';
     while (!signal.aborted) {
-      const performed = step;
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
       const { delayMs: retryInMs } = next;
@@ -98,9 +112,7 @@ export class ListWatch<T extends ApiObject> {
         logger.debug({ path, next: next.step, retryInMs }, 'a list or a watch has ended; the next request follows');
       } else {
         const failing = this.#failures.failed(next.error);
-        this.#told.failed(next.error);
-        this.#isWatchFailing = performed === 'watch';
-        logger.warn({ err: next.error, path, attempt: failing.attempt, retryInMs }, 'listing or watching failed');
+        logger.warn({ ...this.#failureFields(next.error, failing), retryInMs }, 'listing or watching failed');
         host.interrupted(next.error, retryInMs, failing);
       }
       if (retryInMs > 0) await sleep(clock, retryInMs, signal);
@@ -108,10 +120,21 @@ export class ListWatch<T extends ApiObject> {
     }
   }
 
+  #failureFields(err: unknown, failing: Failing): FailureFields {
+    const { path, resource, explainFailure, clock } = this.#options;
+    const told = { err, errorClass: classifyApiError(err), resource: resource.resource, path };
+    return { ...told, ...problemFields({ ...explainFailure(err), ...failing }, clock.now()) };
+  }
+
   #heard(from: 'list' | 'watch'): void {
-    this.#failures.succeeded();
-    if (from === 'watch') this.#told.succeeded();
     this.#options.host.observed();
+    if (from === 'watch' || !this.#isWatchRefused) this.#works();
+  }
+
+  #works(): void {
+    this.#isWatchRefused = false;
+    this.#failures.succeeded();
+    this.#options.host.works();
   }
 
   #perform(step: ListWatchStep['step'], signal: AbortSignal): Promise<ListWatchStep> {
@@ -151,12 +174,16 @@ export class ListWatch<T extends ApiObject> {
     const { logger, path } = this.#options;
     logger.debug({ path, from: resourceVersion }, 'a watch is asked for');
     const session = this.#session(resourceVersion, () => {});
+    // a quiet one brings nothing for minutes
+    const cancel = this.#isWatchRefused ? this.#options.clock.setTimer(() => this.#works(), refusedWithinMs) : undefined;
     const failure = await this.#failureOfWatch({ resourceVersion }, session, signal);
+    cancel?.();
     if (!signal.aborted) this.#options.metrics.ended(failure);
     return this.#afterWatch(session, failure);
   }
 
   #afterWatch({ hasBroughtSomething, lastedMs }: WatchSession<T>, failure: unknown): ListWatchStep {
+    if (!hasBroughtSomething && isLastingRefusal(failure)) this.#isWatchRefused = true;
     return this.#options.plan.afterWatch({ failure, hasBroughtSomething, lastedMs });
   }
 
@@ -200,7 +227,6 @@ export class ListWatch<T extends ApiObject> {
     const { objects, resourceVersion, isPaginated } = await listPages(client, request);
     if (signal.aborted) return;
     this.#deliver({ objects, resourceVersion, failedKeys, startedAt, isConsistent: plan.isConsistent(from) });
-    if (!this.#isWatchFailing) this.#told.succeeded();
     plan.listed({ from, isPaginated });
   }
 

@@ -1,6 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import {
@@ -15,6 +16,7 @@ import {
   requireMethods,
 } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
+import { failureInWords } from '../resources/api-problem.ts';
 import { type ApiObject, type ApiResource, apiResource } from '../resources/api-resource.ts';
 import type { ResourceTransport } from '../resources/resource-client.ts';
 import type { ReadEvent } from '../resources/watch-line.ts';
@@ -76,6 +78,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** What a failure means to whoever reads the log: a word for it, and what would help. Default: what is said of an agent. */
+  readonly explainFailure?: (error: unknown) => { readonly kind: string; readonly help?: string | undefined };
   /** Gets what `metricDefinitions` lists for the part Reflector. Default: nothing is measured. */
   readonly metrics?: MetricsSink;
   /** What the metrics call this reflector: needed where several of one resource share a sink. Default: the resource's name in the path, such as `pods`. */
@@ -90,6 +94,7 @@ type WithDefault =
   | 'idleTimeoutMs'
   | 'watchTimeoutMs'
   | 'random'
+  | 'explainFailure'
   | 'name';
 
 /** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
@@ -104,7 +109,7 @@ const knownOptions = [
   ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform', 'readEvent'],
   ...['shareEqualParts', 'handlers'],
   ...['streamLists', 'listFrom', 'pageSize', 'idleTimeoutMs', 'watchTimeoutMs', 'random', 'clock', 'logger'],
-  ...['metrics', 'name'],
+  ...['explainFailure', 'metrics', 'name'],
 ];
 const handlerNames = ['added', 'updated', 'deleted', 'synced', 'interrupted'] as const;
 
@@ -117,7 +122,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   const { handlers = {}, streamLists = true, listFrom = 'latest', idleTimeoutMs = 150_000, watchTimeoutMs = 300_000 } = options;
   const { random = Math.random, clock = systemClock, logger, store, transform, readEvent, pageSize } = options;
-  const { shareEqualParts = true, metrics } = options;
+  const { shareEqualParts = true, metrics, explainFailure = failureInWords } = options;
   checkSelection(options);
   const { name = options.resource.resource } = options;
   if (typeof name !== 'string' || name === '') throw invalidOption('name', 'a non-empty string', name);
@@ -141,9 +146,17 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: loggerOption(logger),
+    explainFailure: guardedWords(optionOfType('explainFailure', explainFailure, 'function')),
     metrics: metricsOption(metrics),
     name,
   };
+}
+
+type FailureWords = Required<ReflectorOptions<ApiObject>>['explainFailure'];
+
+/** What a function of the caller's says. Where it throws, or says nothing, what is said of an agent. */
+function guardedWords(explain: FailureWords): FailureWords {
+  return (error) => callGuarded(() => explain(error), ignoreFailure) ?? failureInWords(error);
 }
 
 function checkSelection<T extends ApiObject>({ resource, namespace, fieldSelector, labelSelector }: ReflectorOptions<T>): void {

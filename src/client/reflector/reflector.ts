@@ -128,7 +128,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return this.#lastListedAt;
   }
 
-  /** Why the last list or watch failed; undefined once the server was heard from again, and before any failure. */
+  /**
+   * Why the last list or watch failed; undefined once the server was heard from again, and before any failure. A watch that was
+   * refused counts as failed until one works, however many lists are answered in between.
+   */
   lastFailure(): LastFailure | undefined {
     return this.#lastFailure;
   }
@@ -229,6 +232,8 @@ export class Reflector<T extends ApiObject = ApiObject> {
       observed: () => {
         this.#lastObservedAt = this.#clock.now();
         this.#heardAt = this.#clock.elapsed();
+      },
+      works: () => {
         this.#lastFailure = undefined;
       },
       list: (list) => this.#list(list),

@@ -34,7 +34,7 @@ export interface ApiErrorOptions {
  * ```
  */
 export class ApiError extends StatusManagerError {
-  /** The HTTP status code; undefined when no answer arrived. */
+  /** The HTTP status code; undefined when no answer arrived, and when a stream that had begun well broke off. */
   readonly status: number | undefined;
   /** The Status object's `reason`, or one of this library's own: see `ApiErrorOptions`. */
   readonly reason: string;
@@ -47,6 +47,14 @@ export class ApiError extends StatusManagerError {
     this.status = status;
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A stream broke off after its answer had begun well: the status of that tells nothing of the failure. Known by its name, as the one below. */
+export class BrokenOffError extends ApiError {
+  constructor(options: Pick<ApiErrorOptions, 'message' | 'cause'>) {
+    super({ reason: 'Network', ...options });
+    this.name = 'BrokenOffError';
   }
 }
 

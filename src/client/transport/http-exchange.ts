@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici/index.js';
 import { HeldBytes } from '../../api/json/bytes.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { AnswerTooLongError, ApiError, causeText, maxMessageLength, networkCause } from './api-error.ts';
+import { AnswerTooLongError, ApiError, BrokenOffError, causeText, maxMessageLength, networkCause } from './api-error.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -181,9 +181,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #networkError(error: Error): ApiError {
     const { stream } = this.#options;
     const status = this.#status === 0 ? undefined : this.#status;
-    const reason = status === undefined || stream !== undefined ? 'Network' : 'BrokenAnswer';
     const cause = networkCause(error);
     const message = `${this.#networkLabel}: ${causeText(cause)}`.slice(0, maxMessageLength);
+    if (stream !== undefined && status !== undefined && status < 300) return new BrokenOffError({ message, cause });
+    const reason = status === undefined || stream !== undefined ? 'Network' : 'BrokenAnswer';
     return new ApiError({ status, reason, message, cause });
   }
 }

@@ -5,9 +5,11 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { type ProblemFields, problemFields } from '../../base/problem.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { ContainerCollector } from '../pods/container-collector.ts';
+import { helped } from '../problem-help.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
 
 export interface AgentCleanupOptions {
@@ -53,8 +55,7 @@ export class AgentCleanup {
       })
       .catch((err: unknown) => {
         if (this.#stopping.signal.aborted) return;
-        this.#failures.failed(err);
-        this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
+        this.#options.logger.warn({ err, ...this.#failed(err) }, 'what pods have left could not be cleaned up');
       })
       .finally(() => {
         this.#run = undefined;
@@ -95,15 +96,21 @@ export class AgentCleanup {
     await lifecycle.refresh(podUID, signal);
   }
 
+  /** One look counts as one try, however much of it fails. */
+  #failed(err: unknown): ProblemFields {
+    const failing = (this.#hasFailed ? this.#failures.failing : undefined) ?? this.#failures.failed(err);
+    this.#hasFailed = true;
+    return problemFields({ ...failing, ...helped('clean-up') }, this.#options.clock.now());
+  }
+
   async #try(podUID: string, call: () => Promise<unknown>): Promise<void> {
     try {
       await call();
     } catch (err) {
       this.#stopping.signal.throwIfAborted();
-      if (!this.#hasFailed) this.#failures.failed(err);
-      this.#hasFailed = true;
+      const problem = this.#failed(err);
       this.#options.logger.warn(
-        { err, ...podFields({ uid: podUID }) },
+        { err, ...podFields({ uid: podUID }), ...problem },
         'what a pod has left could not be removed; it is tried again',
       );
     }

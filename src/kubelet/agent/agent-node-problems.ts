@@ -2,8 +2,8 @@ import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
-import { eventsProblem, nodeProblems, type ObservedNode } from '../../node/node-problems.ts';
-import { type HelpedKind, helped } from '../pods/problem-help.ts';
+import { eventsProblems, nodeProblems, type ObservedNode } from '../../node/node-problems.ts';
+import { type HelpedKind, helped } from '../problem-help.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** What the agent itself knows. */
@@ -39,7 +39,8 @@ function problemOfState(state: Exclude<RunStateName, 'running'>): Problem {
   return state === 'idle' ? { ...helped('not-started'), message, attempt: 0 } : { kind: 'stopped', message, attempt: 0 };
 }
 
-function startProblem({ error, at }: NonNullable<OwnState['startFailure']>): Problem {
+/** The agent could not start. */
+export function startProblem({ error, at }: NonNullable<OwnState['startFailure']>): Problem {
   const { help } = helped(errorCodeOf(error) === 'EADDRINUSE' ? 'port-taken' : 'start');
   return { kind: 'start', message: `the node agent could not start: ${errorText(error)}`, since: at, attempt: 1, help };
 }
@@ -84,6 +85,6 @@ function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients }: M
     ...problem(look, 'eviction', 'what the node has left could not be looked at'),
     ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
     ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
-    ...eventsProblem(clients.eventsFailing()),
+    ...eventsProblems(clients.eventsFailing()),
   ];
 }

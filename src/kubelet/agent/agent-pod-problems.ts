@@ -6,9 +6,8 @@ import { namesOf } from '../../node/node-problems.ts';
 import type { ProbeFailure } from '../../node/probes/probe-types.ts';
 import type { PodWorkerReport } from '../../node/workers/pod-worker-report.ts';
 import type { RuntimeTrouble } from '../machine/runtime-watch.ts';
-import type { AgentPodTrouble } from '../pods/pod-troubles.ts';
-import { helped } from '../pods/problem-help.ts';
-import { crashKinds } from '../pods/trouble-words.ts';
+import { isTriedAgain, rankOf, rankOfProbes } from '../pods/pod-troubles.ts';
+import { helped } from '../problem-help.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** The parts that know of a pod what is wrong with it. */
@@ -67,21 +66,6 @@ export function problemsOfPods(parts: ProblemParts): PodProblem[] {
 export function seenAt(pod: Pod | undefined): number | undefined {
   const seen = Date.parse(pod?.metadata?.annotations?.[configSeenAnnotationKey] ?? '');
   return Number.isFinite(seen) ? seen : undefined;
-}
-
-const partRanks: Readonly<Record<string, number>> = { preparation: 0, sync: 2, end: 6, grace: 7, 'clean-up': 8 };
-const rankOfContainers = 1;
-const rankOfProbes = 3;
-const rankOfBackoffs = 4;
-
-function rankOf(part: string, { kind }: AgentPodTrouble): number {
-  if (crashKinds.has(kind)) return rankOfBackoffs;
-  return Object.hasOwn(partRanks, part) ? (partRanks[part] ?? rankOfContainers) : rankOfContainers;
-}
-
-/** A hook runs once, and that a pod ends too slowly is no try. */
-function isTriedAgain(part: string): boolean {
-  return part !== 'grace' && !part.startsWith('preStop ');
 }
 
 /** What is tried with the next sync is not tried before it. */

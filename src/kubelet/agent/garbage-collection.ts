@@ -3,6 +3,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
@@ -17,6 +18,7 @@ import type { NodeUsage } from '../eviction/usage.ts';
 import { ImageCollector } from '../images/image-collector.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import { ContainerCollector } from '../pods/container-collector.ts';
+import { helped } from '../problem-help.ts';
 import type { CountedFiles } from '../server/node-stats.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
@@ -164,8 +166,8 @@ export class GarbageCollection {
         this.#failures.succeeded();
       } catch (err) {
         if (signal.aborted) return;
-        this.#failures.failed(err);
-        logger.warn({ err }, 'ended containers could not be removed');
+        const problem = { ...this.#failures.failed(err), ...helped('container-gc') };
+        logger.warn({ err, ...problemFields(problem, clock.now()) }, 'ended containers could not be removed');
         this.#warnOfNode('ContainerGCFailed', errorText(err));
       }
     }

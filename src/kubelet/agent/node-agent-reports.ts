@@ -97,7 +97,7 @@ export interface NodeAgentSnapshot extends ProblemReport {
   /** The runtime, as it names itself; undefined until it has answered. */
   readonly runtime: { readonly name: string; readonly version: string } | undefined;
   /** The node's object, and what failed last of it. */
-  readonly node: Omit<NodeObjectReport, 'nodeFailure' | 'leaseFailure'>;
+  readonly node: Omit<NodeObjectReport, 'nodeFailure' | 'leaseFailure' | 'watchFailure'>;
   /** What each source did last. */
   readonly sources: readonly PodSourceReport[];
   /** What the workers do. */
@@ -109,7 +109,7 @@ export interface NodeAgentSnapshot extends ProblemReport {
 export function agentSnapshot(kubelet: MainKubelet, own: OwnState, withPods: boolean): NodeAgentSnapshot {
   const { options, podWorkers, podConfig, node: agentNode } = kubelet;
   const [report, sources] = [agentNode.object.explain(), podConfig.explain()];
-  const { nodeFailure: _node, leaseFailure: _lease, ...node } = report;
+  const { nodeFailure: _node, leaseFailure: _lease, watchFailure: _watch, ...node } = report;
   const { version } = agentNode.runtimeWatch;
   const at = options.clock.now();
   const ofPods = own.state === 'running' ? problemsOfPods(kubelet) : [];

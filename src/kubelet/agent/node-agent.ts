@@ -8,12 +8,13 @@ import {
 } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { NodeObject } from '../../node/node-object/node-object.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import { noPodCgroups } from '../machine/machine.ts';
-import { type OwnState, problemsOfAgent } from './agent-node-problems.ts';
+import { type OwnState, problemsOfAgent, startProblem } from './agent-node-problems.ts';
 import { MainKubelet } from './main-kubelet.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
 import {
@@ -154,7 +155,8 @@ export class NodeAgent {
       const { clock, logger } = this.#kubelet.options;
       if (this.state === 'running') {
         this.#startFailure = { error, at: clock.now() };
-        logger.error({ err: error, node: this.#kubelet.options.nodeName }, 'the node agent could not start');
+        const fields = { err: error, node: this.#kubelet.options.nodeName, ...problemFields(startProblem(this.#startFailure)) };
+        logger.error(fields, 'the node agent could not start');
       }
       throw error;
     }

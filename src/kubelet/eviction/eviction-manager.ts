@@ -9,10 +9,13 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { problemFields } from '../../base/problem.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { KillNowOptions } from '../../node/workers/workers-options.ts';
+import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import { isCriticalPod } from '../admission/pod-admission.ts';
+import { helped } from '../problem-help.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
 import {
   cleanupWait,
@@ -97,8 +100,11 @@ export class EvictionManager {
         },
         (err: unknown) => {
           if (signal.aborted) return [];
-          this.#failures.failed(err);
-          logger.warn({ err }, 'what the node has left could not be looked at; it is looked at again');
+          const problem = { ...this.#failures.failed(err), ...helped('eviction') };
+          logger.warn(
+            { err, ...problemFields(problem, this.#clock.now()) },
+            'what the node has left could not be looked at; it is looked at again',
+          );
           return [];
         },
       );
@@ -133,13 +139,18 @@ export class EvictionManager {
   #observe(node: NodeUsage): MetThreshold[] {
     const { pressureChanged = () => undefined, logger } = this.#options;
     const met = metThresholds(this.#thresholds, node);
+    const before = this.pressures;
     if (this.#pressure.observe(met, this.#clock)) {
-      const reason = this.shortages.map(({ message }) => message).join('; ');
-      if (reason !== '') logger.warn({ reason }, 'the node runs short, and takes fewer pods');
-      else logger.info({}, 'the node runs short of nothing any more');
+      for (const shortage of this.shortages) if (!before[shortage.pressure]) this.#tellShortage(shortage);
+      if (this.shortages.length === 0) logger.info({}, 'the node runs short of nothing any more');
       callGuarded(pressureChanged, (err) => logger.error({ err }, 'pressureChanged failed'));
     }
     return met;
+  }
+
+  #tellShortage({ pressure, message: reason, since }: NodeShortage): void {
+    const problem = problemFields({ ...helped(`${pressure}-pressure`), since }, this.#clock.now());
+    this.#options.logger.warn({ reason, ...problem }, 'the node runs short, and takes fewer pods');
   }
 
   async #evictOverLimit(active: readonly Pod[], node: NodeUsage, stopped: AbortSignal): Promise<Pod[]> {
@@ -187,7 +198,8 @@ export class EvictionManager {
     const { signal } = this.#stopping;
     if (signal.aborted || isCriticalPod(pod)) return false;
     safeEventRecorder(eventRecorder).event(pod, 'Warning', evictedReason, message);
-    logger.warn({ ...podFields(pod.metadata), reason: message }, 'a pod is evicted');
+    const problem = problemFields(problemOfStatus({ phase: 'Failed', reason: evictedReason, message }) ?? {});
+    logger.warn({ ...podFields(pod.metadata), reason: message, ...problem }, 'a pod is evicted');
     try {
       await untilAborted(killPod(pod, evictionKill(pod, message, disrupts, this.#clock.now())), signal);
     } catch (err) {

@@ -4,6 +4,8 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
+import { helped } from '../problem-help.ts';
 import { tellNode } from './eviction-options.ts';
 import type { Supply } from './usage.ts';
 
@@ -125,8 +127,10 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
       this.#failures.succeeded();
     } catch (err) {
       if (signal.aborted) return;
-      this.#options.logger.warn({ err }, 'unused images could not be removed');
-      if (this.#failures.failed(err).attempt > 1) tellNode(this.#options, 'ImageGCFailed', errorText(err));
+      const { clock, logger } = this.#options;
+      const problem = { ...this.#failures.failed(err), ...helped('image-gc') };
+      logger.warn({ err, ...problemFields(problem, clock.now()) }, 'unused images could not be removed');
+      if (problem.attempt > 1) tellNode(this.#options, 'ImageGCFailed', errorText(err));
     }
   }
 

@@ -5,6 +5,8 @@ import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { type ProblemFields, problemFields } from '../../base/problem.ts';
+import { helped } from '../problem-help.ts';
 import {
   type ContainerRuntime,
   type RuntimeCall,
@@ -119,21 +121,20 @@ export class RuntimeWatch {
       this.#networkError = problemOf(this.#health, 'NetworkReady', 'container runtime network not ready');
       if (this.#failure === undefined) this.#readyAt = clock.elapsed();
       if (isNews(this.#failures, this.#failure)) {
-        logger.warn({ reason: this.#failure, retryInMs: periodMs }, 'the container runtime says that it is not ready');
+        const fields = { reason: this.#failure, ...this.#problem(this.#failures, 'runtime-down') };
+        logger.warn(fields, 'the container runtime says that it is not ready');
       }
       if (isNews(this.#networkFailures, this.#networkError)) {
-        logger.warn(
-          { reason: this.#networkError, retryInMs: periodMs },
-          'the container runtime says that its network is not ready',
-        );
+        const fields = { reason: this.#networkError, ...this.#problem(this.#networkFailures, 'network-not-ready') };
+        logger.warn(fields, 'the container runtime says that its network is not ready');
       }
     } catch (err) {
       if (signal.aborted) return;
       // another runtime may answer the next time
       this.#version = undefined;
       this.#failure = errorText(err);
-      const { attempt } = this.#failures.failed(err);
-      const fields = { err, attempt, retryInMs: periodMs };
+      this.#failures.failed(err);
+      const fields = { err, ...this.#problem(this.#failures, 'runtime-down') };
       logger.warn(fields, 'the container runtime did not say how it is; it is asked again');
     }
     this.#askedAt = clock.now();
@@ -148,6 +149,10 @@ export class RuntimeWatch {
     const late = (): Error => new RuntimeError('timeout', what, `${what} gave no answer within ${patienceMs / 1000} s`);
     const limits = { clock: this.#options.clock, timeoutMs: patienceMs, signal: this.#stopping.signal, late };
     return callWithin((signal) => call({ signal }), limits);
+  }
+
+  #problem({ failing }: FailureRun, kind: 'runtime-down' | 'network-not-ready'): ProblemFields {
+    return { ...problemFields({ ...failing, ...helped(kind) }, this.#options.clock.now()), retryInMs: periodMs };
   }
 
   #withRetry(failing: Failing | undefined): RuntimeTrouble | undefined {

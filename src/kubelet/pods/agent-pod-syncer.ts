@@ -16,6 +16,7 @@ import type {
   SyncTerminatingPodRequest,
 } from '../../node/workers/pod-syncer.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
+import { helped } from '../problem-help.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
 import { AgentPodStatuses } from './agent-pod-statuses.ts';
 import type { AgentPodSyncerOptions } from './agent-pod-syncer-options.ts';
@@ -90,6 +91,11 @@ export class AgentPodSyncer implements PodSyncer {
   /** What could not be done for pods. Nothing of a pod that is over. */
   get troubles(): Pick<PodTroubles, 'of' | 'pods'> {
     return this.#troubles;
+  }
+
+  /** What keeps the pod from being synced, or from ending. */
+  problemOf(podUID: string): Pick<TroubleWords, 'kind' | 'help'> {
+    return this.#troubles.worst(podUID) ?? helped('sync');
   }
 
   /** Gives up hooks that are under way. Calls are ended by their signals. */

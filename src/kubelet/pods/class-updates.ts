@@ -5,7 +5,9 @@ import type { Clock, SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import { helped } from '../problem-help.ts';
 
 export interface ClassUpdatesOptions {
   readonly cgroups: Pick<PodCgroups, 'updateClasses'>;
@@ -57,13 +59,16 @@ export class ClassUpdates {
   }
 
   async #run(): Promise<void> {
-    const { cgroups, activePods, logger } = this.#options;
+    const { cgroups, activePods, clock, logger } = this.#options;
     try {
       await cgroups.updateClasses(activePods());
       this.#failures.succeeded();
     } catch (err) {
-      this.#failures.failed(err);
-      logger.warn({ err }, 'the groups of the classes of pods could not be brought up to date; it is tried again');
+      const problem = { ...this.#failures.failed(err), ...helped('cgroups') };
+      logger.warn(
+        { err, ...problemFields(problem, clock.now()) },
+        'the groups of the classes of pods could not be brought up to date; it is tried again',
+      );
     }
   }
 }

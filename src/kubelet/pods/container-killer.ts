@@ -8,11 +8,13 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KillReason } from '../actions/pod-actions.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import { recordContainerEvent } from './container-events.ts';
 import { HookError, type LifecycleHooks } from './lifecycle-hooks.ts';
+import { preStopWords } from './trouble-words.ts';
 
 export interface PodKillerOptions {
   readonly runtime: Pick<ContainerRuntime, 'stopPodSandbox'>;
@@ -221,7 +223,8 @@ export class ContainerKiller {
       if (signal.aborted) return;
       const why = error instanceof HookError ? error.brief : 'it could not be run';
       const err = new Error(why);
-      logger.warn({ err, ...podFields(pod.metadata), containerName, containerID }, 'the hook preStop of a container failed');
+      const told = { err, ...podFields(pod.metadata), containerName, containerID };
+      logger.warn({ ...told, ...problemFields(preStopWords(containerName, why)) }, 'the hook preStop of a container failed');
       const event = { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', containerID } as const;
       recordContainerEvent(eventRecorder, pod, containerName, event);
       hookFailed(pod, containerName, why);

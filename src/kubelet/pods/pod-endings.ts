@@ -5,6 +5,7 @@ import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { longestTimerMs } from '../../base/options.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { graceSeconds } from './container-killer.ts';
 import type { PodTroubles } from './pod-troubles.ts';
@@ -68,7 +69,7 @@ export class PodEndings {
     const words = lateEndWords(seconds, running);
     troubles.failed(pod, 'grace', words, { attempt: 0 });
     eventRecorder.event(pod, 'Warning', 'ExceededGracePeriod', words.message);
-    const fields = { ...podFields(pod.metadata), gracePeriodSeconds: seconds, reason: words.message, help: words.help };
+    const fields = { ...podFields(pod.metadata), gracePeriodSeconds: seconds, reason: words.message, ...problemFields(words) };
     logger.warn(fields, 'a pod has not ended within its grace period');
   }
 }

@@ -15,11 +15,11 @@ import { type ContainerKiller, graceSeconds, type PodKiller } from './container-
 import { ContainerStarter, type StartContext } from './container-starter.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { PreparedPod } from './pod-preparation.ts';
-import type { PodTroubles } from './pod-troubles.ts';
+import { crashKinds, type PodTroubles } from './pod-troubles.ts';
 import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
 import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
 import { restartedRuns } from './start-progress.ts';
-import { containerWords, crashKinds } from './trouble-words.ts';
+import { containerWords } from './trouble-words.ts';
 
 export interface PodStarterOptions extends AgentPodSyncerOptions {
   readonly hooks: LifecycleHooks;

@@ -17,6 +17,25 @@ export interface AgentPodTrouble extends TroubleWords {
   readonly retryAt: number | undefined;
 }
 
+/** The kinds of a container that ends again and again. */
+export const crashKinds: ReadonlySet<string> = new Set(['crash-loop-back-off', 'oom-killed']);
+
+const partRanks: Readonly<Record<string, number>> = { preparation: 0, sync: 2, end: 6, grace: 7, 'clean-up': 8 };
+const rankOfContainers = 1;
+export const rankOfProbes = 3;
+const rankOfBackoffs = 4;
+
+/** What tells most of a pod has the lowest rank. */
+export function rankOf(part: string, { kind }: Pick<AgentPodTrouble, 'kind'>): number {
+  if (crashKinds.has(kind)) return rankOfBackoffs;
+  return Object.hasOwn(partRanks, part) ? (partRanks[part] ?? rankOfContainers) : rankOfContainers;
+}
+
+/** A hook runs once, and that a pod ends too slowly is no try. */
+export function isTriedAgain(part: string): boolean {
+  return part !== 'grace' && !part.startsWith('preStop ');
+}
+
 /** So much of a message is kept, in characters. */
 const longestKept = 1000;
 
@@ -74,6 +93,13 @@ export class PodTroubles {
   /** By their parts, the oldest first. */
   of(podUID: string): ReadonlyMap<string, AgentPodTrouble> {
     return this.#pods.get(podUID)?.parts ?? new Map<string, AgentPodTrouble>();
+  }
+
+  /** What tells most of what is tried again; undefined where nothing of that has failed. */
+  worst(podUID: string): AgentPodTrouble | undefined {
+    const tried = [...this.of(podUID)].filter(([part]) => isTriedAgain(part));
+    const [worst] = tried.sort(([part, one], [otherPart, other]) => rankOf(part, one) - rankOf(otherPart, other));
+    return worst?.[1];
   }
 
   /** The pods for which something could not be done. */

@@ -2,9 +2,9 @@ import type { Pod } from '../../api/json/types.ts';
 import { errorText, isStatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { networkNotReadyMessage } from '../../node/workers/pod-lanes.ts';
+import { type HelpedKind, helped } from '../problem-help.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { TroubleWords } from './pod-troubles.ts';
-import { type HelpedKind, helped } from './problem-help.ts';
 import type { ContainerStartError } from './start-failures.ts';
 
 /** How a container ended last. */
@@ -194,9 +194,6 @@ function withoutWhole(message: string, name: string): string {
 function isLetter(character: string): boolean {
   return /^\w$/.test(character);
 }
-
-/** The kinds of a container that ends again and again. */
-export const crashKinds: ReadonlySet<string> = new Set(['crash-loop-back-off', 'oom-killed']);
 
 function crashWords(name: string, message: string, end: LastEnd | undefined): TroubleWords {
   if (end?.reason === 'OOMKilled') {

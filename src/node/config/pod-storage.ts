@@ -5,6 +5,7 @@ import { apiserverSource, podFullName, podText, podUIDOf } from '../../api/pod/p
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';
 
@@ -51,6 +52,9 @@ export interface LeftOutPod {
 }
 
 /** So many are remembered of one list. */
+/** What a pod that is left out of a list means. */
+export const leftOutWords = { kind: 'left-out', help: 'Give each pod of the source a name and a uid of its own.' } as const;
+
 const mostLeftOut = 100;
 
 /** What is kept of one source. */
@@ -257,7 +261,7 @@ class ListMerge {
     const [pod, source] = [podText(given), this.#source];
     const message = `Error validating pod ${pod} from ${source} due to duplicate pod ${what} ${JSON.stringify(value)}, ignoring`;
     this.#options.logger.warn(
-      { ...podFields(given.metadata), source, same: what },
+      { ...podFields(given.metadata), source, same: what, ...problemFields(leftOutWords) },
       'two pods of a list have one name or one uid; this one is left out',
     );
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);

@@ -13,7 +13,6 @@ import { type EndedFailures, endedFailures } from '../../base/failure-run.ts';
 import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
-import { Reflector } from '../../client/reflector/reflector.ts';
 import { failureInWords } from '../../client/resources/api-problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
@@ -27,6 +26,7 @@ import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } 
 import { NodeRegistration } from './node-registration.ts';
 import { type NodeObjectStopped, removeNode } from './node-removal.ts';
 import { NodeRequests } from './node-requests.ts';
+import { NodeWatch } from './node-watch.ts';
 import { SteadyLoop, type StepFailure } from './steady-loop.ts';
 
 /** So many told changes are looked at at once, and one a second after that. */
@@ -92,7 +92,7 @@ export class NodeObject {
   readonly #loops: { readonly node: SteadyLoop; readonly lease: SteadyLoop };
   readonly #registration: NodeRegistration;
   readonly #lease: NodeLease;
-  readonly #watch: ReturnType<typeof watchNode>;
+  readonly #watch: NodeWatch;
   readonly #told: RateLimiter;
   readonly #firstRegistration = Promise.withResolvers<void>();
   readonly #firstAnswer = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ export class NodeObject {
         recovered: well((fields) => logger.info(fields, 'the Lease of the node is renewed again')),
       }),
     };
-    this.#watch = watchNode(checked, this.#known, {
+    this.#watch = new NodeWatch(checked, this.#known, {
       shown: (node) => this.#lookForRival(node),
       deleted: () => this.#loops.node.wake(),
       synced: () => this.#firstAnswer.resolve(),
@@ -177,7 +177,7 @@ export class NodeObject {
   /** Throws ERR_ALREADY_STARTED on a second call, ERR_STOPPED after `stop`. */
   start(): void {
     this.#runState.start();
-    this.#watch.start().catch(() => {});
+    this.#watch.start();
     this.#loops.node.start();
     this.#loops.lease.start();
     this.#startMeasuring();
@@ -237,6 +237,7 @@ export class NodeObject {
       lastRenewAt: this.#lease.lastRenewAt,
       nodeFailure: this.#loops.node.failure,
       leaseFailure: this.#loops.lease.failure,
+      watchFailure: this.#watch.failure(),
       rival: this.#lease.rival,
     };
   }
@@ -344,52 +345,6 @@ function statusOf<T extends Partial<AdvertisedStatus>>(given: T): Pick<T, (typeo
   return Object.fromEntries(members);
 }
 
-export interface NodeWatchHandlers {
-  /** The server has this node. */
-  readonly shown: (node: WireNode) => void;
-  /** The node has gone. */
-  readonly deleted: () => void;
-  /** The node is known as the server has it. */
-  readonly synced: () => void;
-}
-
-/**
- * A watch of the one node, as the kubelet's: what others change is known without a request. A user that may not watch nodes costs
- * a read of the node before each patch, and nothing else.
- */
-function watchNode(options: ResolvedNodeOptions, known: KnownNode, told: NodeWatchHandlers): Reflector<WireNode> {
-  const { transport, nodeName, random, logger, sink } = options;
-  const { elapsed, setTimer } = options.clock;
-  // what its list was asked for before or after is a question of the time that has passed, and nobody else is told of its times
-  const clock = { now: elapsed, elapsed, setTimer };
-  const shown = (node: WireNode): void => {
-    known.shown(node);
-    told.shown(node);
-  };
-  const reflector: Reflector<WireNode> = new Reflector<WireNode>({
-    transport,
-    resource: resources.nodes,
-    fieldSelector: `metadata.name=${nodeName}`,
-    shareEqualParts: false,
-    handlers: {
-      added: shown,
-      updated: shown,
-      deleted: (node) => {
-        if (known.shownDeleted(node)) told.deleted();
-      },
-      synced: () => {
-        known.listed(reflector.lastListedAt());
-        told.synced();
-      },
-    },
-    random,
-    clock,
-    logger,
-    ...(sink !== undefined && { metrics: sink }),
-  });
-  return reflector;
-}
-
 /** What a `NodeObject` did last, and what it could not do. */
 export interface NodeObjectReport {
   /** True while the node is on the apiserver, as far as is known. */
@@ -406,6 +361,8 @@ export interface NodeObjectReport {
   readonly nodeFailure: StepFailure | undefined;
   /** The same of the Lease. */
   readonly leaseFailure: StepFailure | undefined;
+  /** The same of the watch of the node: while it fails, the node is read before each write, and what others change is known late. */
+  readonly watchFailure: StepFailure | undefined;
   /** Another agent under the name of this node; undefined when none was heard of for a minute, or for the duration of a longer Lease. */
   readonly rival: LeaseRival | undefined;
 }

@@ -13,9 +13,10 @@ import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { longestTimerMs } from '../../base/options.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { isLargeCommand, type ProbeTarget, probeTarget } from './network-prober.ts';
-import { type ProbeFailure, type ProbeType, probeOf, probeTitles } from './probe-types.ts';
+import { type ProbeFailure, type ProbeType, probeHelp, probeOf, probeTitles } from './probe-types.ts';
 import { type Namesakes, type ProbeDefinition, probeFields } from './probed-container.ts';
 import { goSeconds, type ProbeOutcome, type Prober } from './prober.ts';
 
@@ -154,7 +155,7 @@ export class ProbeCalls {
   /** The log says it once for each run of the container: when the failures count. */
   #count(containerID: string, said: 'Success' | 'Failure' | undefined, { output, error }: ProbeOutcome): void {
     const { clock, logger } = this.#options;
-    const { settings } = this.#definition;
+    const { settings, type } = this.#definition;
     this.#lastAt = clock.now();
     if (this.#ofContainer.containerID !== containerID) this.#ofContainer = { containerID, failures: 0 };
     if (said === 'Success') {
@@ -162,14 +163,15 @@ export class ProbeCalls {
       this.#ofContainer.failures = 0;
       return;
     }
-    const { message, attempt } = this.#failures.failed(error ?? output ?? '');
+    const failing = this.#failures.failed(error ?? output ?? '');
     this.#ofContainer.failures += 1;
     // a probe that could not be made has a line of its own
     if (said === undefined) this.#isTold = true;
     if (said === undefined || this.#ofContainer.failures !== settings.failureThreshold) return;
+    const problem = problemFields({ ...failing, kind: `${type}-probe`, help: probeHelp[type] }, clock.now());
     this.#isTold = true;
     logger.warn(
-      { ...probeFields(this.#definition), attempt, reason: message },
+      { ...probeFields(this.#definition), reason: failing.message, ...problem },
       'a probe of a container has failed as often as its threshold says',
     );
   }

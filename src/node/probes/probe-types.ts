@@ -46,6 +46,14 @@ export const probeTitles: Readonly<Record<ProbeType, string>> = {
   startup: 'Startup',
 };
 
+/** What would help, where a probe fails. */
+export const probeHelp: Readonly<Record<ProbeType, string>> = {
+  startup: 'See why the container does not start, or give it more time (failureThreshold): it is ended and started again.',
+  readiness: 'See why the container is not ready: its pod gets no traffic until the probe succeeds.',
+  liveness:
+    'See why the container does not answer, or give it more time (timeoutSeconds, failureThreshold): it is started again.',
+};
+
 /** The types in the order in which a container's workers start. */
 export const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 

@@ -6,6 +6,8 @@ import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
+import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { SyncPodResult } from '../workers/pod-syncer.ts';
 import type { PodNotices } from './pod-notices.ts';
 import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
@@ -176,7 +178,8 @@ export class ProvidedPodSync {
     record.noteGone();
     const status = lostStatus(statuses.facts(record));
     const createdAgain = status.phase !== 'Failed';
-    logger.warn({ ...podFields(record.pod.metadata), createdAgain }, 'the provider no longer has a pod that ran');
+    const problem = problemFields(problemOfStatus(status) ?? {});
+    logger.warn({ ...podFields(record.pod.metadata), createdAgain, ...problem }, 'the provider no longer has a pod that ran');
     const next = createdAgain ? 'it is created again' : `${whyNotAgain(record.pod)}: it is not started again`;
     calls.event(record, 'ProviderPodLost', `The provider no longer has the pod, which was not deleted; ${next}`);
     statuses.tell(record, status);

@@ -19,7 +19,7 @@ import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
-import { callProblem } from './provider-problems.ts';
+import { callProblem, lateProblem } from './provider-problems.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -173,7 +173,9 @@ export class ProviderCalls {
       const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
       change.late = late;
       change.abort(new DOMException(late, 'TimeoutError'));
-      logger.warn({ ...podFields(record.pod.metadata), method }, 'a call of the provider takes too long; its signal is aborted');
+      const problem = problemFields(lateProblem(change, late), clock.now());
+      const fields = { ...podFields(record.pod.metadata), method, reason: late, ...problem };
+      logger.warn(fields, 'a call of the provider takes too long; its signal is aborted');
       this.event(record, failureReasons[method], failureText(method, late));
       notices.tell(record.uid);
     };

@@ -1,12 +1,12 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podSourceOf, podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { AwaitedStart, RunStateName } from '../../base/concurrency/run-state.ts';
-import { frozenProblem, notRunning, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
+import { notRunning, type PodProblem, type Problem, problemReport } from '../../base/problem.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { StepFailure } from '../node-object/steady-loop.ts';
 import {
-  eventsProblem,
+  eventsProblems,
   namesOf,
   nodeProblems,
   type ObservedNode,
@@ -16,7 +16,7 @@ import {
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { PodCallReport, ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
-import { failedCall, providedPodProblem } from './provider-problems.ts';
+import { providedPodProblem, unlistedProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
 interface OwnFacts {
@@ -66,13 +66,9 @@ function ownProblems(agent: ProviderAgent, listFailure: string | undefined, aske
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
   const hasBegun = loop.state !== 'idle';
   const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
-  problems.push(...eventsProblem(agent.eventsFailing()));
+  problems.push(...eventsProblems(agent.eventsFailing()));
   if (!hasBegun) problems.push(unlisted);
-  if (listFailure !== undefined) {
-    const help =
-      'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
-    problems.push(frozenProblem({ kind: 'get-pods', message: failedCall('getPods', listFailure), attempt: 1, help }));
-  }
+  if (listFailure !== undefined) problems.push(unlistedProblem(listFailure));
   return problems;
 }
 
@@ -184,7 +180,14 @@ export function awaitedByNode(agent: ProviderAgent): AwaitedStart {
   const cause = nodeFailure?.error ?? source.failure();
   // only the apiserver's pods are waited for
   const sources = config.explain().filter(({ name }) => name === apiserverSource);
-  const waited = { registered, nodeFailure, readiness: { ready: true }, rival: undefined, leaseFailure: undefined };
+  const waited = {
+    registered,
+    nodeFailure,
+    readiness: { ready: true },
+    rival: undefined,
+    leaseFailure: undefined,
+    watchFailure: undefined,
+  };
   const hasBegun = loop.state !== 'idle';
   const facts = {
     at: options.clock.now(),

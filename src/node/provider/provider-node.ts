@@ -10,6 +10,7 @@ import {
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
+import { problemFields } from '../../base/problem.ts';
 import { safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
@@ -27,6 +28,7 @@ import type {
   StoppedProviderNode,
 } from './provider-node-reports.ts';
 import { awaitedByNode, nodeSnapshot, podProblem, podReport } from './provider-node-snapshot.ts';
+import { unlistedProblem } from './provider-problems.ts';
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
@@ -184,7 +186,11 @@ export class ProviderNode {
     } catch (err) {
       if (signal.aborted) return;
       this.#listFailure = shortErrorText(err);
-      logger.error({ err }, 'the provider gave no list of its pods; each pod is asked about');
+      const problem = problemFields(unlistedProblem(this.#listFailure));
+      logger.error(
+        { err, node: options.given.nodeName, ...problem },
+        'the provider gave no list of its pods; each pod is asked about',
+      );
     }
   }
 

@@ -1,7 +1,9 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
+import type { Clock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
+import type { PodProblem } from '../../base/problem.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -18,6 +20,7 @@ import { endedStatus, statusOfAnswer } from './provided-status.ts';
 import { ProviderCalls, ProviderRetries } from './provider-calls.ts';
 import { ProviderMetrics } from './provider-metrics.ts';
 import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
+import { providedPodProblem } from './provider-problems.ts';
 import { ToldStatuses } from './told-statuses.ts';
 
 /** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
@@ -67,6 +70,7 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly #sync: ProvidedPodSync;
   readonly #ending: PodEnding;
   readonly #releases: PodReleases;
+  readonly #clock: Clock;
   #isStopped = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -74,6 +78,7 @@ export class ProviderPodSyncer implements PodSyncer {
     const resolved = resolveSyncerOptions(options);
     const { statusManager, podChanged, hostIPs, pollMs, missingAfterMs, clock, logger } = resolved;
     this.pods = new ProvidedPods(resolved);
+    this.#clock = clock;
     const { pods } = this;
     const notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
     const metrics = new ProviderMetrics(resolved);
@@ -135,6 +140,12 @@ export class ProviderPodSyncer implements PodSyncer {
   /** The same as `stop()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
+  }
+
+  /** What is wrong between the pod and its provider; undefined where all is well. */
+  problemOf(podUID: string): PodProblem | undefined {
+    const record = this.pods.find(podUID);
+    return record && providedPodProblem(record, this.#clock.now());
   }
 
   async syncPod({ pod, updateType }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {

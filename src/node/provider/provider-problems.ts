@@ -1,6 +1,6 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
-import type { DeleteFailure, ProvidedPod, ProviderFailure } from './provided-pod.ts';
+import type { DeleteFailure, ProvidedPod, ProviderChange, ProviderFailure } from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
@@ -27,11 +27,23 @@ export function callProblem(failure: CallFailure): Problem {
   });
 }
 
+/** A call of `createPod` or `updatePod` that takes too long. */
+export function lateProblem({ method, since }: Pick<ProviderChange, 'method' | 'since'>, message: string): Problem {
+  return callProblem({ method, message, attempt: 1, since, isLate: true });
+}
+
 /** A call of `deletePod` that failed. */
 export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailure): Problem {
   const help =
     'Free what the provider holds of the pod: it stays on the apiserver until then, and the call is repeated by itself.';
   return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt, since, retryAt, help });
+}
+
+/** The provider gave no list of its pods at the start. */
+export function unlistedProblem(why: string): Problem {
+  const help =
+    'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
+  return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt: 1, help });
 }
 
 /** What is wrong between the pod and its provider; undefined where all is well. */
@@ -45,10 +57,7 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
 function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }: ProvidedPod, at: number): Problem | undefined {
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
   if (failure !== undefined) return callProblem(failure);
-  if (change?.late !== undefined) {
-    const { method, late: message, since } = change;
-    return callProblem({ method, message, attempt: 1, since, isLate: true });
-  }
+  if (change?.late !== undefined) return lateProblem(change, change.late);
   if (answerFailure !== undefined) {
     const { message, attempt, since, retryAt } = answerFailure;
     const help = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';

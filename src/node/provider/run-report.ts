@@ -27,6 +27,7 @@ export class RunReport {
   #thrown: { readonly error: unknown } | undefined;
   #isUnderWay = false;
   #toldAt: number | undefined;
+  #hasToldOfWait = false;
 
   constructor(options: RunReportOptions) {
     this.#options = options;
@@ -60,8 +61,11 @@ export class RunReport {
     this.#thrown = undefined;
     const elapsed = clock.elapsed();
     const isQuiet = this.#toldAt === undefined || elapsed - this.#toldAt >= leastBetweenMs;
-    if (!isQuiet || (end.exitCode === 0 && !answer.wait)) return;
+    // that it has to wait is a problem, which the line before did not tell of
+    const isNews = answer.wait && !this.#hasToldOfWait;
+    if (!(isQuiet || isNews) || (end.exitCode === 0 && !answer.wait)) return;
     this.#toldAt = elapsed;
+    this.#hasToldOfWait = answer.wait;
     const problem = answer.wait ? problemOfWait(spec.name, end, restartCount, answer) : undefined;
     const now = clock.now();
     const retryAt = now + (answer.wait ? answer.remainingMs : 0);

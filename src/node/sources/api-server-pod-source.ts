@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Pod, WirePod } from '../../api/json/types.ts';
+import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import {
   awaitStart,
@@ -10,7 +11,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
-import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { type Logger, loggerOption, withFields } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { requireHandlers, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -97,7 +98,7 @@ export class ApiServerPodSource {
     this.#delivery = delivery;
     this.#reflector = new Reflector({
       ...reading,
-      logger,
+      logger: withFields(logger, { source: apiserverSource, node: nodeName }),
       resource: resources.pods,
       fieldSelector: `spec.nodeName=${nodeName}`,
       transform: receivedPod,

@@ -1,10 +1,11 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { WirePod } from '../../api/json/types.ts';
+import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import type { Logger } from '../../base/logging/logger.ts';
+import { type Logger, loggerOption, withFields } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { requireKnownOptions } from '../../base/options.ts';
@@ -86,6 +87,7 @@ export class ApiServerSource implements PodSource {
       metadata?.uid === previous.metadata?.uid ? changed() : deleted(previous);
     this.#reflector = new Reflector<WirePod>({
       ...reading,
+      logger: withFields(loggerOption(reading.logger), { source: apiserverSource, node: nodeName }),
       resource: resources.pods,
       ...(budget !== undefined && {
         transform: (pod: WirePod) => budget.keep(pod, this.#previous(pod)),

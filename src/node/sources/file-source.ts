@@ -12,6 +12,8 @@ import { FailureRun } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { problemFields } from '../../base/problem.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
@@ -193,9 +195,12 @@ export class FileSource implements PodSource {
       return isThere;
     } catch (error) {
       const problem = errorText(error);
-      if (problem !== this.#problem) this.#logger.error({ path: this.#path, err: error }, 'the path of manifests cannot be read');
-      this.#problem = problem;
       this.#failed(error);
+      if (problem !== this.#problem) {
+        const fields = problemFields({ ...failureInWords(error), ...this.#lastFailure }, this.#clock.now());
+        this.#logger.error({ path: this.#path, err: error, ...fields }, 'the path of manifests cannot be read');
+      }
+      this.#problem = problem;
       return true;
     }
   }

@@ -10,7 +10,10 @@ import { FailureRun } from '../../base/failure-run.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { problemFields } from '../../base/problem.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import { DocumentClient, requestLabel } from '../../client/resources/document-client.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { HttpAnswer } from '../../client/transport/http-exchange.ts';
 import { manifestText, type PodSource, type SendPods } from './pod-source.ts';
 
@@ -176,7 +179,8 @@ export class HttpSource implements PodSource {
     const at = clock.now();
     const { since, attempt } = this.#failures.failed(error);
     this.#lastFailure = { error, at, retryAt: at + checkPeriodMs, since, attempt };
-    const fields = { url: requestLabel(url), err: error, attempt, retryInMs: checkPeriodMs };
+    const problem = { ...failureInWords(error), ...this.#lastFailure };
+    const fields = { url: requestLabel(url), err: error, errorClass: classifyApiError(error), ...problemFields(problem, at) };
     if (attempt < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
     else if (attempt === loudFailures) {
       logger.warn(fields, 'the pods of the URL could not be read; further failures are logged for debugging alone');

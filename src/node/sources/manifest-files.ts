@@ -10,6 +10,8 @@ import { podFullName } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
+import { failureInWords } from '../../client/resources/api-problem.ts';
 import { type DecodeManifest, manifestText } from './pod-source.ts';
 
 export interface ManifestFilesOptions {
@@ -164,7 +166,7 @@ export class ManifestFiles {
     const { logger } = this.#options;
     const hasPods = podsKept > 0;
     if (!this.#isNews('problem', file, hasPods, errorText(err))) return;
-    const fields = { path: file, err };
+    const fields = { path: file, err, ...problemFields({ ...failureInWords(err), attempt: 1 }) };
     if (hasPods) logger.warn(fields, 'the manifest cannot be used; the pods of its last good content stay');
     else logger.warn(fields, 'the manifest cannot be used; it is left out');
   }

@@ -1,4 +1,5 @@
-import { apiserverSource } from '../../api/pod/pod-identity.ts';
+import type { Pod } from '../../api/json/types.ts';
+import { apiserverSource, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import {
   awaitStart,
@@ -17,7 +18,7 @@ import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../status/status-manager.ts';
 import type { PodExplanation } from '../../status/sync/explain.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
-import { sourceProblems } from '../node-problems.ts';
+import { namesOf, sourceProblems } from '../node-problems.ts';
 import { ApiServerPodSource } from '../sources/api-server-pod-source.ts';
 import {
   type PodStatusAgentOptions,
@@ -39,7 +40,12 @@ export interface PodStatusAgentSnapshot extends ProblemReport {
   readonly nodeName: string;
   /** True once a full list of the node's pods was delivered. */
   readonly hasListed: boolean;
+  /** The pods of the pod manager that have no status yet and have not ended before, at most 1000: nobody has set one. */
+  readonly podsWithoutStatus: readonly Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>[];
 }
+
+/** At most so many pods without a status are listed. */
+const mostWithoutStatus = 1000;
 
 /** What an agent knows of one pod. It can be turned into JSON. */
 export interface PodStatusAgentExplanation {
@@ -159,13 +165,23 @@ export class PodStatusAgent {
     const source = { name: apiserverSource, hasSent: hasListed, isWaiting: false, lastError, leftOut: [] };
     const ofAgent = this.state === 'running' ? sourceProblems(source) : [notRunning('the agent', this.state)];
     const { nodeName } = this.#options;
-    return Object.freeze({ at, state: this.state, nodeName, hasListed, ...problemReport([...ofAgent, ...ofPods], at) });
+    const problems = problemReport([...ofAgent, ...ofPods], at);
+    return Object.freeze({
+      at,
+      state: this.state,
+      nodeName,
+      hasListed,
+      podsWithoutStatus: this.#podsWithoutStatus(),
+      ...problems,
+    });
   }
 
   /** Why this pod's status is, or is not, on the apiserver. What is wrong with the source, `snapshot()` says. Sends nothing and changes nothing. */
   explain(podUID: string): PodStatusAgentExplanation {
     const status = this.statusManager.explain(podUID);
-    const { podNamespace: namespace, podName: name, problem } = status;
+    const pod = this.podManager.getPodByUID(status.podUID);
+    const { podNamespace: namespace, podName: name } = status.podName === '' && pod !== undefined ? namesOf(pod) : status;
+    const { problem } = status;
     return Object.freeze({ podUID: status.podUID, namespace, name, problem, status, hasListed: this.#hasListed() });
   }
 
@@ -190,6 +206,12 @@ export class PodStatusAgent {
   /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  #podsWithoutStatus(): PodStatusAgentSnapshot['podsWithoutStatus'] {
+    const hasStatus = (pod: Pod): boolean => this.statusManager.getPodStatus(podUIDOf(pod)) !== undefined;
+    const untold = this.podManager.getPods().filter((pod) => !isTerminalPhase(pod.status?.phase) && !hasStatus(pod));
+    return Object.freeze(untold.slice(0, mostWithoutStatus).map((pod) => Object.freeze(namesOf(pod))));
   }
 
   #hasListed(): boolean {

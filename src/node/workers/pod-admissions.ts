@@ -4,7 +4,9 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 
 /** The answer to the question whether a pod that is new on this node may run here. A pod that is refused is Failed, for good. */
@@ -73,10 +75,11 @@ export class PodAdmissions {
   #refuse(pod: Pod, reason: string, message: string): void {
     const { statusManager, eventRecorder, logger, metrics } = this.#options;
     eventRecorder.event(pod, 'Warning', reason, message);
-    logger.warn({ ...podFields(pod.metadata), reason: `${reason}: ${message}` }, 'a pod may not run on this node');
     metrics.increment('kubelet_admission_rejections_total', { reason });
     const { qosClass } = pod.status ?? {};
     const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` };
+    const problem = problemFields(problemOfStatus(status) ?? {});
+    logger.warn({ ...podFields(pod.metadata), reason: `${reason}: ${message}`, ...problem }, 'a pod may not run on this node');
     statusManager.setPodStatus(pod, qosClass === undefined ? status : { ...status, qosClass });
   }
 }

@@ -4,8 +4,9 @@ import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
-import { callGuarded, isThenable } from '../../base/guard.ts';
+import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
 import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
+import { type Problem, problemFields } from '../../base/problem.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
 import { earliestBackoffEnd, isOnlyWaiting } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
@@ -190,14 +191,17 @@ export class PodLanes {
   }
 
   #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }, retryInMs: number): void {
-    const { clock, logger, metrics } = this.#options;
+    const { podSyncer, clock, logger, metrics } = this.#options;
     const { attempt: before = 0, since = clock.now() } = record.failure ?? {};
     const attempt = before + 1;
     const at = clock.now();
     const message = errorText(error).slice(0, maxMessageLength);
     record.failure = { message, attempt, at, since, retryAt: Math.round(at + retryInMs) };
     metrics.increment('pod_status_manager_worker_retries_total', { state: fields.state });
-    const told = { ...fields, attempt, failingForMs: at - since, retryInMs: Math.round(retryInMs) };
+    const told = {
+      ...fields,
+      ...problemFields({ ...wordsOf(podSyncer, record.uid), attempt, since, retryAt: at + retryInMs }, at),
+    };
     // whoever waits for the end of a backoff has told of the failure before it
     if (isOnlyWaiting(error)) logger.debug(told, 'a pod waits for the end of a backoff and will be synced again');
     else {
@@ -238,6 +242,15 @@ export class PodLanes {
     const operation = state === 'terminated' ? state : update.updateType;
     this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
   }
+}
+
+/** What the syncer says of a call that has failed; `sync` where it says nothing. */
+function wordsOf(syncer: PodSyncer, podUID: string): Pick<Problem, 'kind' | 'help'> {
+  const read = (): Pick<Problem, 'kind' | 'help'> | undefined => {
+    const words = syncer.problemOf?.(podUID);
+    return words && { kind: words.kind, help: words.help };
+  };
+  return callGuarded(read, ignoreFailure) ?? { kind: 'sync' };
 }
 
 /** How a call has ended. */

@@ -3,6 +3,7 @@ import type { RunningPod, RuntimePodStatus } from '../../api/pod/runtime-pod.ts'
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
+import type { Problem } from '../../base/problem.ts';
 
 /** Why a pod is synced. `sync`: again, without a change of the pod. */
 export type SyncPodType = 'create' | 'update' | 'sync';
@@ -73,6 +74,11 @@ export interface PodSyncer {
   syncTerminatingRuntimePod(runningPod: RunningPod, signal: AbortSignal): Promise<void>;
   /** Cleans up after a pod that runs no more, and tells its final status. */
   syncTerminatedPod(request: SyncTerminatedPodRequest, signal: AbortSignal): Promise<void>;
+  /**
+   * If there: what the last call of the pod that was rejected has failed with, as a word for it and what would help, for the log. What
+   * it throws counts as nothing known.
+   */
+  problemOf?(podUID: string): Pick<Problem, 'kind' | 'help'> | undefined;
 }
 
 /** What the workers ask of the runtime before each call. */

@@ -3,7 +3,7 @@ import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import type { DebugCall, DebugNote, DebugPodRow, DebugProblem } from './debug-api.ts';
 import type { TroubleOfKind } from './debug-notes.ts';
 import type { DebugPodWithoutStatus, ToldPart } from './debug-part.ts';
-import type { Counts, PodTable, TableChanges } from './pod-table.ts';
+import { type Counts, noPhase, type PodTable, type TableChanges } from './pod-table.ts';
 import { bareProblem, isNear, isSameProblem, problemsOf } from './told-problems.ts';
 
 /** What one of them says of what is wrong, and of pods that the manager has no status of. */
@@ -116,7 +116,7 @@ export class AllPods {
     }
     return {
       bySync: outsideOnly === 0 ? bySync : { ...bySync, unknown: (bySync.unknown ?? 0) + outsideOnly },
-      byPhase: outsideOnly === 0 ? byPhase : { ...byPhase, Unknown: (byPhase.Unknown ?? 0) + outsideOnly },
+      byPhase: outsideOnly === 0 ? byPhase : { ...byPhase, [noPhase]: (byPhase[noPhase] ?? 0) + outsideOnly },
       oldestUnsentMs,
       pods: this.#table.size + outsideOnly,
       inTrouble: trouble.count,

@@ -131,6 +131,11 @@ export interface DebugNode {
   readonly state: string;
   /** True where the node reports itself ready; left out for an agent that reports no node. */
   readonly ready?: boolean | undefined;
+  /**
+   * While something is wrong with the node itself: when the apiserver last took a renewal of its Lease. What it has been told since may
+   * not be there. Left out where all is well, or where the node does not say.
+   */
+  readonly heardAt?: number | undefined;
   /** True where the apiserver has the Node object; left out for an agent that registers none. */
   readonly registered?: boolean | undefined;
   /** True once the pods of the node were listed; left out where the node does not say. */

@@ -40,7 +40,7 @@ export function underWayText({ method, since }: DebugCall, now: number): string 
 /** `default/web: createPod() failed: quota exceeded; failed twice, next try in 6 s`. */
 export function noteText(note: DebugNote, now: number): string {
   const [text = note.message] = notesOf([note], now);
-  return note.pods > 1 ? `${text} (${note.pods} pods have such a problem)` : text;
+  return note.pods > 1 ? `${text} (${note.pods} pods have a problem of this kind)` : text;
 }
 
 /** How many problems each of them has that are no pod's. */

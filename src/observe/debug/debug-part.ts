@@ -1,3 +1,4 @@
+import { membersOf } from '../../api/json/json.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Problem } from '../../base/problem.ts';
@@ -74,6 +75,8 @@ export interface ToldPart {
   readonly isReady: boolean | undefined;
   readonly isRegistered: boolean | undefined;
   readonly hasListed: boolean | undefined;
+  /** When the apiserver last took a renewal of the Lease; undefined where that is not known. */
+  readonly renewedAt?: number | undefined;
   readonly notes: readonly string[];
   /** The problems that are no pod's come first. */
   readonly problems: readonly DebugProblem[];
@@ -147,6 +150,8 @@ function read(kind: PartKind, answer: object): ToldPart {
     isReady: flagOf(ready),
     isRegistered: flagOf(registered),
     hasListed: flagOf(rest.hasListed),
+    // of a provider node, and of a node agent
+    renewedAt: timeOf(membersOf(rest.lease).lastRenewAt) ?? timeOf(membersOf(rest.node).lastRenewAt),
     notes: said,
     problems: [...found.filter(({ podUID }) => podUID === undefined), ...found.filter(({ podUID }) => podUID !== undefined)],
     problemCount: Math.max(counted, found.length),
@@ -170,8 +175,9 @@ function podCallOf(told: unknown): DebugPodCall | undefined {
 
 export function nodeHead(part: ToldPart | undefined): DebugNode | undefined {
   if (part === undefined) return undefined;
-  const { name, state, isReady, isRegistered, hasListed, notes, problemCount } = part;
-  return { name, state, ready: isReady, registered: isRegistered, hasListed, notes, problemCount };
+  const { name, state, isReady, isRegistered, hasListed, renewedAt, notes, problems, problemCount } = part;
+  const heardAt = problems.some(({ podUID }) => podUID === undefined) ? renewedAt : undefined;
+  return { name, state, ready: isReady, heardAt, registered: isRegistered, hasListed, notes, problemCount };
 }
 
 export function schedulerHead(part: ToldPart | undefined): DebugScheduler | undefined {

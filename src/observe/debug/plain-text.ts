@@ -11,7 +11,7 @@ import type {
   DebugTimelineEntry,
 } from './debug-api.ts';
 import { noteText, plural, troubleWords, underWayText } from './debug-notes.ts';
-import { byPodName, compareTrouble, isTroubleAsked, matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-table.ts';
+import { byPodName, compareTrouble, isTroubleAsked, matcherOf, type PodFilter, searchTextOf } from './pod-table.ts';
 import { isoTime } from './told-lines.ts';
 
 const gap = '  ';
@@ -76,7 +76,7 @@ export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
   const cells = rows.map((row) => [
     row.namespace,
     `${row.name}${tagsText(row)}`,
-    phaseOf(row),
+    row.phase ?? '',
     row.ready ? 'yes' : 'no',
     String(row.restarts),
     row.sync,
@@ -112,16 +112,17 @@ function summaryText(summary: DebugSummary): string {
   for (const note of notes) lines.push(['note', noteText(note, at)]);
   if (summary.state !== 'none') lines.push(...managerLines(summary));
   else lines.push(['pods', String(pods)]);
-  if (node !== undefined) lines.push(['node', nodeWords(node)]);
+  if (node !== undefined) lines.push(['node', nodeWords(node, at)]);
   if (scheduler !== undefined) lines.push(['scheduler', scheduler.state]);
   return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
 }
 
 /** What the node does not say is left out. */
-function nodeWords({ name, state, ready, registered, hasListed }: DebugNode): string {
+function nodeWords({ name, state, ready, heardAt, registered, hasListed }: DebugNode, now: number): string {
   const words = (yes: string, flag: boolean | undefined, no: string): string[] => (flag === undefined ? [] : [flag ? yes : no]);
   const listed = registered === undefined ? words('its pods are listed', hasListed, 'its pods are not listed') : [];
-  const all = [...words('registered', registered, 'not registered'), ...words('ready', ready, 'not ready'), ...listed];
+  const heard = heardAt === undefined ? [] : [`last heard of by the server ${roundedDuration(now - heardAt)} ago`];
+  const all = [...words('registered', registered, 'not registered'), ...words('ready', ready, 'not ready'), ...listed, ...heard];
   return [`${name} ${state}`, ...all].join(', ');
 }
 
@@ -152,7 +153,7 @@ export function podPageText(pod: DebugPod): string {
     ['uid', row.podUID],
     [
       'phase',
-      `${row.phase ?? 'Unknown'}, ${row.ready ? 'ready' : 'not ready'}, restarts ${row.restarts}${row.phase === undefined ? '' : ', as the agent says'}`,
+      `${row.phase ?? '-'}, ${row.ready ? 'ready' : 'not ready'}, restarts ${row.restarts}${row.phase === undefined ? '' : ', as the agent says'}`,
     ],
     ['sync', `${row.sync}: ${reason}`],
     ['version', `${row.version}, the apiserver has ${row.acknowledgedVersion}`],

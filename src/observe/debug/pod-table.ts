@@ -135,7 +135,7 @@ export class PodTable {
     let oldest: number | undefined;
     for (const { row, unsentSince, agesFrom } of this.#rows.values()) {
       if (row.problem !== undefined) onTrouble(row);
-      const phase = row.phase ?? 'Unknown';
+      const phase = phaseOf(row);
       bySync.set(row.sync, (bySync.get(row.sync) ?? 0) + 1);
       byPhase.set(phase, (byPhase.get(phase) ?? 0) + 1);
       if (unsentSince !== undefined) oldest = Math.min(oldest ?? agesFrom, agesFrom);
@@ -229,10 +229,12 @@ export function searchTextOf({ namespace, name, podUID }: DebugPodRow): string {
   return `${namespace}/${name} ${podUID}`.toLowerCase();
 }
 
-/** A pod whose status says no phase counts as one of the phase `Unknown`. */
-export function phaseOf({ phase }: DebugPodRow): string {
-  return phase ?? 'Unknown';
+/** A pod that has no status, or whose status says no phase, counts as one of the phase `none`: `Unknown` is a phase that a pod may have. */
+export function phaseOf({ phase }: Pick<DebugPodRow, 'phase'>): string {
+  return phase ?? noPhase;
 }
+
+export const noPhase = 'none';
 
 /** The function that says whether a row, with its search text, is shown. */
 export function matcherOf({ text, sync, phase, trouble }: PodFilter): (row: DebugPodRow, searchText: string) => boolean {

@@ -17,8 +17,7 @@ import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
-import { requestProblem } from '../reports/request-words.ts';
-import { eventWriter } from './event-writer.ts';
+import { eventWriter, schedulerEventsProblem } from './event-writer.ts';
 
 export interface ApiSchedulerClientOptions {
   readonly transport: ResourceTransport;
@@ -83,9 +82,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   /** What is wrong with the events: they are refused. */
   problem(): Problem | undefined {
     const { failing } = this.#eventFailures;
-    if (failing === undefined) return undefined;
-    const { error, since, attempt } = failing;
-    return requestProblem('events cannot be written', error, { since, attempt });
+    return failing && schedulerEventsProblem(failing);
   }
 
   /** Resolves once no event waits to be written. */

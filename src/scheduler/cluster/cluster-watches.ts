@@ -12,7 +12,7 @@ import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { ClusterListers, EventResource, SelectingObject } from '../framework/plugin.ts';
-import { requestProblem } from '../reports/request-words.ts';
+import { failureOfRequest, requestProblem } from '../reports/request-words.ts';
 
 /** Hears of every change, in the order in which the watch of each resource brings them. */
 interface ClusterSink {
@@ -170,7 +170,7 @@ function watched<T extends ApiObject>(
 ): Watched<T> {
   const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
   // the scheduler keeps each object for as long as the cluster has it, and reads all of it
-  const options = { transport, resource, shareEqualParts: false, ...shared, ...own };
+  const options = { transport, resource, shareEqualParts: false, explainFailure: failureOfRequest, ...shared, ...own };
   const reflector = new Reflector<T>(options);
   return { reflector, failing: () => failingWatch(resource, reflector) };
 }

@@ -4,13 +4,15 @@ import type { Wire } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { EventFailures, isOfGoneNamespace } from '../../client/events/event-failures.ts';
+import { type Problem, problemFields } from '../../base/problem.ts';
+import { EventFailures, type FailedEvents, isOfGoneNamespace } from '../../client/events/event-failures.ts';
 import { podObjectReference } from '../../client/events/event-recorder.ts';
 import { EventSender, eventRetryMs, mostEventTries } from '../../client/events/event-sender.ts';
 import { newerEvents } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
+import { requestProblem } from '../reports/request-words.ts';
 
 export interface EventWriterOptions {
   readonly transport: ResourceTransport;
@@ -56,15 +58,24 @@ export function eventWriter(options: EventWriterOptions): EventSender<Scheduling
       if (isWorthIt && tries < mostEventTries) return eventRetryMs;
       const errorClass = classifyApiError(err);
       const isNoFailure = errorClass === 'aborted' || isOfGoneNamespace(err);
-      const attempt = isNoFailure ? 1 : failures.failed(err).attempt;
-      const fields = { err, errorClass, ...podFields(pod.metadata), reason, attempt };
-      if (!isNoFailure) failures.told();
-      // who may not write events may write none of very many
-      logger[isNoFailure || attempt > 1 ? 'debug' : 'warn'](fields, 'an event could not be written');
+      const fields = { err, errorClass, ...podFields(pod.metadata), reason };
+      if (isNoFailure) logger.debug(fields, 'an event could not be written');
+      else {
+        const problem = schedulerEventsProblem(failures.failed(err));
+        const told = { ...fields, ...problemFields(problem, clock.now()) };
+        failures.told();
+        // who may not write events may write none of very many
+        logger[problem.attempt > 1 ? 'debug' : 'warn'](told, 'an event could not be written');
+      }
       return undefined;
     },
   });
   return sender;
+}
+
+/** What is wrong with the events: they are refused. */
+export function schedulerEventsProblem({ error, since, attempt }: FailedEvents): Problem {
+  return requestProblem('events cannot be written', error, { since, attempt });
 }
 
 /** An event of `events.k8s.io`, as it stands in JSON. */

@@ -1,9 +1,8 @@
 import { errorText } from '../../base/errors.ts';
 import { FitError } from '../framework/fit-error.ts';
-import { PluginError } from '../framework/plugin-error.ts';
+import { helpForPlugin, PluginError } from '../framework/plugin-error.ts';
 import { type FailureWords, givenUp } from '../reports/last-attempts.ts';
 import { kindOfNowhere } from '../reports/plugin-help.ts';
-import { helpForPlugin } from '../reports/pod-problem.ts';
 import { isApiFailure, wordsOfRequest } from '../reports/request-words.ts';
 import { NoNodesError } from './algorithm.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';

@@ -5,7 +5,7 @@ import { callWithin } from '../../base/concurrency/aborts.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
-import { frozenProblem, type Problem } from '../../base/problem.ts';
+import { frozenProblem, type Problem, problemFields } from '../../base/problem.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
@@ -166,8 +166,9 @@ export class StatusWrites {
     const isGone = this.#forgotten.has(uid) || told.errorClass === 'gone';
     // the watch will tell of it, or has
     if (isGone) this.#failures.delete(uid);
-    const attempt = isGone ? 1 : this.#failures.add({ namespace, name, uid }, err, this.#time.time());
-    const fields = { err, ...told, ...podFields({ namespace, name, uid }), attempt };
+    const now = this.#time.time();
+    const problem = isGone ? {} : problemFields(this.#failures.add({ namespace, name, uid }, err, now), now);
+    const fields = { err, ...told, ...podFields({ namespace, name, uid }), ...problem };
     this.#logger[isGone ? 'debug' : 'warn'](fields, 'the status of a pod could not be written');
   }
 }
@@ -186,15 +187,16 @@ class WriteFailures {
   /** The one that failed last comes last. */
   readonly #failures = new Map<string, WriteFailure>();
 
-  /** Returns how many of the pod have failed in a row. */
-  add({ uid, namespace, name }: Pick<PodInfo, 'uid' | 'namespace' | 'name'>, error: unknown, now: number): number {
+  /** Returns what is known of the pod's failures in a row. */
+  add({ uid, namespace, name }: Pick<PodInfo, 'uid' | 'namespace' | 'name'>, error: unknown, now: number): WriteFailure {
     const { since = now, attempt = 0 } = this.#failures.get(uid) ?? {};
     this.#failures.delete(uid);
     const [oldest] = this.#failures.keys();
     if (oldest !== undefined && this.#failures.size >= mostFailures) this.#failures.delete(oldest);
     const words = wordsOfRequest(`the status of the pod ${namespace}/${name} could not be written`, error);
-    this.#failures.set(uid, { ...words, since, attempt: attempt + 1 });
-    return attempt + 1;
+    const failure = { ...words, since, attempt: attempt + 1 };
+    this.#failures.set(uid, failure);
+    return failure;
   }
 
   /** Returns what had failed of the pod. */

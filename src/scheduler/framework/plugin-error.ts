@@ -53,3 +53,9 @@ export function asRejection(plugin: string, point: ExtensionPoint, answer: unkno
   if (code === undefined || !codes.includes(code) || !Array.isArray(reasons)) throw wrongAnswer(plugin, point, rule, answer);
   return { plugin, code, reasons };
 }
+
+/** What is to be done about a plugin that throws, or answers what it must not. */
+export function helpForPlugin(plugin: string, next = 'the next attempt'): string {
+  const which = plugin === '' ? 'the profile' : `the plugin ${plugin}, or take it out of the profile`;
+  return `Correct ${which}: it is asked again at ${next}.`;
+}

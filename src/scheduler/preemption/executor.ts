@@ -8,6 +8,7 @@ import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { type Problem, problemFields } from '../../base/problem.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { NominatedPods, PostFilterAction } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
@@ -24,6 +25,8 @@ export interface PreemptionExecutorOptions {
   readonly logger: Logger;
   /** Told of the end of each preemption; `failure` is why a victim could not be deleted, if that is so. Must not throw. Default: nobody is. */
   readonly onEnd?: (preemptor: PodInfo, failure: { readonly error: unknown } | undefined) => void;
+  /** Why a victim could not be deleted, for the log: a word, and what would help. Default: the error alone. */
+  readonly explainFailure?: (error: unknown) => Pick<Problem, 'kind' | 'help'>;
 }
 
 /** What is to be done for one pod. */
@@ -80,8 +83,9 @@ export class PreemptionExecutor {
     } catch (err) {
       if (!signal.aborted) {
         this.#options.onEnd?.(preemptor, { error: err });
+        const problem = problemFields(this.#options.explainFailure?.(err) ?? {});
         this.#options.logger.error(
-          { err, errorClass: classifyApiError(err), ...podFields(preemptor), node: nodeName },
+          { err, errorClass: classifyApiError(err), ...podFields(preemptor), node: nodeName, ...problem },
           'a victim of preemption could not be deleted',
         );
       }

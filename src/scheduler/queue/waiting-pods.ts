@@ -2,8 +2,9 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { type Problem, problemFields } from '../../base/problem.ts';
 import type { PluginAt } from '../framework/plugin.ts';
-import { asRejection, pluginFailure } from '../framework/plugin-error.ts';
+import { asRejection, helpForPlugin, pluginFailure } from '../framework/plugin-error.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, BackoffQueue, type SteadyTime } from './backoff-queue.ts';
 import type { Requeueing } from './event-interest.ts';
@@ -211,6 +212,11 @@ function askGates(entry: QueueEntry, plugins: readonly GatingPlugin[], logger: L
   entry.gate = undefined;
 }
 
+/** A plugin that cannot say whether a pod may be tried. */
+export function gateWords(plugin: string): Pick<Problem, 'kind' | 'help'> {
+  return { kind: 'plugin-failed', help: helpForPlugin(plugin, 'an update of the pod') };
+}
+
 function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): PodGate | undefined {
   try {
     const answer: unknown = plugin.preEnqueue(podInfo.pod);
@@ -218,7 +224,7 @@ function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): 
   } catch (error) {
     const err = pluginFailure(plugin.name, 'preEnqueue', error);
     logger.error(
-      { err, plugin: plugin.name, ...podFields(podInfo) },
+      { err, plugin: plugin.name, ...podFields(podInfo), ...problemFields(gateWords(plugin.name)) },
       'a plugin could not say whether a pod may be tried; the pod waits',
     );
     return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)], hasFailed: true };

@@ -2,6 +2,7 @@ import type { PodProblem } from '../../base/problem.ts';
 import { roundedDuration, timesText } from '../../base/problem.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { PodPlace } from '../queue/scheduling-queue.ts';
+import { gateWords } from '../queue/waiting-pods.ts';
 import { givenUp, type LastAttempt, type StartedPreemption } from './last-attempts.ts';
 import { helpForNowhere } from './plugin-help.ts';
 
@@ -150,20 +151,13 @@ function gated({ place }: KnownOfAttempts): PodTrouble | undefined {
   if (gatedBy === undefined || gate === undefined) return undefined;
   const reasons = gate.reasons.join(', ');
   const shared = { since: timestamp, attempt: 0 };
-  if (gate.hasFailed)
-    return { ...shared, kind: 'plugin-failed', message: reasons, help: () => helpForPlugin(gatedBy, 'an update of the pod') };
+  if (gate.hasFailed) return { ...shared, ...gateWords(gatedBy), message: reasons, help: () => gateWords(gatedBy).help };
   const gates = (podInfo?.pod.spec?.schedulingGates ?? []).map(({ name }) => name);
   const help =
     gatedBy === 'SchedulingGates'
       ? `Take ${someNames(gates)} out of the pod's schedulingGates, or see why their owner does not.`
       : `See what the plugin ${gatedBy} waits for.`;
   return { ...shared, kind: 'gated', message: `the pod is not tried: ${reasons} (${gatedBy})`, help: () => help };
-}
-
-/** What is to be done about a plugin that throws, or answers what it must not. */
-export function helpForPlugin(plugin: string, next = 'the next attempt'): string {
-  const which = plugin === '' ? 'the profile' : `the plugin ${plugin}, or take it out of the profile`;
-  return `Correct ${which}: it is asked again at ${next}.`;
 }
 
 function lastFailure({ place, last, asksForEvents, maxInUnschedulableMs }: KnownOfAttempts): PodTrouble | undefined {

@@ -1,5 +1,5 @@
 import type { Problem } from '../../base/problem.ts';
-import { apiProblem, failureInWords, refusalText } from '../../client/resources/api-problem.ts';
+import { apiProblem, type FailureInWords, failureInWords, refusalText } from '../../client/resources/api-problem.ts';
 import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { PluginError } from '../framework/plugin-error.ts';
 import type { FailureWords } from './last-attempts.ts';
@@ -14,6 +14,11 @@ const helpOfKind: Readonly<Record<string, string>> = {
 
 function withOwnHelp<T extends Pick<Problem, 'kind' | 'help'>>(words: T): T {
   return Object.hasOwn(helpOfKind, words.kind) ? { ...words, help: helpOfKind[words.kind] } : words;
+}
+
+/** What a failed request to the apiserver means to a scheduler: a word, and what would help. */
+export function failureOfRequest(error: unknown): FailureInWords {
+  return withOwnHelp(failureInWords(error));
 }
 
 /** A request of the client that failed. `what`: what could not be done. */

@@ -118,6 +118,12 @@ export interface RefusedStatus extends Pick<PodProblem, 'podNamespace' | 'podNam
   readonly since: number;
 }
 
+/** The agent has set a status that the rules forbid. */
+export function refusalProblem({ reason, since, attempt }: RefusedStatus): StatusProblem & Pick<Problem, 'since'> {
+  const help = 'Set a status that can follow: a container that has ended does not run again by itself.';
+  return { kind: 'status-refused', message: `the agent set a status that the rules forbid: ${reason}`, since, attempt, help };
+}
+
 /** So many pods' refusals are remembered; the oldest is forgotten first. */
 const mostRefused = 1000;
 
@@ -138,10 +144,12 @@ export class StatusTroubles {
     else if (!this.#told.has(podUID)) this.#told.set(podUID, now);
   }
 
-  refused(podUID: string, { metadata }: Pod, reason: string, now: number): void {
+  refused(podUID: string, { metadata }: Pod, reason: string, now: number): RefusedStatus {
     const { since = now, attempt = 0 } = this.#refused.get(podUID) ?? {};
     const { namespace: podNamespace = '', name: podName = '' } = metadata ?? {};
-    this.#refused.set(podUID, { podNamespace, podName, reason, since, attempt: attempt + 1 });
+    const refusal = { podNamespace, podName, reason, since, attempt: attempt + 1 };
+    this.#refused.set(podUID, refusal);
+    return refusal;
   }
 
   /** Forgets every pod that is not known. */

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { frozenProblem, type PodProblem } from '../../base/problem.ts';
 import { answerOf } from '../../client/resources/api-problem.ts';
-import { problemOfStatus } from '../rules/status-problem.ts';
+import { problemOfStatus, refusalProblem } from '../rules/status-problem.ts';
 import type { StatusCache, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView } from './agent-view.ts';
 import type { Since } from './pod-sync-state.ts';
@@ -142,9 +142,7 @@ export class PodProblems {
     const entry = cache.get(podUID);
     const refusal = troubles.refusalOf(podUID);
     if (refusal !== undefined && (entry !== undefined || this.#options.agent.pod(podUID) !== undefined)) {
-      const { reason, since, attempt } = refusal;
-      const help = 'Set a status that can follow: a container that has ended does not run again by itself.';
-      return { kind: 'status-refused', message: `the agent set a status that the rules forbid: ${reason}`, since, attempt, help };
+      return refusalProblem(refusal);
     }
     if (entry === undefined) return this.#ofEndedPod(podUID);
     const since = troubles.toldSince(podUID);

@@ -306,11 +306,15 @@ export class SyncWorker {
   #ended(podUID: string, how: 'recreated' | 'deleted'): void {
     const { logger, problems } = this.#options;
     const fields = this.#options.cache.fieldsOf(podUID);
+    const isNew = !problems.wasRecreated(podUID);
     // an agent that goes on setting statuses of such a pod is told once
-    if (problems.wasRecreated(podUID)) logger.debug(fields, 'the status of a pod whose name another one has is dropped again');
+    if (!isNew) logger.debug(fields, 'the status of a pod whose name another one has is dropped again');
     else if (how === 'deleted') logger.info(fields, 'the pod is no more; its status is dropped');
-    else logger.warn(fields, 'the pod was deleted and another one has its name; its status was not written and is dropped');
     this.forget(podUID, how);
+    if (!isNew || how === 'deleted') return;
+    const problem = problemFields(problems.of(podUID) ?? {}, this.#context.clock.now());
+    const told = { ...fields, ...problem };
+    logger.warn(told, 'the pod was deleted and another one has its name; its status was not written and is dropped');
   }
 
   #retryLater(podUID: string, afterMs: number): void {

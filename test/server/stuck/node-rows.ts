@@ -31,7 +31,7 @@ export const refusal = (code: number, reason: string, message: string, retryAfte
 });
 
 const notInStep = { message: 'the node could not be kept in step' };
-const noPods = { message: 'listing or watching failed' };
+const noList = { message: 'listing or watching failed' };
 
 /** What another agent makes of the Lease. */
 const renewalOfAnother = (holderIdentity: string) => {
@@ -241,7 +241,7 @@ export const nodeRows: readonly NodeRow[] = [
     about: 'node',
     kind: 'forbidden',
     words: 'cannot list resource "pods"',
-    log: noPods,
+    log: noList,
     help: rights,
     broken: (proxy) =>
       proxy.fail(/GET \/api\/v1\/pods/, refusal(403, 'Forbidden', 'pods is forbidden: User "agent" cannot list resource "pods"')),
@@ -252,7 +252,7 @@ export const nodeRows: readonly NodeRow[] = [
     about: 'node',
     kind: 'forbidden',
     words: 'cannot watch resource "pods"',
-    log: noPods,
+    log: noList,
     help: rights,
     arrange: async ({ proxy }) => {
       proxy.fail(
@@ -261,6 +261,21 @@ export const nodeRows: readonly NodeRow[] = [
       );
       proxy.cut();
     },
+  },
+  {
+    id: 'forbidden-node-watch',
+    title: 'no right to watch nodes (403): the node is read before each write',
+    about: 'node',
+    kind: 'forbidden',
+    words: 'cannot watch resource "nodes"',
+    log: noList,
+    help: rights,
+    broken: (proxy) =>
+      proxy.fail(
+        /GET \/api\/v1\/nodes\?.*watch=true/,
+        refusal(403, 'Forbidden', 'nodes is forbidden: User "agent" cannot watch resource "nodes"'),
+      ),
+    arrange: async () => {},
   },
   {
     id: 'forbidden-lease',

@@ -59,7 +59,7 @@ function requireTimes({ retried }: AgentRow, problem: Problem | undefined, now: 
 }
 
 /** The log line and the event. */
-function requireTold(world: StuckAgent, { retried: _, ...row }: AgentRow, names: object): void {
+function requireTold(world: StuckAgent, row: AgentRow, names: object): void {
   requireLog(row, world.logs, names);
   if (row.event === undefined) return;
   const events = world.events.filter(({ reason }) => reason === row.event?.reason);

@@ -10,6 +10,7 @@ import { FaultProxy } from './fault-proxy.ts';
 import { ShownPage } from './shown-page.ts';
 
 export interface LogLine {
+  readonly level?: string;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }

@@ -21,8 +21,11 @@ export function requireProblem(row: StuckRow, problem: Problem | undefined, now:
   expect(problem?.since, row.id).toBeLessThanOrEqual(now);
 }
 
+/** A row of any table: those of virtual time say in other words whether it is tried again. */
+type LoggedRow = Omit<StuckRow, 'retried'> & { readonly retried?: unknown };
+
 /** The log has the line of this row, with these fields, and no line where the row has none. */
-export function requireLog(row: StuckRow, logs: readonly LogLine[], names: object): void {
+export function requireLog(row: LoggedRow, logs: readonly LogLine[], names: object): void {
   if (row.log === undefined) {
     expect(logs, row.id).toEqual([]);
     return;
@@ -31,6 +34,19 @@ export function requireLog(row: StuckRow, logs: readonly LogLine[], names: objec
   expect(lines.length, `${row.id}: ${logs.map(({ message }) => message)}`).toBeGreaterThan(0);
   if (row.logWords !== false) expect(lines.map(wordsOf).join('\n')).toContain(row.words);
   expect(lines.at(-1)?.fields).toMatchObject(names);
+  requireFields(row, lines);
+}
+
+/** The last line says under which kind the problem is found, and what would help. */
+function requireFields({ id, kind, help, retried }: LoggedRow, lines: readonly LogLine[]): void {
+  const { level, fields = {} } = lines.at(-1) ?? {};
+  // nothing is worked out for a line that is rarely written
+  if (level === 'debug') return;
+  const { problemKind, help: told, attempt, failingForMs } = fields;
+  expect({ problemKind, help: told }, id).toEqual({ problemKind: kind, help });
+  if (retried !== false) expect(attempt, id).toBeGreaterThan(0);
+  // a container counts its restarts, and does not know since when it ends again and again
+  if (Number(attempt) > 1 && kind !== 'crash-loop-back-off') expect(failingForMs, id).toBeGreaterThanOrEqual(0);
 }
 
 /** What a line says: its error in words, and what else it has. */

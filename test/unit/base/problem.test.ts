@@ -59,7 +59,7 @@ describe('problem', () => {
     ];
     expect(notesOf(problems, now)).toEqual([
       'the Lease could not be renewed: no; failed 3 times, next try in 500 ms',
-      'default/old: createPod() failed: quota exceeded; failed twice, next try in 6.0 s (2 pods have such a problem)',
+      'default/old: createPod() failed: quota exceeded; failed twice, next try in 6.0 s (2 pods have a problem of this kind)',
       'default/other: deletePod() failed: busy',
     ]);
   });

@@ -5,7 +5,14 @@ import { nodeProblems, type ObservedNode, workerProblem } from '../../../src/nod
 const at = 1_000_000;
 const well: ObservedNode = {
   at,
-  node: { registered: true, readiness: { ready: true }, rival: undefined, nodeFailure: undefined, leaseFailure: undefined },
+  node: {
+    registered: true,
+    readiness: { ready: true },
+    rival: undefined,
+    nodeFailure: undefined,
+    leaseFailure: undefined,
+    watchFailure: undefined,
+  },
   sources: [{ name: 'api', hasSent: true, isWaiting: false, pods: 3, leftOut: [], lastObservedAt: at, lastError: undefined }],
   lastIterationAt: at - 2000,
 };
@@ -54,11 +61,21 @@ describe('nodeProblems', () => {
   it.each([
     [{ nodeFailure: failure }, 'the node object could not be kept in step: leases is forbidden'],
     [{ leaseFailure: failure }, 'the Lease of the node could not be renewed: leases is forbidden'],
+    [{ watchFailure: failure }, 'the node cannot be watched, and is read before each write: leases is forbidden'],
     [{ readiness: { ready: false, message: 'the disk is gone' } }, 'the node is not ready: the disk is gone'],
     [{ readiness: undefined }, 'the node is not ready: it was not asked yet'],
     [{ rival }, 'another agent, process 4711 on host-a, renews the Lease of this node: two agents run under one name'],
   ])('tells of a registered node %j', (node, message) => {
     expect(ofNode(node).map((one) => one.message)).toEqual([message]);
+  });
+
+  it('tells of a watch without an answer once, and of each right that is missing', () => {
+    const noAnswer = { ...failure, error: new ApiError({ reason: 'Network', message: 'reset' }) };
+    const kinds = (node: Partial<ObservedNode['node']>) => ofNode(node).map(({ kind }) => kind);
+    expect(kinds({ watchFailure: noAnswer })).toEqual(['unavailable']);
+    expect(kinds({ watchFailure: noAnswer, leaseFailure: noAnswer })).toEqual(['unavailable']);
+    expect(kinds({ watchFailure: failure, leaseFailure: failure })).toEqual(['forbidden', 'forbidden']);
+    expect(kinds({ watchFailure: failure, registered: false })).toEqual(['not-registered']);
   });
 
   it('does not say of another agent that it runs, when it may have been killed', () => {

@@ -35,9 +35,9 @@ describe('the snapshot of a scheduler', () => {
     expect(problems.every(({ help }) => help !== undefined)).toBe(true);
     expect(problems[0]).toMatchObject({ podName: 'p0', kind: 'gated', attempt: 0, since: clock.now() - 5000 });
     expect(notes).toEqual([
-      'default/p0: the pod is not tried: waiting for scheduling gates: [g] (SchedulingGates) (600 pods have such a problem)',
+      'default/p0: the pod is not tried: waiting for scheduling gates: [g] (SchedulingGates) (600 pods have a problem of this kind)',
       expect.stringMatching(
-        /^default\/p\d+: no node fits: no nodes available to schedule pods.* \(600 pods have such a problem\)$/,
+        /^default\/p\d+: no node fits: no nodes available to schedule pods.* \(600 pods have a problem of this kind\)$/,
       ),
     ]);
     await scheduler.stop();

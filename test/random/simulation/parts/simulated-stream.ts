@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../src/api/json/types.ts';
 import type { CancelTimer } from '../../../../src/base/clock.ts';
-import { ApiError } from '../../../../src/client/transport/api-error.ts';
+import { ApiError, BrokenOffError } from '../../../../src/client/transport/api-error.ts';
 import type { KubeStream } from '../../../../src/client/transport/kube-transport.ts';
 import { expired, StoreError, statusJson } from '../../../../src/testing/objects/api-status.ts';
 import type { ServedStore } from '../../../../src/testing/objects/resource-store.ts';
@@ -69,7 +69,7 @@ export class SimulatedStream {
 
   /** The connection breaks. */
   reset(): void {
-    this.#settle(new ApiError({ status: 200, reason: 'Network', message: 'connection reset' }));
+    this.#settle(new BrokenOffError({ message: 'connection reset' }));
   }
 
   /** Nothing comes any more. */

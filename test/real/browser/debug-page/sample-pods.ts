@@ -43,7 +43,7 @@ export function summaryOf(rows: readonly DebugPodRow[]): DebugSummary {
     ownProblems: {},
     notes: [],
     bySync: countBy(rows, ({ sync }) => sync),
-    byPhase: countBy(rows, ({ phase }) => phase ?? 'Unknown'),
+    byPhase: countBy(rows, ({ phase }) => phase ?? 'none'),
     inFlight: rows.filter(({ sync }) => sync === 'in-flight').length,
     channelDepth: 0,
     channelCapacity: 1000,

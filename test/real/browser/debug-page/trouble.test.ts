@@ -75,6 +75,16 @@ describe('pods in trouble', () => {
     await expect.poll(() => looksOf(shown, 'web-00000')).toMatchObject([expect.anything(), '"! "', 'pill tone-bad']);
   });
 
+  it('say in two lines what is wrong, within the height of a row', async () => {
+    const message = `the status could not be written: ${'the apiserver does not take it '.repeat(4)}`;
+    const shown = await openDebugPage(open, [podRow(3, { problem: fails(5_000, { message }) })]);
+    const cell = shown.rows.filter({ hasText: 'worker-00003' }).locator('.cell-trouble');
+    const box = await cell.boundingBox();
+    const row = await shown.rows.filter({ hasText: 'worker-00003' }).boundingBox();
+    expect(box?.height).toBeGreaterThan(25);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual((row?.y ?? 0) + (row?.height ?? 0));
+  });
+
   it('are told in the icon of the tab, which is green only when all is well', async () => {
     const shown = await openDebugPage(open, [well, short()]);
     const icon = async (): Promise<string> =>

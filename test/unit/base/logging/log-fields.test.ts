@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { StatusManagerError } from '../../../../src/base/errors.ts';
 import { logFields, serializeError } from '../../../../src/base/logging/log-fields.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 
@@ -63,6 +64,21 @@ describe('serializeError', () => {
   ])('takes whatever was thrown: %s', (thrown, message) => {
     expect(serializeError(thrown)).toEqual({ message });
     expect(serializeError(thrown, null as never)).toEqual({ message });
+  });
+
+  it('has what an error and its causes say once, and the codes of all of them', () => {
+    const words = 'x is no phase: '.repeat(60);
+    const first = Object.assign(new TypeError(words), { code: 'ERR_PHASE' });
+    const second = new StatusManagerError('ERR_INVALID_ARGUMENT', `The answer is refused: ${words}`, { cause: first });
+    const shown = serializeError(new Error(`not synced: ${second.message}`, { cause: second }));
+    expect(shown.cause).toEqual({
+      ...{ name: 'StatusManagerError', code: 'ERR_INVALID_ARGUMENT' },
+      cause: { name: 'TypeError', code: 'ERR_PHASE' },
+    });
+    expect(shown.message).toContain(words.slice(0, 300));
+    expect(serializeError(new Error('a: b', { cause: new Error('b') }))).toEqual({ message: 'a: b' });
+    const other = new Error('a: b', { cause: new Error('b', { cause: new Error('c', { cause: new Error('') }) }) });
+    expect(serializeError(other)).toEqual({ message: 'a: b', cause: { cause: { message: 'c', cause: { message: '' } } } });
   });
 
   it('shows no header, no body and no secret', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as failures from '../../../../src/client/reflector/failures.ts';
-import { AnswerTooLongError, ApiError } from '../../../../src/client/transport/api-error.ts';
+import { AnswerTooLongError, ApiError, BrokenOffError } from '../../../../src/client/transport/api-error.ts';
 import { configMap, refusal, refused, startedSetUp, tooLarge } from './fake-api.ts';
 
 const { StaleListError: _, mayGoOnAfter, ...predicates } = failures;
@@ -22,6 +22,7 @@ const samples: readonly ApiError[] = [
   refused(),
   new ApiError({ reason: 'Network', message: 'reset' }),
   new ApiError({ status: 200, reason: 'Network', message: 'reset' }),
+  new BrokenOffError({ message: 'reset' }),
   new ApiError({ reason: 'Timeout', message: 'silent' }),
   new ApiError({ reason: 'Aborted', message: 'aborted' }),
   new ApiError({ reason: 'NoCredentials', message: 'none' }),
@@ -38,6 +39,18 @@ describe('a failure', () => {
     }
     const ended = (failure: unknown) => mayGoOnAfter({ failure, hasBroughtSomething: false }, 1);
     expect(ended(foreign(own))).toBe(ended(own));
+  });
+
+  it.each([
+    new BrokenOffError({ message: 'reset' }),
+    new ApiError({ status: 200, reason: 'Network', message: 'reset' }),
+  ])('of a stream that broke off is no refusal, and no failure without an answer: %j', (failure) => {
+    expect([failures.hasBrokenOff(failure), failures.hasNoAnswer(failure), failures.isRefusal(failure)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(mayGoOnAfter({ failure, hasBroughtSomething: false }, 1)).toBe(false);
   });
 
   it('of client-node has its status in its code', () => {

@@ -17,7 +17,7 @@ describe('a reflector that hears from the server again', () => {
       {
         level: 'info',
         message: again,
-        fields: { path: '/api/v1/configmaps', attempt: 2, failingForMs: expect.any(Number) },
+        fields: { resource: 'configmaps', path: '/api/v1/configmaps', attempt: 2, failingForMs: expect.any(Number) },
       },
     ]);
     test.api.latest.send('ADDED', configMap('b', '11'));

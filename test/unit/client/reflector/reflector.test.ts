@@ -62,7 +62,9 @@ describe('Reflector.stop', () => {
     const waits = test.interruptions.map(({ delayMs }) => delayMs);
     expect(lines).toEqual(
       [1, 2].map((attempt) => ({
-        ...{ err: expect.any(Error), path: '/api/v1/configmaps', attempt, retryInMs: waits[attempt - 1] },
+        ...{ err: expect.any(Error), errorClass: 'unavailable', resource: 'configmaps', path: '/api/v1/configmaps' },
+        ...{ attempt, failingForMs: attempt === 1 ? 0 : waits[0], retryInMs: waits[attempt - 1] },
+        ...{ problemKind: 'unavailable', help: expect.stringContaining('See whether the apiserver is up') },
       })),
     );
   });
@@ -93,6 +95,66 @@ describe('Reflector.stop', () => {
     api.latest.fail(down());
     await test.settle();
     expect(reflector.lastFailure()).toMatchObject({ since: clock.now(), attempt: 1 });
+  });
+
+  it.each([
+    true,
+    false,
+  ])('counts a watch that is refused after each good list as a run of failures (streams: %s)', async (streamLists) => {
+    const lines: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, warn: (fields: object) => void lines.push(fields), error: nothing };
+    await using test = setUp({ logger, streamLists });
+    const { clock, reflector, api } = test;
+    const forbidden = (): ApiError => refusal(403, 'Forbidden');
+    api.failures.watch.push(forbidden(), forbidden(), forbidden());
+    api.failures.stream.push(forbidden(), forbidden(), forbidden());
+    await reflector.start();
+    await test.settle();
+    const since = clock.now();
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      expect([reflector.hasSynced, reflector.lastFailure()]).toMatchObject([true, { since, attempt }]);
+      await clock.advance((reflector.lastFailure()?.retryAt ?? 0) - clock.now());
+      await test.settle();
+    }
+    expect(lines).toMatchObject([1, 2, 3].map((attempt) => ({ errorClass: 'forbidden', attempt })));
+    // a stream shows at once that it works, and a quiet watch in that it goes on
+    if (!streamLists) {
+      expect(reflector.lastFailure()).toMatchObject({ attempt: 3 });
+      await clock.advance(5000);
+    }
+    expect(reflector.lastFailure()).toBeUndefined();
+    expect(api.open).toHaveLength(1);
+  });
+
+  it('takes a list for the end of a watch that the server has forgotten, or that broke off', async () => {
+    await using test = setUp({ streamLists: false });
+    await test.reflector.start();
+    await test.settle();
+    test.api.latest.expire();
+    await test.settle();
+    await test.clock.advance(1000);
+    await test.settle();
+    expect(test.interruptions).toHaveLength(1);
+    expect(test.reflector.lastFailure()).toBeUndefined();
+  });
+
+  it('says in the log what a failure means to its owner', async () => {
+    const lines: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, warn: (fields: object) => void lines.push(fields), error: nothing };
+    let calls = 0;
+    const explainFailure = () => {
+      calls += 1;
+      if (calls === 2) throw new Error('no words');
+      return { kind: 'own', help: 'Ask.' };
+    };
+    await using test = setUp({ streamLists: false, logger, explainFailure });
+    test.api.failures.list.push(refusal(403, 'Forbidden'), refusal(403, 'Forbidden'));
+    void test.reflector.start().catch(() => {});
+    await test.settle();
+    await test.clock.advance(60_000);
+    expect(lines).toMatchObject([{ problemKind: 'own', help: 'Ask.' }, { problemKind: 'forbidden' }]);
   });
 
   it('ends a pause between two tries', async () => {

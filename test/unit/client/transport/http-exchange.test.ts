@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { serializeError } from '../../../../src/base/logging/log-fields.ts';
 import { AnswerTooLongError } from '../../../../src/client/transport/api-error.ts';
 import { HttpExchange, type StreamOptions } from '../../../../src/client/transport/http-exchange.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -122,6 +123,16 @@ describe('HttpExchange', () => {
     exchange.onResponseStart(controller, 103, {});
     exchange.onResponseError(controller, new Error('reset'));
     expect(await failureOf(exchange.answer)).toMatchObject({ status: undefined, reason: 'Network' });
+  });
+
+  it('has no status of success where a stream breaks off: what follows the 200 is the failure', async () => {
+    const { exchange, controller } = exchangeOf({ stream: { onChunk: () => {}, idleTimeoutMs: 1000 } });
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseError(controller, Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
+    const error = await failureOf(exchange.answer);
+    expect(error).toMatchObject({ name: 'BrokenOffError', status: undefined, reason: 'Network' });
+    expect(serializeError(error)).not.toHaveProperty('status');
   });
 
   it('keeps the status of an error whose body breaks off', async () => {

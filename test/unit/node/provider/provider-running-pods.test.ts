@@ -136,14 +136,20 @@ describe('a pod that its provider has lost', () => {
   });
 
   it.each([
-    ['Always', 'it is created again', true],
-    ['Never', 'restartPolicy Never: it is not started again', false],
-  ])('has one log line and one event that say what follows, with restartPolicy %s', async (restartPolicy, next, createdAgain) => {
+    ['Always', 'it is created again', true, {}],
+    [
+      'Never',
+      'restartPolicy Never: it is not started again',
+      false,
+      { problemKind: 'pod-lost', help: expect.stringContaining('See what became of it where the provider runs its pods') },
+    ],
+  ])('has one log line and one event that say what follows, with restartPolicy %s', async (...row) => {
+    const [restartPolicy, next, createdAgain, problem] = row;
     await using world = new ProviderWorld();
     const { metadata } = await world.create('web', { spec: { restartPolicy } });
     world.provider.lose('web');
     await world.clock.advance(120_000);
-    const fields = { podNamespace: 'default', podName: 'web', podUID: metadata?.uid, createdAgain };
+    const fields = { podNamespace: 'default', podName: 'web', podUID: metadata?.uid, createdAgain, ...problem };
     expect(world.lines).toEqual([[fields, 'the provider no longer has a pod that ran']]);
     const text = `The provider no longer has the pod, which was not deleted; ${next}`;
     expect(world.events).toEqual([`web Warning ProviderPodLost: ${text}`]);

@@ -76,6 +76,22 @@ describe('PodStatusAgent', () => {
     await agent.stop({ drainTimeoutMs: 0 });
   });
 
+  it('names the pods that have no status yet, until one is set; not those that have ended before', async () => {
+    createPod('a');
+    const spec = { nodeName: 'n1', containers: [{ name: 'app', image: 'app:1' }] };
+    server.store.updateStatus({ ...server.store.create({ metadata: { name: 'over' }, spec }), status: { phase: 'Succeeded' } });
+    await using agent = agentOf();
+    expect(agent.snapshot().podsWithoutStatus).toEqual([]);
+    await agent.start();
+    const pod = agent.podManager.getPods().find(({ metadata }) => metadata?.name === 'a');
+    const names = { podUID: pod?.metadata?.uid ?? '', podNamespace: 'default', podName: 'a' };
+    expect(agent.snapshot()).toMatchObject({ podsWithoutStatus: [names], notes: [] });
+    expect(agent.snapshot().podsWithoutStatus).toHaveLength(1);
+    expect(agent.explain(names.podUID)).toMatchObject({ namespace: 'default', name: 'a', problem: undefined });
+    agent.statusManager.setPodStatus(pod ?? {}, { phase: 'Running' });
+    expect(agent.snapshot().podsWithoutStatus).toEqual([]);
+  });
+
   it('explains a pod: what the status manager says, and whether the pods are listed', async () => {
     createPod('a');
     await using agent = agentOf();

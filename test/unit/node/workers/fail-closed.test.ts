@@ -53,6 +53,25 @@ describe('a syncer', () => {
   });
 
   it.each([
+    ['says', () => ({ kind: 'quota', help: 'Raise it.' }), { problemKind: 'quota', help: 'Raise it.' }],
+    ['says nothing of', () => undefined, { problemKind: 'sync' }],
+    ['throws when asked', throws, { problemKind: 'sync' }],
+    ['answers with an object that throws', () => Object.defineProperty({}, 'kind', { get: throws }), { problemKind: 'sync' }],
+  ])('that %s what is wrong with a pod: the log line', async (_what, problemOf, told) => {
+    const lines: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, warn: (fields: object) => void lines.push(fields), error: nothing };
+    const world: World = new World({ logger }, { syncPod: throws, problemOf });
+    await world.update('create', pod('u1'));
+    expect(lines).toEqual([
+      {
+        ...{ err: expect.any(Error), podUID: 'u1', podName: expect.any(String), podNamespace: expect.any(String), state: 'sync' },
+        ...{ attempt: 1, failingForMs: 0, retryInMs: 10_000, ...told },
+      },
+    ]);
+  });
+
+  it.each([
     [undefined],
     [null],
     [true],

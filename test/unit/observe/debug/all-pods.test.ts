@@ -29,7 +29,7 @@ describe('a pod that only the node knows', () => {
     await using debug = await DebugHarness.start({ node });
     node.told = { podsWithoutStatus: [{ ...stuck, since: 500 }] };
     expect(await debug.snapshot()).toMatchObject({
-      summary: { pods: 1, inTrouble: 0, bySync: { unknown: 1 }, byPhase: { Unknown: 1 }, notes: [] },
+      summary: { pods: 1, inTrouble: 0, bySync: { unknown: 1 }, byPhase: { none: 1 }, notes: [] },
       pods: [
         { podUID: 'stuck', namespace: 'ns', name: 'stuck-pod', sync: 'unknown', changedAt: 500, knownBy: 'node', version: 0 },
       ],
@@ -227,7 +227,7 @@ describe('a pod of which manager and node both tell', () => {
     ]);
     const { body } = await debug.ask('/?trouble');
     expect(body).toContain('note       ns/pod-299: createPod() failed: no quota');
-    expect(body).toContain('(300 pods have such a problem)');
+    expect(body).toContain('(300 pods have a problem of this kind)');
   });
 
   it('notes once what node and manager both say of themselves, and whose it is', async () => {

@@ -6,6 +6,7 @@ import {
   type DebugSchedulerSource,
   partOf,
 } from '../../../../src/observe/debug/debug-part.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { testPod } from '../../status/status-harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 
@@ -59,6 +60,27 @@ describe('what the handler shows of a node', () => {
     const { body } = await debug.ask('/');
     expect(body).toContain('note       a note\n');
     expect(body).toContain('node       n running, registered, ready\n');
+  });
+
+  it.each([
+    ['a provider node', (lastRenewAt: unknown) => ({ lease: { lastRenewAt }, node: {} })],
+    ['a node agent', (lastRenewAt: unknown) => ({ node: { lastRenewAt } })],
+  ])('is what the server heard last, and since when, where something is wrong with %s itself', async (_what, told) => {
+    const clock = new FakeClock();
+    const ofPod = { kind: 'k', message: 'a pod fails', attempt: 1, podUID: 'u', podNamespace: 'ns', podName: 'web' };
+    const own = { kind: 'lease', message: 'the Lease of the node could not be renewed', attempt: 3 };
+    let answer: object = {};
+    await using debug = await DebugHarness.start({ node: nodeWith({ snapshot: () => answer }), clock });
+    const say = async (renewedAt: unknown, ...problems: object[]) => {
+      answer = { ...head, notes: [], problems, ...told(renewedAt) };
+      const { body } = await debug.ask('/');
+      return body.split('\n').find((line) => line.startsWith('node '));
+    };
+    const words = 'node       n running, registered, ready';
+    const at = clock.now() - 42_000;
+    expect(await say(at, own)).toBe(`${words}, last heard of by the server 42 s ago`);
+    expect((await debug.snapshot()).summary.node).toMatchObject({ ready: true, heardAt: at });
+    expect([await say(at), await say(at, ofPod), await say('x', own), await say(undefined, own)]).toEqual(Array(4).fill(words));
   });
 
   it('counts in the summary: its problems that are no pod’s, and those of the scheduler, each once', async () => {

@@ -88,7 +88,7 @@ describe('the table as text', () => {
         'unsent     the oldest change waits for 1.5 s',
         '',
         'NAMESPACE  NAME   PHASE    READY  RESTARTS  SYNC     VERSION  FAILURES  CHANGED  UID        TROUBLE',
-        'default    db     Unknown  yes    0         in-sync  2/2      0         90 s     uid-db     -',
+        'default    db     -        yes    0         in-sync  2/2      0         90 s     uid-db     -',
         'default    web-a  Running  yes    0         pending  1/2      0         90 s     uid-web-a  -',
         'default    web-b  Running  yes    0         in-sync  2/2      0         90 s     uid-web-b  -',
       ].join('\n'),
@@ -99,8 +99,8 @@ describe('the table as text', () => {
     ['filter=WEB', ['web-a', 'web-b']],
     ['filter=default/+uid-web-b', ['web-b']],
     ['sync=pending&sync=paused', ['web-a']],
-    ['phase=Unknown', ['db']],
-    ['filter=web&phase=Unknown', []],
+    ['phase=none', ['db']],
+    ['filter=web&phase=none', []],
   ])('shows what %s asks for', (query, names) => {
     const text = tableText(snapshotOf(pods), filterOf(new URLSearchParams(query)) ?? everything);
     expect(text.split('\n').flatMap((line) => /^default +(\S+)/.exec(line)?.[1] ?? [])).toEqual(names);
@@ -139,7 +139,7 @@ describe('the table as text', () => {
     expect(text).toContain('node       n running, registered, not ready\nscheduler  running\n');
     expect(text.split('\n').slice(1, 3)).toEqual([
       'note       the lease is late; failed twice, next try in 6.0 s',
-      'note       default/web: no right (2 pods have such a problem)',
+      'note       default/web: no right (2 pods have a problem of this kind)',
     ]);
     expect(text).toContain('unsent     nothing');
   });

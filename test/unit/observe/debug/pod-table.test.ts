@@ -140,7 +140,7 @@ describe('PodTable', () => {
     await h.manager.flush();
     await settle();
     for (let look = 0; look < 4; look++) table.readSome();
-    expect(table.counts()).toEqual({ bySync: { 'in-sync': 2_500 }, byPhase: { Unknown: 2_500 }, oldestUnsentMs: undefined });
+    expect(table.counts()).toEqual({ bySync: { 'in-sync': 2_500 }, byPhase: { none: 2_500 }, oldestUnsentMs: undefined });
   });
 
   it.each([

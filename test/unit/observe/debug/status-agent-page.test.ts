@@ -40,3 +40,18 @@ it('a status agent that may not list its pods has that at the top of its page, a
     'node       n1 running, its pods are listed',
   ]);
 });
+
+it('a pod of a status agent whose status nobody has set has a row of its own', async () => {
+  const pod = server.store.create({
+    metadata: { name: 'web' },
+    spec: { nodeName: 'n1', containers: [{ name: 'a', image: 'i' }] },
+  });
+  const runtimeCache = { hasSynced: () => true, getContainers: () => [] };
+  await using agent = new PodStatusAgent({ kubeConfig: server.kubeConfig(), nodeName: 'n1', runtimeCache, logger: null });
+  await using debug = await DebugHarness.start({ manager: agent.statusManager, node: agent });
+  await agent.start();
+  const page = (await debug.ask('/')).body;
+  expect(page).toMatch(/^pods +1: unknown 1$/m);
+  expect(page).toMatch(/^default +web +- +no +0 +unknown /m);
+  expect((await debug.ask(`/pods/${pod.metadata?.uid}`)).body).toContain('default/web');
+});

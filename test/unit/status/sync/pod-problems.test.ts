@@ -219,7 +219,7 @@ describe('the problems of a status manager', () => {
       h.manager.setPodStatus(numberedPod(n), { phase: 'Failed', reason: 'Evicted', message: 'x'.repeat(900) });
     const { problems, problemCount, notes } = h.manager.snapshot();
     expect([problems.length, problemCount, notes.length]).toEqual([1000, 1100, 1]);
-    expect(notes[0]).toMatch(/\(1100 pods have such a problem\)$/);
+    expect(notes[0]).toMatch(/\(1100 pods have a problem of this kind\)$/);
     expect(problems[0]?.message.length).toBeLessThanOrEqual(600);
   });
 

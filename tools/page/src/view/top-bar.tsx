@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { DebugNode } from '../../../../src/observe/debug/debug-api.ts';
 import type { Model } from '../model/model.ts';
-import { counted } from '../text/format.ts';
+import { age, counted } from '../text/format.ts';
 import { ConnectionPill } from './connection-pill.tsx';
 import { openHelp } from './help-dialog.tsx';
 import { togglePause } from './keys.ts';
@@ -20,7 +20,7 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
         <PartPill
           href={model.addressOf({ part: 'node' })}
           isWell={node.ready ?? (node.state === 'running' && node.hasListed !== false)}
-          words={nodeState(node)}
+          words={nodeState(node, model.now())}
           problemCount={node.problemCount}
         />
       )}
@@ -54,9 +54,10 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
 }
 
 /** An agent that reports no node is never ready nor not ready. */
-function nodeState({ ready, state, hasListed }: DebugNode): string {
+function nodeState({ ready, heardAt, state, hasListed }: DebugNode, now: number): string {
   if (ready === undefined) return hasListed === false ? 'pods not listed' : `agent ${state}`;
-  return ready ? 'node ready' : 'node not ready';
+  const words = ready ? 'node ready' : 'node not ready';
+  return heardAt === undefined ? words : `${words} (heard: ${age(heardAt, now)})`;
 }
 
 interface PartPillProps {

@@ -95,11 +95,11 @@ describe('PodRows', () => {
     expect(filtered('')).toHaveLength(3);
   });
 
-  it('shows the states and phases that are chosen; a pod without a phase is Unknown', () => {
+  it('shows the states and phases that are chosen; a pod without a phase has the phase none', () => {
     const rows = rowsOf(pod('a', { sync: 'pending' }), pod('b', { phase: undefined }), pod('c', { phase: 'Failed' }));
     rows.filterBy({ ...noFilter, sync: ['pending'] });
     expect(namesOf(rows)).toEqual(['a']);
-    rows.filterBy({ ...noFilter, phase: ['Unknown', 'Failed'] });
+    rows.filterBy({ ...noFilter, phase: ['none', 'Failed'] });
     expect(namesOf(rows)).toEqual(['b', 'c']);
     rows.filterBy({ ...noFilter, phase: ['Failed'], sync: ['pending'] });
     expect(namesOf(rows)).toEqual([]);

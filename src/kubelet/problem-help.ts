@@ -1,3 +1,5 @@
+import { probeHelp } from '../node/probes/probe-types.ts';
+
 /** What would help, by the kind of the problem. A word in capitals stands for a name that the problem gives. */
 const helpByKind = {
   // a pod
@@ -29,11 +31,9 @@ const helpByKind = {
   container: 'See what the container runtime says (crictl ps -a, its log).',
   'post-start-hook-error': 'Correct the hook: a container whose hook fails is ended and started again.',
   'pre-stop-hook': 'Correct the hook: the container was ended without it.',
-  'startup-probe':
-    'See why the container does not start, or give it more time (failureThreshold): it is ended and started again.',
-  'readiness-probe': 'See why the container is not ready: its pod gets no traffic until the probe succeeds.',
-  'liveness-probe':
-    'See why the container does not answer, or give it more time (timeoutSeconds, failureThreshold): it is started again.',
+  'startup-probe': probeHelp.startup,
+  'readiness-probe': probeHelp.readiness,
+  'liveness-probe': probeHelp.liveness,
   'crash-loop-back-off': 'Read what the container wrote last: kubectl logs --previous, container OBJECT.',
   'oom-killed': "Raise the container's memory limit, or make it use less.",
   // its syncs and its end
