@@ -214,10 +214,8 @@ export class LeaseRivals {
 
   #namesOf(lease: WireLease): Pick<LeaseRival, 'agent' | 'holderIdentity' | 'renewTime'> {
     const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
-    const agent = readMark(lease)?.agent;
-    const words = agent === this.#self.agent ? `${agent}, which is this process` : agent;
     return {
-      agent: words,
+      agent: readMark(lease)?.agent,
       holderIdentity: textBeginning(holderIdentity, longestName),
       renewTime: textBeginning(renewTime, longestName),
     };

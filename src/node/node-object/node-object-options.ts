@@ -146,7 +146,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     leaseDurationSeconds: numberOption('leaseDurationSeconds', leaseDurationSeconds, 1, 86_400),
     renewIntervalMs,
     holderIdentity,
-    writer: { agent: `process ${process.pid} on ${hostname()}, started ${formatTime(performance.timeOrigin)}`, id: randomUUID() },
+    writer: { agent: ownProcess(clock), id: randomUUID() },
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs / 2),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
@@ -157,4 +157,10 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     status,
     initial: initialNode(nodeName, options, status),
   };
+}
+
+/** This process, as an operator can find it. */
+function ownProcess(clock: Clock): string {
+  const startedAt = formatTime(clock.now() - process.uptime() * 1000);
+  return `process ${process.pid} on ${hostname()}, started ${startedAt}`;
 }
