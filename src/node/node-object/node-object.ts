@@ -314,11 +314,14 @@ export class NodeObject {
     const stopped = new StatusManagerError('ERR_STOPPED', 'The node object was stopped before the node was registered');
     this.#firstRegistration.reject(stopped);
     this.#firstAnswer.reject(stopped);
-    const steps = Promise.all([this.#loops.node.stop(), this.#loops.lease.stop()]);
+    const renewal = this.#loops.lease.stop();
+    const steps = Promise.all([this.#loops.node.stop(), renewal]);
     const watch = this.#watch.stop();
     // the answer to a create says what is ours to delete, which takes the other half of the time
     if (removeOnStop) await timeLeft.allows(steps, Math.min(requestTimeoutMs, timeoutMs / 2));
     node.stop();
+    // a renewal that is given up may have its effect later than the last word
+    if (this.#loops.lease.failure === undefined) await timeLeft.allows(renewal, Math.min(lastWriteMs, timeoutMs / 4));
     lease.stop();
     const all = Promise.all([steps, node.settled(), lease.settled()]);
     if (!(await timeLeft.allows(all, stopWaitsMs))) {

@@ -8,7 +8,7 @@ describe('the options of Node for the node agent', () => {
   it('are those of the unit, and the guide names the same', async () => {
     const guide = await readFile(join(root, 'docs/guides/node-agent.md'), 'utf8');
     expect(heapOptions()).toEqual(expect.arrayContaining([expect.stringMatching(/^--max-old-space-size=\d+$/)]));
-    expect(guide).toContain(`node ${heapOptions().join(' ')} .built/kubelet.mjs`);
+    expect(guide).toContain(`node ${heapOptions().join(' ')} kubelet.mjs`);
   });
 
   it('are missed where the unit gives none', () => {

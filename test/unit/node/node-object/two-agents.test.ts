@@ -172,6 +172,28 @@ describe('the last word', () => {
   });
 });
 
+describe('an agent that stops while it creates its Lease', () => {
+  it('waits for the answer, and says that it has ended', async () => {
+    const world = new NodeWorld();
+    const held = Promise.withResolvers<void>();
+    world.next('POST leases', async (act) => {
+      const answer = act();
+      await held.promise;
+      return answer;
+    });
+    await world.start();
+    const stopped = world.node.stop();
+    await settle(20);
+    held.resolve();
+    await stopped;
+    const next = world.another();
+    next.start();
+    await settle(20);
+    expect(rivalOf(next)).toBeUndefined();
+    await next.stop();
+  });
+});
+
 describe('agents that stop at the same time', () => {
   it('have all said so, and the next one suspects nobody', async () => {
     const world = new NodeWorld();
