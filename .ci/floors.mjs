@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 10100,
+  checks: 10220,
   soak: 19,
   cluster: 805,
   consumers: 134,
   browser: 55,
-  docs: 228,
+  docs: 230,
   monitoring: 4,
 };

@@ -6,7 +6,7 @@ import type { DeleteFailure, ProvidedPod, ProviderChange, ProviderFailure } from
 const longMs = 1000;
 
 /** `getPodStatus() failed: cloud: 500`; words that begin with the call themselves stand alone. */
-export function failedCall(method: string, words: string): string {
+function failedCall(method: string, words: string): string {
   return words.startsWith(`${method}() `) ? words : `${method}() failed: ${words}`;
 }
 

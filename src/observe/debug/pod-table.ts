@@ -230,7 +230,7 @@ export function searchTextOf({ namespace, name, podUID }: DebugPodRow): string {
 }
 
 /** A pod that has no status, or whose status says no phase, counts as one of the phase `none`: `Unknown` is a phase that a pod may have. */
-export function phaseOf({ phase }: Pick<DebugPodRow, 'phase'>): string {
+function phaseOf({ phase }: Pick<DebugPodRow, 'phase'>): string {
   return phase ?? noPhase;
 }
 
