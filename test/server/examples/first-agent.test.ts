@@ -47,7 +47,7 @@ describe('examples/first-agent.ts', () => {
     const container = { name: 'app', image: 'sh', args: ['-c', 'echo $$ > "$PID_FILE"; exec sleep 3600'] };
     const spec = {
       nodeName,
-      automountServiceAccountToken: false,
+      serviceAccountName: 'default',
       terminationGracePeriodSeconds: 5,
       containers: [{ ...container, env: [{ name: 'PID_FILE', value: pidFile }] }],
       // as every pod has one that is not told otherwise
