@@ -34,8 +34,8 @@ const rememberedRenewals = 8;
 const rememberedAgents = 8;
 /** A living agent renews a Lease four times in its duration, and somewhat later than that. */
 const latestRenewal = 1.25 / 4;
-/** A certain rival is told for so long after its last renewal, or for the duration of its Lease where that is longer. */
-const toldForMs = 60_000;
+/** A certain rival that has missed so many renewals has gone: it is told no more. */
+const missedRenewals = 2;
 /** What a Lease may say of its duration. */
 const longestDurationMs = 600_000;
 /** How long after its start an agent that suspects another renews, and how long after that again. */
@@ -101,14 +101,22 @@ export class LeaseRivals {
     if (renewTime === this.#found) return undefined;
     const before = this.#others.get(writerOf(lease));
     const isLiving = this.#isRecent(lease, reading) || (before !== undefined && before.renewTime !== renewTime);
-    const aliveUntil = reading.elapsed + this.#durationOf(lease);
+    const durationMs = this.#durationOf(lease);
+    const aliveUntil = reading.elapsed + durationMs;
     if (!isLiving) {
       this.#note(lease, { renewTime, rival: undefined, aliveUntil, toldUntil: 0 });
       this.hint(reading);
       return undefined;
     }
     const rival = { ...this.#namesOf(lease), seenAt: reading.now, isCertain: true, knownAt: undefined };
-    this.#note(lease, { renewTime, rival, aliveUntil, toldUntil: Math.max(aliveUntil, reading.elapsed + toldForMs) });
+    const toldUntil = reading.elapsed + durationMs * latestRenewal * missedRenewals;
+    // a renewal hides those of others that came before it
+    for (const [writer, other] of this.#others) {
+      if (other.rival?.isCertain !== true) continue;
+      const times = { aliveUntil: Math.max(other.aliveUntil, aliveUntil), toldUntil: Math.max(other.toldUntil, toldUntil) };
+      this.#others.set(writer, { ...other, ...times });
+    }
+    this.#note(lease, { renewTime, rival, aliveUntil, toldUntil });
     this.#watchfulUntil = Number.NEGATIVE_INFINITY;
     return rival;
   }
@@ -131,10 +139,10 @@ export class LeaseRivals {
   /** Our renewal is written, and nobody has renewed the Lease in between. Returns the last rival, when there is none any more. */
   renewed(elapsed: number): LeaseRival | undefined {
     this.#hasRenewed = true;
-    for (const [writer, { rival, toldUntil }] of this.#others) {
-      if (rival === undefined || elapsed < toldUntil) continue;
-      this.#gone = rival;
-      this.#others.delete(writer);
+    for (const [writer, other] of this.#others) {
+      if (other.rival === undefined || elapsed < other.toldUntil) continue;
+      this.#gone = other.rival;
+      this.#others.set(writer, { ...other, rival: undefined });
     }
     if (this.rival(elapsed) !== undefined) return undefined;
     const gone = this.#gone;

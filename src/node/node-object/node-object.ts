@@ -366,6 +366,6 @@ export interface NodeObjectReport {
   readonly leaseFailure: StepFailure | undefined;
   /** The same of the watch of the node: while it fails, the node is read before each write, and what others change is known late. */
   readonly watchFailure: StepFailure | undefined;
-  /** Another agent under the name of this node; undefined when none was heard of for a minute, or for the duration of a longer Lease. */
+  /** Another agent under the name of this node; undefined once it has missed two renewals, or has said that it ended. */
   readonly rival: LeaseRival | undefined;
 }
