@@ -40,6 +40,8 @@ export interface PodStatusAgentSnapshot extends ProblemReport {
   readonly nodeName: string;
   /** True once a full list of the node's pods was delivered. */
   readonly hasListed: boolean;
+  /** When the source of pods last heard from the apiserver, in milliseconds since the epoch; undefined before the first answer. */
+  readonly lastObservedAt: number | undefined;
   /** The pods of the pod manager that have no status yet and have not ended before, at most 1000: nobody has set one. */
   readonly podsWithoutStatus: readonly Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>[];
 }
@@ -171,6 +173,7 @@ export class PodStatusAgent {
       state: this.state,
       nodeName,
       hasListed,
+      lastObservedAt: this.podSource.lastObservedAt(),
       podsWithoutStatus: this.#podsWithoutStatus(),
       ...problems,
     });

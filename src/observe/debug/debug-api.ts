@@ -133,7 +133,8 @@ export interface DebugNode {
   readonly ready?: boolean | undefined;
   /**
    * While something is wrong with the node itself: when the apiserver last took a renewal of its Lease. What it has been told since may
-   * not be there. Left out where all is well, or where the node does not say.
+   * not be there. Of an agent without a Node object: when the agent last heard of the apiserver. What has become of the pods since, it
+   * may not know. Left out where all is well, or where the node does not say.
    */
   readonly heardAt?: number | undefined;
   /** True where the apiserver has the Node object; left out for an agent that registers none. */

@@ -18,6 +18,8 @@ export interface DebugNodeSource {
     readonly registered?: boolean;
     /** True once the pods of the node were listed; only shown where `registered` is left out. */
     readonly hasListed?: boolean;
+    /** When the apiserver was last heard of, in milliseconds since the epoch; only shown where `registered` is left out. */
+    readonly lastObservedAt?: number | undefined;
     /** In words: what the node waits for, and what failed last. Shown where there are no `problems`. */
     readonly notes: readonly string[];
     /** What is wrong, the node's own problems first. The first 1000 are read. */
@@ -75,8 +77,8 @@ export interface ToldPart {
   readonly isReady: boolean | undefined;
   readonly isRegistered: boolean | undefined;
   readonly hasListed: boolean | undefined;
-  /** When the apiserver last took a renewal of the Lease; undefined where that is not known. */
-  readonly renewedAt?: number | undefined;
+  /** When the apiserver last took a renewal of the Lease or, without a Node object, was last heard of; undefined where that is not known. */
+  readonly heardAt?: number | undefined;
   readonly notes: readonly string[];
   /** The problems that are no pod's come first. */
   readonly problems: readonly DebugProblem[];
@@ -150,8 +152,11 @@ function read(kind: PartKind, answer: object): ToldPart {
     isReady: flagOf(ready),
     isRegistered: flagOf(registered),
     hasListed: flagOf(rest.hasListed),
-    // of a provider node, and of a node agent
-    renewedAt: timeOf(membersOf(rest.lease).lastRenewAt) ?? timeOf(membersOf(rest.node).lastRenewAt),
+    // of an agent without a Node object, of a provider node, and of a node agent
+    heardAt:
+      registered === undefined
+        ? timeOf(rest.lastObservedAt)
+        : (timeOf(membersOf(rest.lease).lastRenewAt) ?? timeOf(membersOf(rest.node).lastRenewAt)),
     notes: said,
     problems: [...found.filter(({ podUID }) => podUID === undefined), ...found.filter(({ podUID }) => podUID !== undefined)],
     problemCount: Math.max(counted, found.length),
@@ -175,8 +180,8 @@ function podCallOf(told: unknown): DebugPodCall | undefined {
 
 export function nodeHead(part: ToldPart | undefined): DebugNode | undefined {
   if (part === undefined) return undefined;
-  const { name, state, isReady, isRegistered, hasListed, renewedAt, notes, problems, problemCount } = part;
-  const heardAt = problems.some(({ podUID }) => podUID === undefined) ? renewedAt : undefined;
+  const { name, state, isReady, isRegistered, hasListed, notes, problems, problemCount } = part;
+  const heardAt = problems.some(({ podUID }) => podUID === undefined) ? part.heardAt : undefined;
   return { name, state, ready: isReady, heardAt, registered: isRegistered, hasListed, notes, problemCount };
 }
 

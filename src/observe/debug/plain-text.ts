@@ -120,8 +120,11 @@ function summaryText(summary: DebugSummary): string {
 /** What the node does not say is left out. */
 function nodeWords({ name, state, ready, heardAt, registered, hasListed }: DebugNode, now: number): string {
   const words = (yes: string, flag: boolean | undefined, no: string): string[] => (flag === undefined ? [] : [flag ? yes : no]);
-  const listed = registered === undefined ? words('its pods are listed', hasListed, 'its pods are not listed') : [];
-  const heard = heardAt === undefined ? [] : [`last heard of by the server ${roundedDuration(now - heardAt)} ago`];
+  const hasNode = registered !== undefined;
+  const ago = heardAt === undefined ? '' : `${roundedDuration(now - heardAt)} ago`;
+  const listedAs = ago === '' ? 'its pods are listed' : `its pods are listed as the server had them ${ago}`;
+  const listed = hasNode ? [] : words(listedAs, hasListed, 'its pods are not listed');
+  const heard = hasNode && ago !== '' ? [`last heard of by the server ${ago}`] : [];
   const all = [...words('registered', registered, 'not registered'), ...words('ready', ready, 'not ready'), ...listed, ...heard];
   return [`${name} ${state}`, ...all].join(', ');
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../api/json/types.ts';
-import { changedPaths } from '../../api/patch/json-patch.ts';
+import { changedPaths, changesBetween } from '../../api/patch/json-patch.ts';
 import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { PodProblem } from '../../base/problem.ts';
 import type { LastError } from '../../client/resources/error-class.ts';
+import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { ApiTarget } from './agent-view.ts';
 import { type PodProblems, reasonOfEnd } from './pod-problems.ts';
@@ -87,7 +88,8 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
   const { acknowledgedVersion, attempt, lastError, retryAt } = attemptsOf(context, podUID, phase);
   const because = lastError === undefined ? '' : ` (${lastError.errorClass}: ${lastError.message})`;
   const differs = (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [];
-  const told = phase === 'in-sync' && differs.length > 0 ? overwritten : reasons[phase];
+  const difference = () => entry && target && differs.length > 0 && reasonOfDifference(context, podUID, entry, target);
+  const told = (phase === 'in-sync' && callGuarded(difference, ignoreFailure)) || reasons[phase];
   return {
     podUID,
     podNamespace: entry?.podNamespace ?? end?.podNamespace ?? problem?.podNamespace ?? '',
@@ -103,6 +105,26 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
     retryAt,
     differs,
   };
+}
+
+/** A longer list of paths, or a longer path, is cut. */
+const [mostPaths, longestPath] = [5, 100];
+
+/** Why the apiserver's copy differs from a version that was written. No batch repairs a member that Kubernetes does not know. */
+function reasonOfDifference(context: DiffContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): string {
+  const { agent, ownedConditionTypes } = context;
+  const copy = agent.freshest(target);
+  if (copy === undefined || differsFromServer(entry.status, copy.normalized, ownedConditionTypes)) return overwritten;
+  const next = statusToWrite(context, podUID, entry, copy);
+  const changes = changesBetween(copy.status as JsonObject, next as JsonObject);
+  const isDropped = changes.every(({ before, after }) => before === undefined && after !== undefined);
+  const shown = changes
+    .slice(0, mostPaths)
+    .map(({ path }) => (path.length > longestPath ? `${path.slice(0, longestPath)}…` : path));
+  const paths = `${shown.join(', ')}${changes.length > mostPaths ? ` and ${changes.length - mostPaths} more` : ''}`;
+  return isDropped
+    ? `the newest version was written, and the apiserver has dropped ${paths}: it knows no such member`
+    : `the newest version was written, and the apiserver has ${paths} otherwise by now: no batch changes that`;
 }
 
 /** JSON pointers into the status: what a patch against the freshest API copy known would change. */

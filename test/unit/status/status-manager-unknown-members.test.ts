@@ -120,6 +120,23 @@ describe.each(['strategic', 'json'] as const)('StatusManager, members of a newer
     h.client.store.put({ ...h.api(pod), status: { ...kept, containerStatuses: [container('a')] } });
     h.observe(pod);
     for (let tick = 0; tick < 3; tick++) expect(await h.batch()).toEqual([]);
+    const { phase, reason } = h.manager.explain('12345678');
+    expect(phase).toBe('in-sync');
+    expect(reason).toMatch(/^the newest version was written, and the apiserver has dropped \/\S+, \/\S+: /);
+    for (const path of ['/fieldOf137', '/containerStatuses/0/fieldOf137']) expect(reason).toContain(path);
+  });
+
+  it('is content with another value of what the agent sets, and explains that, in bounded words', async () => {
+    const h = new Harness({ patchFormat });
+    const pod = publish(h, { phase: 'Pending' });
+    const many = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`${'x'.repeat(1000)}${n}`, 1]));
+    await h.set(pod, { ...seenByAgent, ...many, containerStatuses: [container('a')] } as never);
+    h.rival(pod, written({ ...h.apiStatus(pod), ...Object.fromEntries(Object.keys(many).map((key) => [key, 2])) }));
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+    const { reason } = h.manager.explain('12345678');
+    expect(reason).toMatch(/…, .*… and 2 more otherwise by now: no batch changes that$/);
+    expect(reason.length).toBeLessThan(700);
   });
 
   it('deletes them in a patch that is made by hand: both statuses are then what they are', () => {

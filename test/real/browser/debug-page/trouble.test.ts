@@ -167,7 +167,7 @@ describe('the panel of the node', () => {
   it('has its problems as sentences, what its parts did last, and the rest folded', async () => {
     const shown = await openDebugPage(open, [long()], { prepare: inTrouble });
     const { page, panel } = shown;
-    const pill = page.getByRole('link', { name: 'node ready, 2 problems' });
+    const pill = page.getByRole('link', { name: 'node ready, 1 problem' });
     expect(await pill.getAttribute('class')).toBe('pill tone-late');
     await pill.click();
     await expect
@@ -193,6 +193,13 @@ describe('the panel of the node', () => {
     await expect.poll(() => pill.innerText()).toBe('pods not listed, 1 problem');
     expect(await pill.getAttribute('class')).toBe('pill tone-bad');
     expect(await shown.page.title()).toBe('(1) node-1 · pod status manager');
+  });
+
+  it('counts no problem of a pod as the node’s own', async () => {
+    const shown = await openDebugPage(open, [long()], { prepare: (server) => Object.assign(server.summary, { node }) });
+    const pill = shown.page.locator('.top-bar a.pill');
+    await expect.poll(() => pill.innerText()).toBe('node ready');
+    expect(await pill.getAttribute('class')).toBe('pill tone-good');
   });
 
   it('is read again by itself, and says when nothing is wrong', async () => {

@@ -105,6 +105,24 @@ describe('what the handler shows of a node', () => {
     expect((await debug.ask('/')).body).toContain('node       n running, its pods are listed\n');
   });
 
+  it('says of when an agent without a Node object has its pods, while something is wrong with the agent itself', async () => {
+    const clock = new FakeClock();
+    const ofPod = { kind: 'k', message: 'a pod fails', attempt: 1, podUID: 'u', podNamespace: 'ns', podName: 'web' };
+    const own = { kind: 'unreachable', message: 'the source "api" cannot be read', attempt: 3 };
+    const told = { nodeName: 'n', state: 'running', hasListed: true, notes: [], lastObservedAt: clock.now() - 42_000 };
+    let answer: object = {};
+    await using debug = await DebugHarness.start({ node: nodeWith({ snapshot: () => answer as never }), clock });
+    const say = async (more: object) => {
+      answer = { ...told, ...more };
+      return (await debug.ask('/')).body.split('\n').find((line) => line.startsWith('node '));
+    };
+    const words = 'node       n running, its pods are listed';
+    expect(await say({ problems: [own] })).toBe(`${words} as the server had them 42 s ago`);
+    expect(await say({ problems: [own], hasListed: false })).toBe('node       n running, its pods are not listed');
+    expect([await say({ problems: [ofPod] }), await say({ problems: [] })]).toEqual([words, words]);
+    expect(await say({ problems: [own], lastObservedAt: 'x' })).toBe(words);
+  });
+
   it('is what it says of a pod, one line for each value, without what is shown elsewhere', async () => {
     const at = Date.UTC(2026, 0, 1);
     const explain = (podUID: string) => ({

@@ -41,6 +41,22 @@ it('a status agent that may not list its pods has that at the top of its page, a
   ]);
 });
 
+it('a status agent whose server is gone says as of when its pods are listed', async () => {
+  const clock = new FakeClock();
+  const runtimeCache = { hasSynced: () => true, getContainers: () => [] };
+  const options = { kubeConfig: server.kubeConfig(), nodeName: 'n1', runtimeCache, clock, logger: null };
+  await using agent = new PodStatusAgent(options);
+  await using debug = await DebugHarness.start({ manager: agent.statusManager, node: agent, clock });
+  await agent.start();
+  await server.stop();
+  await until(() => agent.podSource.lastFailure() !== undefined);
+  const { lastObservedAt } = agent.snapshot();
+  expect(lastObservedAt).toBe(agent.podSource.lastObservedAt());
+  const { body } = await debug.ask('/');
+  expect(body).toMatch(/^note {7}the source "api" cannot be read: /m);
+  expect(body).toMatch(/^node {7}n1 running, its pods are listed as the server had them \S+ \w+ ago$/m);
+});
+
 it('a pod of a status agent whose status nobody has set has a row of its own', async () => {
   const pod = server.store.create({
     metadata: { name: 'web' },

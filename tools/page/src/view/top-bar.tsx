@@ -8,7 +8,7 @@ import { togglePause } from './keys.ts';
 import { nextTheme, theme } from './theme.ts';
 
 export function TopBar({ model }: { readonly model: Model }): VNode {
-  const { node, scheduler } = model.summary ?? {};
+  const { node, scheduler, ownProblems } = model.summary ?? {};
   const isPaused = model.connection.kind === 'paused';
   return (
     <header class="top-bar">
@@ -21,7 +21,7 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
           href={model.addressOf({ part: 'node' })}
           isWell={node.ready ?? (node.state === 'running' && node.hasListed !== false)}
           words={nodeState(node, model.now())}
-          problemCount={node.problemCount}
+          problemCount={ownProblems?.node}
         />
       )}
       {scheduler === undefined ? null : (
@@ -29,7 +29,7 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
           href={model.addressOf({ part: 'scheduler' })}
           isWell={scheduler.state === 'running'}
           words={`scheduler ${scheduler.state}`}
-          problemCount={scheduler.problemCount}
+          problemCount={ownProblems?.scheduler}
         />
       )}
       <span class="spring" />
@@ -55,8 +55,8 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
 
 /** An agent that reports no node is never ready nor not ready. */
 function nodeState({ ready, heardAt, state, hasListed }: DebugNode, now: number): string {
-  if (ready === undefined) return hasListed === false ? 'pods not listed' : `agent ${state}`;
-  const words = ready ? 'node ready' : 'node not ready';
+  if (ready === undefined && hasListed === false) return 'pods not listed';
+  const words = ready === undefined ? `agent ${state}` : ready ? 'node ready' : 'node not ready';
   return heardAt === undefined ? words : `${words} (heard: ${age(heardAt, now)})`;
 }
 
@@ -64,17 +64,17 @@ interface PartPillProps {
   readonly href: string;
   readonly isWell: boolean;
   readonly words: string;
-  readonly problemCount: number;
+  /** Those of pods are not counted: their rows have them. */
+  readonly problemCount: number | undefined;
 }
 
 /** How a part is, as a link to its panel: green only where nothing is wrong. */
-function PartPill({ href, isWell, words, problemCount }: PartPillProps): VNode {
+function PartPill({ href, isWell, words, problemCount = 0 }: PartPillProps): VNode {
   const tone = isWell ? (problemCount > 0 ? 'late' : 'good') : 'bad';
-  const problems = problemCount === 0 ? '' : `, ${counted('problem', problemCount)}`;
   return (
     <a class={`pill tone-${tone}`} href={href}>
       {words}
-      {problems === '' ? null : <span class="problems">{problems}</span>}
+      {problemCount > 0 ? <span class="problems">{`, ${counted('problem', problemCount)}`}</span> : null}
     </a>
   );
 }
