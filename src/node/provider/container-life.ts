@@ -8,9 +8,9 @@ import { isInt32 } from '../../base/options.ts';
 import { runtimeReason } from '../pod-status/get-phase.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-status.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';
-import type { ContainerSpec, NodePod, ProviderTools } from './pod-provider.ts';
+import type { ContainerSpec, NodePod } from './pod-provider.ts';
 import { shortErrorText } from './provider-calls.ts';
-import { RunReport } from './run-report.ts';
+import { type ReportTools, RunReport } from './run-report.ts';
 
 /** One run of a container, for the function that runs it. */
 export interface ContainerRun {
@@ -38,7 +38,7 @@ export interface ContainerLifeOptions {
   readonly backoff: RestartBackoff;
   readonly clock: SteadyClock;
   /** What the node has given to tell of pods. */
-  readonly tools: () => ProviderTools;
+  readonly tools: () => ReportTools;
   /** Called after each change of `state`. */
   readonly changed: () => void;
   /** Aborts when the container is not to be started any more, at the latest with `stop`. */
@@ -92,7 +92,11 @@ export class RunningContainer {
     const { ending } = this.#options;
     while (!ending.aborted) {
       const end = await this.#runOnce();
-      if (ending.aborted || !this.#mayRunAgain(end.exitCode)) return;
+      if (ending.aborted) return;
+      if (!this.#mayRunAgain(end.exitCode)) {
+        if (end.exitCode === 0) this.#report.succeeded();
+        return;
+      }
       await this.#backOff(end);
       // a container that ends at once and need not wait must leave room for others
       await nextTurn();

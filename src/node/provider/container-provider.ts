@@ -4,12 +4,14 @@ import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { loggerOption } from '../../base/logging/logger.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
 import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
 import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
 import type { DeletePodCall, NodePod, NotifyPods, PodProvider, ProviderTools } from './pod-provider.ts';
+import type { ReportTools } from './run-report.ts';
 
 /** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
 export interface ContainerProviderOptions {
@@ -36,8 +38,9 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * restart policy of a regular container, its own or the pod's, is `Always` or `OnFailure`: restart counts are raised, and a
  * container that had ended for good does not run again. A pod whose containers all have the policy `Never` becomes Failed. The
  * provider runs no probes: the function may say itself when its container is ready. Through its node it writes a kubelet's events
- * `Started`, `Failed` and `BackOff`, and a log line for each run that has failed and is followed by another. It ignores
- * ephemeral containers, and changes of a pod's spec while the pod runs.
+ * `Started`, `Failed` and `BackOff`, a log line for each run that has failed and is followed by another, and one when a
+ * container that had failed is well again: it has run for 10 s, or for as long as its next wait if that is longer, or has succeeded for
+ * good. It ignores ephemeral containers, and changes of a pod's spec while the pod runs.
  *
  * The function gets each container as the spec has it: `valueFrom`, `envFrom` and volumes are its own to resolve. A pod that asks
  * for what the function does not do is best refused, by `admitPod` of the node.
@@ -62,7 +65,9 @@ export class ContainerProvider implements PodProvider {
   readonly #clock: SteadyClock;
   readonly #pods = new Map<string, ContainerPod>();
   #notify: NotifyPods = () => {};
-  #tools: ProviderTools = { logger: loggerOption(null), eventRecorder: noEvents };
+  #tools: ReportTools = { logger: loggerOption(null), eventRecorder: noEvents };
+  /** Of the containers of all pods. */
+  #recoveries: RecoveryLines | undefined;
   #isClosed = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -84,7 +89,11 @@ export class ContainerProvider implements PodProvider {
   notifyPods(notify: NotifyPods, tools?: ProviderTools): void {
     this.#notify = notify;
     if (tools === undefined) return;
-    this.#tools = { logger: loggerOption(tools.logger), eventRecorder: safeEventRecorder(tools.eventRecorder) };
+    const logger = loggerOption(tools.logger);
+    this.#recoveries?.stop();
+    const recoveries = new RecoveryLines({ clock: this.#clock, logger });
+    this.#recoveries = recoveries;
+    this.#tools = { logger, eventRecorder: safeEventRecorder(tools.eventRecorder), recoveries };
   }
 
   /** Throws ERR_STOPPED after `close`. */
@@ -94,7 +103,7 @@ export class ContainerProvider implements PodProvider {
     if (this.#pods.has(uid)) return;
     this.#backoff.gc();
     const changed = (): void => void callGuarded(() => this.#notify(uid), ignoreFailure);
-    const tools = (): ProviderTools => this.#tools;
+    const tools = (): ReportTools => this.#tools;
     const own = { runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, tools };
     this.#pods.set(uid, new ContainerPod({ ...own, pod, changed }));
   }
@@ -125,6 +134,7 @@ export class ContainerProvider implements PodProvider {
     this.#isClosed = true;
     await Promise.all(Array.from(this.#pods.values(), (pod) => pod.stop(gracePeriodSeconds)));
     this.#pods.clear();
+    this.#recoveries?.stop();
   }
 
   /** The same as `close()` with its default, for `await using`. */

@@ -12,7 +12,7 @@ import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { BackoffError } from '../workers/backoff-error.ts';
+import { BackoffError, FailedCall } from '../workers/backoff-error.ts';
 import { LongCalls, longCallMs } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
@@ -122,7 +122,7 @@ export class ProviderCalls {
       const message = shortErrorText(error);
       const { dueAt, retryAt } = retries.after(attempt + 1, mostAskMs);
       record.answerFailure = { message, attempt: attempt + 1, since, retryAt };
-      throw retries.backoffError(message, dueAt, { cause: error });
+      throw retries.failedCall('getPodStatus', message, dueAt, error);
     } finally {
       record.questions -= 1;
       this.#release(linked);
@@ -380,8 +380,17 @@ export class ProviderRetries {
   }
 
   /** What a sync rejects with, so that it is repeated then. */
-  backoffError(message: string, dueAt: number, options?: ErrorOptions): BackoffError {
+  backoffError(message: string, dueAt: number): BackoffError {
+    return new BackoffError(message, this.#until(dueAt));
+  }
+
+  /** The same for a failure that nobody else tells of. */
+  failedCall(method: string, message: string, dueAt: number, cause: unknown): BackoffError {
+    return new FailedCall(method, message, this.#until(dueAt), cause);
+  }
+
+  #until(dueAt: number): number {
     const { clock } = this.#options;
-    return new BackoffError(message, Math.ceil(clock.now() + Math.max(0, dueAt - clock.elapsed())), options);
+    return Math.ceil(clock.now() + Math.max(0, dueAt - clock.elapsed()));
   }
 }

@@ -28,6 +28,23 @@ export class BackoffError extends StatusManagerError {
   }
 }
 
+/** A call of the agent's own part has failed, and is made again after a wait. The cause, which has all the words, is what the call threw. */
+export class FailedCall extends BackoffError {
+  /** Which call it was. */
+  readonly method: string;
+
+  constructor(method: string, message: string, until: number, cause: unknown) {
+    super(message, until, { cause });
+    this.name = 'FailedCall';
+    this.method = method;
+  }
+}
+
+/** What a log line says of an error that a call of the pod syncer was rejected with: what a part threw itself, and in which call. */
+export function failureFields(error: unknown): { readonly err: unknown; readonly method?: string } {
+  return error instanceof FailedCall ? { err: error.cause, method: error.method } : { err: error };
+}
+
 /**
  * When the earliest wait that the error tells of ends, in milliseconds since the epoch; undefined where it tells of none. It
  * is looked for in the error, in its `cause`, and in the `errors` of an AggregateError. Never throws.

@@ -8,7 +8,7 @@ import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
 import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
-import { earliestBackoffEnd, isOnlyWaiting } from './backoff-error.ts';
+import { earliestBackoffEnd, failureFields, isOnlyWaiting } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType } from './pod-syncer.ts';
@@ -164,7 +164,7 @@ export class PodLanes {
     const { uid } = record;
     this.#measure(work);
     if (outcome.failed) {
-      const fields = { err: outcome.error, ...podFields(record), state: work.state };
+      const fields = { ...failureFields(outcome.error), ...podFields(record), state: work.state };
       const retryInMs = failureDelayMs(outcome.error, clock.now(), this.#options);
       if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
       else this.#fail(record, outcome.error, fields, retryInMs);

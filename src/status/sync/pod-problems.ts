@@ -147,7 +147,9 @@ export class PodProblems {
     if (entry === undefined) return this.#ofEndedPod(podUID);
     const since = troubles.toldSince(podUID);
     const told = since === undefined ? undefined : problemOfStatus(entry.status);
-    return this.#ofSync(podUID, entry) ?? this.#ofRepairs(podUID) ?? (told && { ...told, since });
+    // the status says how often a container has failed, and not since when: between two failures it runs, and is well
+    const timed = told !== undefined && told.attempt > 1 ? told : told && { ...told, since };
+    return this.#ofSync(podUID, entry) ?? this.#ofRepairs(podUID) ?? timed;
   }
 
   /** A pod that another one has taken the place of, and that the agent still has. Anything else that has ended is well. */

@@ -237,6 +237,7 @@ export const providerRows: readonly NodeRow[] = [
     kind: 'crash-loop-back-off',
     words: 'no disk',
     log: { message: 'a container has ended and will be started again' },
+    endTold: false,
     event: { reason: 'BackOff' },
     eventWords: false,
     help: endsAgain,

@@ -18,6 +18,7 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'a pod was not synced and will be synced again': 'a pod is synced again',
   'the provider failed; it is called again later': 'the provider has done what it failed at before',
   'the provider did not delete a pod; it is asked again later': 'the provider has deleted a pod that it failed to delete before',
+  'a container has ended and will be started again': 'a container that had failed is well again',
   'a probe of a container has failed as often as its threshold says': 'a probe of a container succeeds again',
   'a mirror pod could not be kept in step': 'a mirror pod is kept in step again',
   'the pods of the URL could not be read': 'the pods of the URL can be read again',

@@ -129,10 +129,11 @@ describe('the snapshot of a provider node', () => {
   });
 
   it('tells of a pod of which the provider never says how it is: it has no status, and a problem', async () => {
+    const error = Object.assign(new RangeError('cloud: 500'), { code: 'E_CLOUD' });
     const silent: PodProvider = {
       ...provider,
       getPodStatus() {
-        throw new Error('cloud: 500');
+        throw error;
       },
     };
     const lines: [message: string, fields: object][] = [];
@@ -155,9 +156,9 @@ describe('the snapshot of a provider node', () => {
     });
     expect(node.snapshot()).toMatchObject({ podsWithoutStatus: [names], problems: [{ kind: 'get-pod-status' }] });
     expect(node.snapshot().notes).toEqual([expect.stringMatching(/^default\/web: getPodStatus\(\) failed: cloud: 500; /)]);
-    expect(lines).toMatchObject([
-      ['a pod was not synced and will be synced again', { ...names, attempt: 1, retryInMs: expect.any(Number) }],
-    ]);
+    const failed = { err: error, method: 'getPodStatus', ...names, attempt: 1, retryInMs: expect.any(Number) };
+    expect(lines).toMatchObject([['a pod was not synced and will be synced again', failed]]);
+    expect((lines[0]?.[1] as { err: unknown }).err).toBe(error);
   });
 
   it('tells of a call that is under way, which is no problem', async () => {

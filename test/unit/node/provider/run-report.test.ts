@@ -5,6 +5,7 @@ import { until } from '../../../support/until.ts';
 import { ContainerWorld } from './container-world.ts';
 
 const message = 'a container has ended and will be started again';
+const isWell = 'a container that had failed is well again';
 
 /** The container of the pod ends, and then time passes. */
 async function ends(world: ContainerWorld, how: number | Error | undefined, ms: number): Promise<void> {
@@ -42,6 +43,39 @@ describe('a container that ends again and again', () => {
     await ends(world, undefined, 1000);
     expect(world.node.lines[2]?.[0]).toMatchObject({ err: 'undefined was thrown', attempt: 3, retryInMs: 20_000 });
     expect(world.node.lines.length).toBe(3);
+  });
+
+  it('has one line when it is over: once it has run for as long as its next wait, or has succeeded for good', async () => {
+    await using world = new ContainerWorld();
+    const { clock, lines } = world.node;
+    const told = () => world.node.infos.filter(([, text]) => text === isWell);
+    await world.node.create('web', { spec: { restartPolicy: 'OnFailure' } });
+    const names = { podUID: uidOf(world), podNamespace: 'default', podName: 'web', containerName: 'app' };
+    await clock.advance(600_000);
+    await ends(world, 1, 5000);
+    await ends(world, 1, 12_000);
+    expect([told(), lines.length]).toEqual([[], 2]);
+    // the next wait takes 20 s
+    await clock.advance(17_000);
+    expect(told()).toEqual([]);
+    await clock.advance(2000);
+    expect(told()).toEqual([[{ ...names, attempt: 2, failingForMs: 35_000 }, isWell]]);
+    await clock.advance(600_000);
+    await ends(world, 1, 1000);
+    await ends(world, 0, 100_000);
+    expect(told().slice(1)).toEqual([[{ ...names, attempt: 1, failingForMs: expect.any(Number) }, isWell]]);
+  });
+
+  it('has no such line where it fails again before, or is asked to end', async () => {
+    await using world = new ContainerWorld();
+    await world.node.create('web');
+    await ends(world, 1, 9000);
+    await ends(world, 1, 11_000);
+    await ends(world, 1, 21_000);
+    await world.node.delete('web', 600);
+    await world.node.clock.advance(300_000);
+    expect(world.running.length).toBe(1);
+    expect(world.node.infos.filter(([, text]) => text === isWell)).toEqual([]);
   });
 
   it("has a kubelet's events", async () => {

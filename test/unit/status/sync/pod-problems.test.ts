@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../../../src/base/logging/logger.ts';
+import { type PodProblem, problemText } from '../../../../src/base/problem.ts';
 import { deleting, Harness, numberedPod, testPod } from '../status-harness.ts';
 
 const uid = '12345678';
@@ -186,6 +187,24 @@ describe('the problems of a status manager', () => {
     expect(h.manager.snapshot().notes).toEqual([]);
   });
 
+  it('do not say since when a container fails that has failed before: each run between two failures is told as well', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 20s' };
+    const set = (state: object, restartCount: number) =>
+      h.set(pod, { phase: 'Running', containerStatuses: [container(state, { restartCount })] });
+    await set({ waiting }, 1);
+    await h.clock.advance(10_000);
+    await set({ running: {} }, 2);
+    await set({ waiting }, 2);
+    await h.clock.advance(5000);
+    const { problem } = h.manager.explain(uid);
+    expect([problem?.attempt, problem?.since]).toEqual([3, undefined]);
+    expect(problemText(problem as PodProblem, h.clock.now())).toContain('. It has failed 3 times. ');
+    await set({ waiting: { reason: 'ErrImagePull' } }, 2);
+    expect(h.manager.explain(uid).problem?.since).toBeLessThan(h.clock.now());
+  });
+
   it('are made from what the status says: a container that waits, and a pod that was refused', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
@@ -196,7 +215,6 @@ describe('the problems of a status manager', () => {
       kind: 'crash-loop-back-off',
       message: 'the container c waits: CrashLoopBackOff: back-off 10s; it ended last with exit code 1 (Error)',
       attempt: 5,
-      since: h.clock.now(),
     });
     const message = `${'y'.repeat(1000)}\nno disk`;
     const lastStart = { terminated: { exitCode: 128, reason: 'StartError', message } };
