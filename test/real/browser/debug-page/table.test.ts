@@ -77,7 +77,7 @@ describe('the head of the page', () => {
       problemCount: 1,
     };
     const prepare = (server: { summary: object }): void => {
-      server.summary = { node, state: 'draining', pausedUntil: Date.now() + 7_200_000 };
+      server.summary = { node, ownProblems: { node: 1 }, state: 'draining', pausedUntil: Date.now() + 7_200_000 };
     };
     const { page } = await openDebugPage(open, [podRow(0)], { prepare });
     expect(await page.locator('.top-bar').innerText()).toMatch(/node-1\s+node not ready, 1 problem/);
