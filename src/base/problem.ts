@@ -47,6 +47,11 @@ export function frozenProblem<P extends Problem>(given: P): P {
   return Object.freeze({ ...given, message, ...(since !== undefined && { since }), ...(retryAt !== undefined && { retryAt }) });
 }
 
+/** The text with a capital letter in front. */
+export function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
 const words = { idle: 'was not started', stopping: 'is stopping', stopped: 'has stopped' };
 
 /** A part that does not run. `effect`: what it does not do meanwhile, such as `it sends nothing`. */

@@ -16,7 +16,6 @@ export type Found = 'none' | 'ours' | 'foreign' | 'contradiction';
  */
 export class MirrorRecord {
   readonly #backoff: Backoff;
-  #failures = 0;
   #pair = nobody;
   /** True from the beginning of a request until its promise has settled. */
   underWay = false;
@@ -93,15 +92,13 @@ export class MirrorRecord {
 
   succeed(): void {
     this.#backoff.reset();
-    this.#failures = 0;
     this.releasedByOthers = false;
   }
 
-  /** Counts a failure. Returns how many there were in a row, and the wait that follows. */
-  fail(waitsFor: 'server' | 'pod', retryAfterMs: number | undefined): { attempt: number; waitMs: number } {
+  /** Returns the wait that follows a failure, in milliseconds. */
+  fail(waitsFor: 'server' | 'pod', retryAfterMs: number | undefined): number {
     this.waitsFor = waitsFor;
-    this.#failures += 1;
-    return { attempt: this.#failures, waitMs: this.#backoff.next(retryAfterMs) };
+    return this.#backoff.next(retryAfterMs);
   }
 
   noteCreated(mirrorPod: WirePod): void {

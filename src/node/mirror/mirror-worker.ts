@@ -239,7 +239,7 @@ export class MirrorWorker {
     } else {
       if (outcome.kind === 'done') {
         record.succeed();
-        this.#entries.get(fullName)?.failures.succeeded();
+        this.#entry(fullName).failures.succeeded();
       }
       this.#releaseThoseWaitingForServer(record);
     }
@@ -249,14 +249,14 @@ export class MirrorWorker {
     const { clock, handlers, logger } = this.#options;
     const failure = readApiFailure(error, clock.now());
     const errorClass = classOf(failure);
-    const { attempt, waitMs } = record.fail(serverFailures.includes(errorClass) ? 'server' : 'pod', failure.retryAfterMs);
+    const { attempt } = this.#entry(fullName).failures.failed(error);
+    const waitMs = record.fail(serverFailures.includes(errorClass) ? 'server' : 'pod', failure.retryAfterMs);
     const retryInMs = isStatusManagerError(error, 'ERR_NO_NODE') ? Math.min(waitMs, noNodeRetryMs) : waitMs;
     this.#retries.set(fullName, retryInMs, () => {
       record.waitsFor = undefined;
       this.#look(fullName);
       this.#pump();
     });
-    this.#entries.get(fullName)?.failures.failed(error);
     const fields = mirrorFields(fullName, record);
     const failed = { err: error, errorClass, ...fields, verb, attempt, retryInMs };
     logger.warn(failed, 'a mirror pod could not be kept in step');

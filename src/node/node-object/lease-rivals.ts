@@ -1,6 +1,6 @@
 import type { WireLease } from '../../api/json/types.ts';
 import { type GrowingDelay, nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { frozenProblem, type Problem } from '../../base/problem.ts';
+import { capitalized, frozenProblem, type Problem } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 
 /** Another agent under the name of this node. */
@@ -46,7 +46,7 @@ const muteMs = 3_600_000;
 /** Another agent; times are by `Clock.elapsed`. */
 interface OtherAgent {
   readonly renewTime: string;
-  /** Undefined for one of which only a renewal of long ago was seen, as after a restore of etcd. */
+  /** Undefined where only a renewal of long ago was seen, as after a restore of etcd, and once it is told that the agent has gone. */
   readonly rival: LeaseRival | undefined;
   readonly aliveUntil: number;
   readonly toldUntil: number;
@@ -67,8 +67,9 @@ export class LeaseRivals {
   readonly #others = new Map<string, OtherAgent>();
   /** One that has gone, and of which that was not told yet. */
   #gone: LeaseRival | undefined;
-  /** Until when the next renewals come soon, and no hint is followed; by `Clock.elapsed`. */
+  /** Until when the next renewals come soon, by `Clock.elapsed`. */
   #watchfulUntil = Number.NEGATIVE_INFINITY;
+  /** Until when no hint is followed, by `Clock.elapsed`. */
   #mutedUntil = Number.NEGATIVE_INFINITY;
   #looks = 0;
 
@@ -238,16 +239,11 @@ export function rivalProblem({ agent, holderIdentity, isCertain, seenAt, knownAt
   const about = { kind: 'two-agents', attempt: 0, since: seenAt };
   if (isCertain) {
     const message = `${who} renews the Lease of this node: two agents run under one name`;
-    return frozenProblem({ ...about, message, help: sentence(remedy) });
+    return frozenProblem({ ...about, message, help: capitalized(remedy) });
   }
   const message = `${who} renewed the Lease of this node just before this one started, and did not say that it ended`;
   const help = `It runs, or it was killed: its next renewal tells. If it runs, ${remedy}`;
   return frozenProblem({ ...about, message, retryAt: knownAt, help });
-}
-
-/** With a great letter in front. */
-export function sentence(text: string): string {
-  return `${text[0]?.toUpperCase()}${text.slice(1)}`;
 }
 
 /** Tells one renewal from another: by its time, and by its holder where each process has a `holderIdentity` of its own. */

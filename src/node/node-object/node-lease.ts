@@ -2,18 +2,10 @@
 import { formatMicroTime } from '../../api/json/time.ts';
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { problemFields } from '../../base/problem.ts';
+import { capitalized, problemFields } from '../../base/problem.ts';
 import { classifyApiError, unlessGone } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
-import {
-  type ClockReading,
-  type LeaseRival,
-  LeaseRivals,
-  leaseAfterEnd,
-  markedLease,
-  rivalProblem,
-  sentence,
-} from './lease-rivals.ts';
+import { type ClockReading, type LeaseRival, LeaseRivals, leaseAfterEnd, markedLease, rivalProblem } from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
 
@@ -169,7 +161,7 @@ export class NodeLease {
     if (now - this.#toldRivalAt < leaseDurationSeconds * 1000) return;
     this.#toldRivalAt = now;
     logger.error(fields, 'another agent renews the Lease of this node: two agents run under one name');
-    eventRecorder.nodeEvent(nodeName, 'Warning', 'TwoAgents', sentence(problem.message));
+    eventRecorder.nodeEvent(nodeName, 'Warning', 'TwoAgents', capitalized(problem.message));
   }
 }
 

@@ -1,7 +1,6 @@
-import { frozenProblem, type PodProblem } from '../../base/problem.ts';
+import { capitalized, frozenProblem, type PodProblem } from '../../base/problem.ts';
 import type { Diagnosis } from '../framework/fit-error.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
-import { capitalized } from './plugin-help.ts';
 import { type KnownOfAttempts, lastingText, type PodTrouble, podTrouble } from './pod-problem.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { capitalized } from '../../base/problem.ts';
 import type { Diagnosis } from '../framework/fit-error.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
 
@@ -23,10 +24,6 @@ export function helpForNowhere(diagnosis: Diagnosis): string | undefined {
     .slice(0, mostClauses)
     .map(([plugin, against]) => clauseOf(plugin, against));
   return clauses.length === 0 ? undefined : `${capitalized(clauses.join('; '))}.`;
-}
-
-export function capitalized(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Names the plugin that left out nodes before the filters. */

@@ -222,26 +222,29 @@ describe('agents that stop at the same time', () => {
   });
 });
 
+/** The Lease as an agent left it that was killed. */
+function leaseOfBefore(renewTime: string): WireLease {
+  const annotations = { [mark]: JSON.stringify({ agent: 'process 7 on host-b', id: 'before', renewTime }) };
+  return {
+    metadata: { name: nodeName, namespace, annotations },
+    spec: { holderIdentity: nodeName, leaseDurationSeconds: 40, renewTime },
+  };
+}
+
+/** Puts this Lease in the place of the one that is there. */
+function overwrite(world: NodeWorld, next: WireLease): void {
+  const metadata = { ...next.metadata, resourceVersion: world.lease()?.metadata?.resourceVersion };
+  world.leases.update({ ...next, metadata } as WireLease);
+}
+
 describe('false alarms', () => {
   it('etcd restored to before our start is no rival', async () => {
     const world = new NodeWorld();
-    const at = (renewTime: string): WireLease => ({
-      metadata: {
-        name: nodeName,
-        namespace,
-        annotations: { [mark]: JSON.stringify({ agent: 'process 7 on host-b', id: 'before', renewTime }) },
-      },
-      spec: { holderIdentity: nodeName, leaseDurationSeconds: 40, renewTime },
-    });
-    world.leases.create(at('2025-12-31T23:50:00.000000Z'));
+    world.leases.create(leaseOfBefore('2025-12-31T23:50:00.000000Z'));
     await world.start();
     await world.clock.advance(minute);
     // the restore: what an agent long gone has written ten minutes before
-    const old = at('2025-12-31T23:40:00.000000Z');
-    world.leases.update({
-      ...old,
-      metadata: { ...old.metadata, resourceVersion: world.lease()?.metadata?.resourceVersion },
-    } as WireLease);
+    overwrite(world, leaseOfBefore('2025-12-31T23:40:00.000000Z'));
     await world.clock.advance(11_000);
     expect(world.logs.filter((line) => line.startsWith('error'))).toEqual([]);
     expect(rivalOf(world.node)).toBeUndefined();
@@ -249,21 +252,9 @@ describe('false alarms', () => {
 
   it('the renewal that was under way when the agent before was killed is no rival that is certain', async () => {
     const world = new NodeWorld();
-    const at = (renewTime: string): WireLease => ({
-      metadata: {
-        name: nodeName,
-        namespace,
-        annotations: { [mark]: JSON.stringify({ agent: 'process 7 on host-b', id: 'before', renewTime }) },
-      },
-      spec: { holderIdentity: nodeName, leaseDurationSeconds: 40, renewTime },
-    });
-    world.leases.create(at('2025-12-31T23:59:49.000000Z'));
+    world.leases.create(leaseOfBefore('2025-12-31T23:59:49.000000Z'));
     world.next('PUT leases', (act) => {
-      const late = at('2025-12-31T23:59:59.000000Z');
-      world.leases.update({
-        ...late,
-        metadata: { ...late.metadata, resourceVersion: world.lease()?.metadata?.resourceVersion },
-      } as WireLease);
+      overwrite(world, leaseOfBefore('2025-12-31T23:59:59.000000Z'));
       return act();
     });
     await world.start();
