@@ -6,6 +6,7 @@
  */
 import './base/node-version.ts';
 
+export type { SpecVolume } from './api/pod/pod-containers.ts';
 export type { AgentSettings } from './kubelet/agent/agent-settings.ts';
 export { NodeAgent } from './kubelet/agent/node-agent.ts';
 export type { AgentServerOptions, NodeAgentOptions } from './kubelet/agent/node-agent-options.ts';
@@ -23,8 +24,6 @@ export type { PodCgroups } from './kubelet/cgroups/cgroup-manager.ts';
 export { CgroupManager, type CgroupManagerOptions } from './kubelet/cgroups/cgroup-manager.ts';
 export type { CgroupDriver } from './kubelet/cgroups/cgroup-names.ts';
 export type { NodeLimits } from './kubelet/cgroups/cgroup-resources.ts';
-export type { BindOptions, Mounter, Ownership, TmpfsSettings } from './kubelet/files/mounter.ts';
-export { LinuxMounter } from './kubelet/files/mounter.ts';
 export type { CredentialVerification } from './kubelet/images/image-puller-options.ts';
 export { LogRotation, type LogRotationOptions } from './kubelet/logs/log-rotation.ts';
 export type { Machine } from './kubelet/machine/machine.ts';
@@ -55,7 +54,6 @@ export type {
   ContainerUser,
   Device,
   HugepageLimit,
-  KeyValue,
   LinuxContainerResources,
   Mount,
   MountPropagation,
@@ -97,8 +95,14 @@ export type {
   SwapStats,
   VolumeStats,
 } from './kubelet/server/stats-types.ts';
-export type { MountedVolume, PodVolumes, SpecVolume } from './kubelet/volumes/pod-folder.ts';
-export type { ServiceAccountToken, TokenRequest } from './kubelet/volumes/token-manager.ts';
-export { TokenManager, type TokenManagerOptions } from './kubelet/volumes/token-manager.ts';
+export type { BindOptions, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
+export { LinuxMounter } from './kubelet/volumes/mounter.ts';
+export type { MountedVolume, PodVolumes } from './kubelet/volumes/pod-folder.ts';
 export { VolumeError, type VolumeFailure, VolumeManager } from './kubelet/volumes/volume-manager.ts';
-export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
+export type { VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
+export type { KeyValue } from './node/environment/start-texts.ts';
+export type { Ownership } from './node/files/atomic-writer.ts';
+export type { ConfigMapReader } from './node/object-managers/config-map-manager.ts';
+export type { SecretReader } from './node/object-managers/secret-manager.ts';
+export type { ServiceAccountToken, TokenRequest } from './node/pod-files/token-manager.ts';
+export { TokenManager, type TokenManagerOptions } from './node/pod-files/token-manager.ts';

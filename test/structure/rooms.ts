@@ -29,7 +29,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/metrics': 'base/guard base/clock base/errors base/options',
   'base/random': 'base/guard',
   'base/secrets': '',
-  'base/logging': 'base/guard base/errors base/clock base/options base/secrets',
+  'base/logging': 'base/guard base/clock base/errors base/options base/secrets',
   'base/concurrency': 'base/guard base/clock base/errors base/options base/logging',
   'base/text-beginning': '',
   'base/failure-run': 'base/clock base/errors base/text-beginning',
@@ -71,18 +71,25 @@ export const rooms: Readonly<Record<string, string>> = {
   'status/status-manager':
     'base/guard base/errors base/options base/concurrency base/problem api/json api/pod status/canonical ' +
     'status/events status/resize status/rules status/status-cache status/sync status/status-manager-options',
+  'node/files': 'base/clock base/errors api/json',
   'node/mirror':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/failure-run api/json api/pod client/transport client/resources',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/failure-run api/json api/pod client/transport client/resources',
   'node/node-object':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/text-beginning base/failure-run base/problem api/quantity api/json api/patch api/pod client/transport ' +
-    'client/resources client/events client/reflector',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/text-beginning base/failure-run base/problem api/quantity api/json api/patch api/pod ' +
+    'client/transport client/resources client/events client/reflector',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
-    'api/pod client/transport client/resources client/reflector',
+    'api/pod client/transport client/resources client/events client/reflector',
+  'node/environment':
+    'base/guard base/clock base/errors base/metrics base/logging api/quantity api/json api/pod client/resources ' +
+    'client/reflector node/object-managers',
+  'node/pod-files':
+    'base/clock base/errors base/options base/random base/logging base/concurrency api/quantity api/json api/pod ' +
+    'client/resources node/files node/object-managers',
   'node/pod-status':
-    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions status/canonical',
+    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/metrics base/random base/logging ' +
     'base/concurrency base/failure-run base/problem api/json api/pod client/events status/conditions',
@@ -109,18 +116,16 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
     'node/sources node/node-problems',
-  'kubelet/problem-help': 'node/probes',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
-  'kubelet/cluster':
-    'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/json client/resources ' +
-    'client/events client/reflector node/object-managers',
+  'kubelet/cluster': 'base/errors api/json client/resources',
   'kubelet/cri/proto': '',
-  'kubelet/files': 'base/clock base/errors api/json',
-  'kubelet/runtime': 'base/errors api/pod',
+  'kubelet/problem-help': 'node/probes',
+  'kubelet/runtime': 'base/errors api/pod node/environment',
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
   'kubelet/cri':
-    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency kubelet/cri/proto ' + 'kubelet/runtime',
+    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency node/environment ' +
+    'kubelet/cri/proto kubelet/runtime',
   'kubelet/images':
     'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
     'kubelet/runtime',
@@ -137,30 +142,31 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
-    'api/json api/pod client/events status/rules node/node-object node/workers kubelet/problem-help kubelet/admission ' +
-    'kubelet/files kubelet/runtime kubelet/cgroups kubelet/resize',
+    'api/json api/pod client/events status/rules node/files node/node-object node/workers kubelet/admission ' +
+    'kubelet/problem-help kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'kubelet/runtime kubelet/logs',
   'kubelet/volumes':
-    'base/guard base/clock base/errors base/names base/options base/random base/logging base/concurrency api/quantity ' +
-    'api/json api/pod client/resources node/object-managers kubelet/files',
+    'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
+    'node/object-managers node/pod-files',
   'kubelet/containers':
-    'base/errors base/names base/options base/concurrency api/quantity api/json api/pod client/events ' +
-    'node/object-managers node/pod-status kubelet/files kubelet/runtime kubelet/cgroups kubelet/volumes',
+    'base/names base/options base/concurrency api/json api/pod client/events node/files node/environment ' +
+    'node/pod-status kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods status/status-manager ' +
-    'node/pod-status node/probes node/workers node/node-problems kubelet/problem-help kubelet/runtime kubelet/cgroups ' +
-    'kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize kubelet/volumes kubelet/containers',
+    'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
+    'status/status-manager node/pod-status node/probes node/workers node/node-problems kubelet/problem-help ' +
+    'kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize ' +
+    'kubelet/volumes kubelet/containers',
   'kubelet/agent':
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
-    'node/object-managers node/pod-status node/probes node/sources node/config node/workers node/node-problems ' +
-    'kubelet/problem-help kubelet/admission kubelet/cluster kubelet/files kubelet/runtime kubelet/cgroups ' +
-    'kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction kubelet/server ' +
-    'kubelet/volumes kubelet/containers kubelet/pods',
+    'node/object-managers node/environment node/pod-files node/pod-status node/probes node/sources node/config ' +
+    'node/workers node/node-problems kubelet/admission kubelet/cluster kubelet/problem-help kubelet/runtime ' +
+    'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
+    'kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
@@ -171,7 +177,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/plugins/resources':
     'base/errors base/names base/options api/json client/transport scheduler/nodes scheduler/framework',
   'scheduler/plugins/spread':
-    'base/errors base/names base/options api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins',
+    'base/errors base/names base/options api/json api/selectors scheduler/nodes scheduler/framework ' + 'scheduler/plugins',
   'scheduler/classic/plugins':
     'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
     'scheduler/plugins/spread',
@@ -191,8 +197,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
-    'scheduler/framework scheduler/reports',
+    'base/failure-run base/problem api/json api/pod client/transport client/resources client/events ' +
+    'client/reflector scheduler/framework scheduler/reports',
   'scheduler/cycle':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
     'scheduler/nodes scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue ' +
@@ -202,8 +208,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/problem api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
     'scheduler/queue',
   'scheduler/scheduler-reports':
-    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue scheduler/reports ' +
-    'scheduler/cycle scheduler/scheduler-options',
+    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
+    'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
     'base/logging base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache ' +
     'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
@@ -223,11 +229,11 @@ export const rooms: Readonly<Record<string, string>> = {
   'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
   'testing/pods-api': 'base/clock api/json api/patch api/pod api/manifest client/resources testing/objects',
   'testing/apiserver':
-    'base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects testing/kinds ' +
-    'testing/pods-api',
+    'base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects ' +
+    'testing/kinds testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
-    'kubelet/files kubelet/runtime kubelet/cgroups testing/objects testing/pods-api',
+    'kubelet/runtime kubelet/cgroups kubelet/volumes testing/objects testing/pods-api',
   'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime testing/fault-rules',
 };
 

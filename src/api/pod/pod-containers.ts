@@ -5,6 +5,9 @@ import type { Pod } from '../json/types.ts';
 
 export type PodSpec = NonNullable<Pod['spec']>;
 export type Container = PodSpec['containers'][number];
+
+/** A volume as a pod's spec has it. */
+export type SpecVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
 export type ContainerRestartRule = NonNullable<Container['restartPolicyRules']>[number];
 
 /** The first rule that speaks of this exit code. A rule without exit codes, or with an unknown operator, matches nothing. */

@@ -17,11 +17,11 @@ import type { PodSource } from '../../node/sources/pod-source.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
-import type { Mounter } from '../files/mounter.ts';
 import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { requireTLSSettings, type TLSMinVersion } from '../server/serving-files.ts';
+import type { Mounter } from '../volumes/mounter.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import { type AgentSettings, type ResolvedSettings, resolveSettings, settingNames } from './agent-settings.ts';
 

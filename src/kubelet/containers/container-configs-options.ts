@@ -1,11 +1,11 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { EnvironmentObjects } from '../../node/environment/environment.ts';
+import type { Service } from '../../node/environment/service-environment.ts';
 import type { CheckedNodeLimits } from '../cgroups/cgroup-resources.ts';
 import type { MountSettings } from './container-mounts.ts';
-import type { EnvironmentObjects } from './environment.ts';
 import type { ProcPaths } from './security-context.ts';
-import type { Service } from './service-environment.ts';
 
 /** What of the node goes into its sandboxes and containers. */
 export interface ContainerConfigsOptions extends MountSettings {

@@ -2,22 +2,23 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
-import { expanded } from '../../api/pod/expansion.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { asConfigError, ContainerConfigError } from '../../node/environment/config-error.ts';
+import { containerEnvironment, type Environment } from '../../node/environment/environment.ts';
+import { serviceEnvironment } from '../../node/environment/service-environment.ts';
+import { LargeStart } from '../../node/environment/start-limits.ts';
+import { startTexts } from '../../node/environment/start-texts.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
 import { containerCgroupResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
-import type { ContainerConfig, KeyValue, Mount } from '../runtime/runtime-containers.ts';
+import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
-import { asConfigError, ContainerConfigError, requireSupportedContainer, requireSupportedPod } from './config-error.ts';
 import type { ContainerConfigsOptions } from './container-configs-options.ts';
 import { containerMounts } from './container-mounts.ts';
 import { podDNS, readResolvConf } from './dns-config.ts';
-import { containerEnvironment, type Environment, textOf } from './environment.ts';
-import { readVolumeFile } from './environment-file.ts';
 import { kernelHostname, podHostname } from './pod-hosts.ts';
 import {
   containerAnnotations,
@@ -29,8 +30,8 @@ import {
   sandboxLabels,
 } from './runtime-names.ts';
 import { containerSecurityContext, numericUser, sandboxSecurityContext, verifyRunAsNonRoot } from './security-context.ts';
-import { serviceEnvironment } from './service-environment.ts';
-import { LargeStart, StartSize, textLimit, variableBytes, variableText } from './start-limits.ts';
+import { requireSupportedContainer, requireSupportedPod } from './supported-pods.ts';
+import { readVolumeFile } from './volume-file.ts';
 
 /** What is to become of one sandbox. */
 export interface SandboxConfigSource {
@@ -220,28 +221,4 @@ export class ContainerConfigs {
 function imageUser(image: Pick<RuntimeImage, 'uid' | 'username'>): Pick<RuntimeImage, 'uid' | 'username'> {
   const uid = numericUser(image);
   return uid === undefined ? image : { uid, username: '' };
-}
-
-type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
-
-/**
- * What a container's first process gets. Throws a `ContainerConfigError` for more than Linux could start a process with, and
- * `LargeStart` for what is large while it is not its turn.
- */
-export function startTexts(container: Container, environment: Environment, isTurn: boolean): StartTexts {
-  const size = new StartSize(container.name, isTurn);
-  const envs = Array.from(environment, ([key, value]): KeyValue => {
-    const { mostBytes, tooLong } = textLimit(() => variableText(key), container.name);
-    if (variableBytes(key, value) > mostBytes) throw tooLong();
-    size.addVariable(key, value);
-    return { key, value };
-  });
-  const expand = (texts: readonly string[] | undefined, what: string) =>
-    (texts ?? []).map((text, index) => {
-      const limit = textLimit(() => `${what} ${index + 1}`, container.name);
-      const result = expanded(text, (name) => textOf(environment, name), limit);
-      size.add(Buffer.byteLength(result));
-      return result;
-    });
-  return { command: expand(container.command, 'part of the command'), args: expand(container.args, 'argument'), envs };
 }

@@ -6,13 +6,13 @@ import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
-import { fileHasText, readAtMost } from '../files/small-file.ts';
+import { ContainerConfigError } from '../../node/environment/config-error.ts';
+import { type Environment, textOf } from '../../node/environment/environment.ts';
+import { pathLimit } from '../../node/environment/start-limits.ts';
+import { fileHasText, readAtMost } from '../../node/files/small-file.ts';
 import type { Mount, MountPropagation } from '../runtime/runtime-containers.ts';
 import { type MountedVolume, type PodVolumes, podFolder } from '../volumes/pod-folder.ts';
-import { ContainerConfigError } from './config-error.ts';
-import { type Environment, textOf } from './environment.ts';
 import { managedHosts, nodeHosts, podHostname } from './pod-hosts.ts';
-import { pathLimit } from './start-limits.ts';
 
 /** Whose mounts are made, and from what. */
 export interface MountsRequest {

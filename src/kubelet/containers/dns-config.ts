@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/network/dns, v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
 import { podText } from '../../api/pod/pod-identity.ts';
-import { readAtMost } from '../files/small-file.ts';
+import { readAtMost } from '../../node/files/small-file.ts';
 import type { DNSConfig } from '../runtime/runtime-sandboxes.ts';
 
 /** What of the node goes into the name resolution of its pods. */

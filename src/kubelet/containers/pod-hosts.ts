@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go GeneratePodHostNameAndDomain and pkg/kubelet/util GetNodenameForKernel, v1.36.3.
 import type { Pod } from '../../api/json/types.ts';
 import { isDnsLabel, isDnsSubdomain } from '../../base/names.ts';
-import { ContainerConfigError } from './config-error.ts';
+import { ContainerConfigError } from '../../node/environment/config-error.ts';
 
 /** How a pod is called. */
 interface PodHostname {

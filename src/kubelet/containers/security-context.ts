@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { podText } from '../../api/pod/pod-identity.ts';
+import { ContainerConfigError } from '../../node/environment/config-error.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type {
   ContainerSecurityContext,
@@ -14,7 +15,6 @@ import type {
   SecurityProfile,
   SupplementalGroupsPolicy,
 } from '../runtime/security.ts';
-import { ContainerConfigError } from './config-error.ts';
 
 /** What of the node goes into the rights of its containers. */
 export interface SecuritySettings extends SeccompSettings {

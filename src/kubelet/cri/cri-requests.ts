@@ -1,9 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { KeyValue } from '../../node/environment/start-texts.ts';
 import type { ContainerFilter, SandboxFilter } from '../runtime/container-runtime.ts';
 import type {
   ContainerConfig,
   ContainerImage,
-  KeyValue,
   LinuxContainerResources,
   Mount,
   MountPropagation as Propagation,

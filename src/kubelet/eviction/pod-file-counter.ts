@@ -9,7 +9,7 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { added, nothing, type TreeSize, treeSize } from '../files/tree-size.ts';
+import { added, nothing, type TreeSize, treeSize } from '../../node/files/tree-size.ts';
 import { hasStorageLimit } from './read-usage.ts';
 import type { PodFiles } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import { added, nothing, type TreeSize } from '../files/tree-size.ts';
+import { added, nothing, type TreeSize } from '../../node/files/tree-size.ts';
 
 /** What there is of something that can run out, in bytes or in pieces. */
 export interface Supply {

@@ -1,3 +1,4 @@
+import type { KeyValue } from '../../node/environment/start-texts.ts';
 import type { ContainerSecurityContext } from './security.ts';
 
 /** How mounts that are made later show on the other side. */
@@ -31,14 +32,6 @@ export interface Device {
   readonly hostPath: string;
   /** What is allowed: `r`, `w`, `m` in any combination. */
   readonly permissions: string;
-}
-
-/** An environment variable. Bytes are given to the container as they are. */
-export interface KeyValue {
-  /** The variable's name. */
-  readonly key: string;
-  /** The variable's value. */
-  readonly value: string | Uint8Array;
 }
 
 /** What names a container in its sandbox. */

@@ -4,8 +4,8 @@ import { chmod, lstat, mkdir, mkdtemp, open, rename, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { whileGoing } from '../../base/concurrency/aborts.ts';
 import { errorCodeOf, ifCode } from '../../base/errors.ts';
-import { removeTree } from '../files/remove-tree.ts';
-import { memorySize } from './file-bytes.ts';
+import { removeTree } from '../../node/files/remove-tree.ts';
+import { memorySize } from '../../node/pod-files/file-bytes.ts';
 import type { MountedVolume } from './pod-folder.ts';
 import type { VolumeRequest } from './volume-request.ts';
 

@@ -3,9 +3,9 @@ import { basename, dirname, join, posix } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { errorText, ifCode, invalidArgument } from '../../base/errors.ts';
 import { isPathSegment } from '../../base/options.ts';
-import type { Mounter } from '../files/mounter.ts';
-import { makeFoldersIn, openFolder } from '../files/opened-folder.ts';
-import { emptyTree, removeTree } from '../files/remove-tree.ts';
+import { makeFoldersIn, openFolder } from '../../node/files/opened-folder.ts';
+import { emptyTree, removeTree } from '../../node/files/remove-tree.ts';
+import type { Mounter } from './mounter.ts';
 
 /** What of a volume must not outlive its pod, not even where it cannot be unmounted. */
 const secretFolders = ['kubernetes.io~secret', 'kubernetes.io~projected'];
@@ -71,6 +71,7 @@ export async function podsOnDisk(rootDirectory: string): Promise<readonly string
 // Behaviour of FsUserFrom and GetPodVolumeNames in pkg/volume/util, v1.36.3.
 
 type Spec = NonNullable<Pod['spec']>;
+
 type AnyContainer = Pick<Spec['containers'][number], 'volumeMounts' | 'volumeDevices' | 'securityContext'>;
 
 /** The containers of every sort. */
@@ -93,9 +94,6 @@ export function usedVolumes(pod: Pod): ReadonlySet<string> {
     ),
   );
 }
-
-/** A volume as a pod's spec has it. */
-export type SpecVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
 
 /** One volume of a pod, ready for its containers. */
 export interface MountedVolume {

@@ -4,9 +4,9 @@ import { type FileHandle, lstat, mkdir, open, realpath, stat } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { ifCode } from '../../base/errors.ts';
 import { isDnsLabel } from '../../base/names.ts';
-import type { Mounter } from '../files/mounter.ts';
-import { makeFoldersIn, openBelow } from '../files/opened-folder.ts';
-import { removeTree } from '../files/remove-tree.ts';
+import { makeFoldersIn, openBelow } from '../../node/files/opened-folder.ts';
+import { removeTree } from '../../node/files/remove-tree.ts';
+import type { Mounter } from './mounter.ts';
 
 /** A part of a volume that a container is to see. */
 export interface SubPathRequest {

@@ -1,26 +1,14 @@
 import { mebibyte } from '../../api/json/bytes.ts';
 import type { Pod } from '../../api/json/types.ts';
+import type { SpecVolume } from '../../api/pod/pod-containers.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
-import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
-import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
-import type { Mounter } from '../files/mounter.ts';
-import type { SpecVolume } from './pod-folder.ts';
-import type { TokenManager } from './token-manager.ts';
-
-/** Gives secrets. */
-export interface SecretReader {
-  /** Rejects with ERR_NOT_FOUND where there is none. */
-  getSecret(namespace: string, name: string): Promise<FrozenSecret>;
-}
-
-/** Gives config maps. */
-export interface ConfigMapReader {
-  /** Rejects with ERR_NOT_FOUND where there is none. */
-  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap>;
-}
+import type { ConfigMapReader } from '../../node/object-managers/config-map-manager.ts';
+import type { SecretReader } from '../../node/object-managers/secret-manager.ts';
+import type { TokenManager } from '../../node/pod-files/token-manager.ts';
+import type { Mounter } from './mounter.ts';
 
 /** Where volumes are made, and what from. Only `rootDirectory` and `mounter` are needed: a volume that lacks its part is refused. */
 export interface VolumeManagerOptions {

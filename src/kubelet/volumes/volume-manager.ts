@@ -2,14 +2,16 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
+import type { SpecVolume } from '../../api/pod/pod-containers.ts';
 import { podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { FairSemaphore, OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isDnsLabel } from '../../base/names.ts';
-import { AtomicWriter } from '../files/atomic-writer.ts';
-import { FileBytes } from './file-bytes.ts';
+import { AtomicWriter } from '../../node/files/atomic-writer.ts';
+import { FileBytes } from '../../node/pod-files/file-bytes.ts';
+import { ShownFields } from '../../node/pod-files/shown-fields.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
 import { mountEmptyDir, mountHostPath, mountImage } from './host-path.ts';
 import {
@@ -20,11 +22,10 @@ import {
   podsFolder,
   podsOnDisk,
   removePodFolder,
-  type SpecVolume,
   usedVolumes,
 } from './pod-folder.ts';
 import { type ResolvedVolumeOptions, resolveVolumeOptions, type VolumeManagerOptions } from './volume-manager-options.ts';
-import { type MountVolume, ShownFields, type VolumeRequest } from './volume-request.ts';
+import type { MountVolume, VolumeRequest } from './volume-request.ts';
 
 const hiddenMode = 0o750;
 /** So many volumes of a pod are made at once. */

@@ -88,3 +88,9 @@ export class ConfigMapManager {
     return this.stop();
   }
 }
+
+/** Gives config maps. */
+export interface ConfigMapReader {
+  /** Rejects with ERR_NOT_FOUND where there is none. */
+  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap>;
+}

@@ -85,3 +85,9 @@ export class SecretManager {
     return this.stop();
   }
 }
+
+/** Gives secrets. */
+export interface SecretReader {
+  /** Rejects with ERR_NOT_FOUND where there is none. */
+  getSecret(namespace: string, name: string): Promise<FrozenSecret>;
+}

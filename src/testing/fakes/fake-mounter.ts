@@ -1,6 +1,8 @@
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { BindOptions, Mounter, Ownership, TmpfsSettings } from '../../kubelet/files/mounter.ts';
+import type { BindOptions, Mounter, TmpfsSettings } from '../../kubelet/volumes/mounter.ts';
+
+type Owner = Parameters<Mounter['changeOwner']>[1];
 
 /** A mount that a {@link FakeMounter} has. */
 export interface FakeMount {
@@ -29,7 +31,7 @@ export interface FakeMount {
  */
 export class FakeMounter implements Mounter {
   readonly #mounts: FakeMount[] = [];
-  readonly #owners = new Map<string, Ownership>();
+  readonly #owners = new Map<string, Owner>();
 
   /** The mounts, the oldest first. */
   get mounts(): readonly FakeMount[] {
@@ -37,7 +39,7 @@ export class FakeMounter implements Mounter {
   }
 
   /** Who owns the paths whose owner was changed. */
-  get owners(): ReadonlyMap<string, Ownership> {
+  get owners(): ReadonlyMap<string, Owner> {
     return this.#owners;
   }
 
@@ -75,7 +77,7 @@ export class FakeMounter implements Mounter {
       .sort((a, b) => depth(b) - depth(a));
   }
 
-  async changeOwner(path: string, owner: Ownership): Promise<void> {
+  async changeOwner(path: string, owner: Owner): Promise<void> {
     const parent = await realpath(resolve(path, '..'));
     const key = join(parent, path.slice(path.lastIndexOf('/') + 1));
     this.#owners.set(key, { ...this.#owners.get(key), ...owner });

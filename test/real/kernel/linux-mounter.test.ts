@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, open, readdir, readFile, realpath, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { removeTree } from '../../../src/kubelet/files/remove-tree.ts';
 import { LinuxMounter } from '../../../src/kubelet.ts';
+import { removeTree } from '../../../src/node/files/remove-tree.ts';
 import { mounterContract } from '../../support/mounter-contract.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { requireOwnMounts } from './own-mounts.ts';

@@ -5,7 +5,7 @@ import type { Pod, WirePod } from '../../../src/api/json/types.ts';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import type { Mounter } from '../../../src/kubelet/files/mounter.ts';
+import type { Mounter } from '../../../src/kubelet/volumes/mounter.ts';
 import type { NodeAgent, NodeAgentOptions } from '../../../src/kubelet.ts';
 import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runtime-options.ts';
 import { FakeMounter } from '../../../src/testing.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import { metadataField, splitFieldPath } from '../../../../src/api/pod/pod-fields.ts';
-import { podFieldValue } from '../../../../src/kubelet/containers/pod-field.ts';
+import { podFieldValue } from '../../../../src/node/environment/pod-field.ts';
 
 function podWith(metadata: Pod['metadata']): Pod {
   return { metadata: { name: 'web', namespace: 'shop', uid: 'u-1', ...metadata } };

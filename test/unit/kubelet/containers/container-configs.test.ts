@@ -9,8 +9,8 @@ import { checkedNodeLimits } from '../../../../src/kubelet/cgroups/cgroup-resour
 import { type ContainerConfigSource, ContainerConfigs } from '../../../../src/kubelet/containers/container-configs.ts';
 import type { ContainerConfigsOptions } from '../../../../src/kubelet/containers/container-configs-options.ts';
 import { defaultProcPaths } from '../../../../src/kubelet/containers/security-context.ts';
-import type { Service } from '../../../../src/kubelet/containers/service-environment.ts';
 import type { MountedVolume } from '../../../../src/kubelet/volumes/pod-folder.ts';
+import type { Service } from '../../../../src/node/environment/service-environment.ts';
 import { FakeCgroups } from '../../../../src/testing/fakes/fake-cgroups.ts';
 import { shopPod } from './shop-pod.ts';
 

@@ -11,9 +11,9 @@ import {
   volumeMounts,
   writeHostsFile,
 } from '../../../../src/kubelet/containers/container-mounts.ts';
-import { readVolumeFile } from '../../../../src/kubelet/containers/environment-file.ts';
-import { readAtMost } from '../../../../src/kubelet/files/small-file.ts';
+import { readVolumeFile } from '../../../../src/kubelet/containers/volume-file.ts';
 import type { MountedVolume } from '../../../../src/kubelet/volumes/pod-folder.ts';
+import { readAtMost } from '../../../../src/node/files/small-file.ts';
 
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { containerEnvironment } from '../../../../src/kubelet/containers/environment.ts';
-import { downwardFiles, ShownFields } from '../../../../src/kubelet/volumes/volume-request.ts';
+import { containerEnvironment } from '../../../../src/node/environment/environment.ts';
+import { downwardFiles, ShownFields } from '../../../../src/node/pod-files/shown-fields.ts';
 import { Counter, numbered } from '../../../support/counted.ts';
 
 const size = 2000;

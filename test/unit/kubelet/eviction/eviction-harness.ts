@@ -4,7 +4,7 @@ import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { EvictionManager } from '../../../../src/kubelet/eviction/eviction-manager.ts';
 import type { EvictionManagerOptions } from '../../../../src/kubelet/eviction/eviction-options.ts';
 import type { NodeUsage, PodUsage } from '../../../../src/kubelet/eviction/usage.ts';
-import { nothing, type TreeSize } from '../../../../src/kubelet/files/tree-size.ts';
+import { nothing, type TreeSize } from '../../../../src/node/files/tree-size.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
 
 export const MiB = 2 ** 20;

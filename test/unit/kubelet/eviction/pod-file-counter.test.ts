@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { PodFileCounter } from '../../../../src/kubelet/eviction/pod-file-counter.ts';
-import type { TreeSize } from '../../../../src/kubelet/files/tree-size.ts';
+import type { TreeSize } from '../../../../src/node/files/tree-size.ts';
 import { FakeClock, settle } from '../../../../src/testing.ts';
 import { podNamed, size } from './eviction-harness.ts';
 

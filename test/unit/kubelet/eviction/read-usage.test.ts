@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { podTreeSize, podTrees } from '../../../../src/kubelet/eviction/pod-file-counter.ts';
 import { podsMemory, readNodeUsage, readPodUsages } from '../../../../src/kubelet/eviction/read-usage.ts';
-import { namesPerStep, nothing, type TreeSize, treeSize } from '../../../../src/kubelet/files/tree-size.ts';
+import { namesPerStep, nothing, type TreeSize, treeSize } from '../../../../src/node/files/tree-size.ts';
 import { buildPod } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { downwardFiles, ShownFields } from '../../../../src/kubelet/volumes/volume-request.ts';
+import { downwardFiles, ShownFields } from '../../../../src/node/pod-files/shown-fields.ts';
 import { failureOf, modeOf, never, podWith, setUp } from './volumes-world.ts';
 
 describe('configMap, secret, downwardAPI and projected', () => {

@@ -3,6 +3,7 @@ import { lchown, lstat, readFile, realpath, stat, statfs } from 'node:fs/promise
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, ifCode } from '../../base/errors.ts';
+import type { OwnerChanger, Ownership } from '../../node/files/atomic-writer.ts';
 
 /** How a path is shown at another one. */
 export interface BindOptions {
@@ -20,19 +21,11 @@ export interface TmpfsSettings {
   readonly gid?: number | undefined;
 }
 
-/** Who owns a file. What is absent stays as it is. */
-export interface Ownership {
-  /** The numeric user. */
-  readonly uid?: number | undefined;
-  /** The numeric group. */
-  readonly gid?: number | undefined;
-}
-
 /**
  * What an agent needs a privileged user for: mounts, and the owners of files. Each method rejects with an error that names the
  * path; a mount that is there already, or gone, is no error.
  */
-export interface Mounter {
+export interface Mounter extends OwnerChanger {
   /** Mounts a file system in memory. Its mode and its group are there as soon as it is. */
   mountTmpfs(target: string, options: TmpfsSettings, signal?: AbortSignal): Promise<void>;
   /** True: a file system in memory is mounted at `target`. */
@@ -43,15 +36,15 @@ export interface Mounter {
   unmount(target: string, signal?: AbortSignal): Promise<void>;
   /** The mount points at and below `folder`, the deepest first; one that is mounted twice stands there twice. */
   mountsBelow(folder: string): Promise<readonly string[]>;
-  /** Changes who owns the file, the folder, or the symbolic link itself. */
-  changeOwner(path: string, owner: Ownership): Promise<void>;
 }
 
 const run = promisify(execFile);
 
 const tmpfsMagic = 0x01021994;
+
 /** A call of `mount` or `umount` that takes longer is killed. */
 const timeoutMs = 60_000;
+
 const mountInfoPath = '/proc/self/mountinfo';
 
 /**

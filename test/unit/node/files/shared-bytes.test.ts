@@ -1,7 +1,7 @@
 import type { createHash } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { AtomicWriter } from '../../../../src/kubelet/files/atomic-writer.ts';
+import { AtomicWriter } from '../../../../src/node/files/atomic-writer.ts';
 import { FakeMounter } from '../../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

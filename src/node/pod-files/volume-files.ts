@@ -1,11 +1,54 @@
-// Behaviour of collectData in pkg/volume/projected, v1.36.3.
+// What the files of a volume are made from. Behaviour of SetUpAt in pkg/volume/configmap, secret, downwardapi and projected, v1.36.3.
 
 import { goQuote } from '../../api/json/go-quote.ts';
+import type { Pod } from '../../api/json/types.ts';
+import type { SpecVolume } from '../../api/pod/pod-containers.ts';
 import { settledAtOnce, whileGoing } from '../../base/concurrency/aborts.ts';
 import { errorText, isStatusManagerError } from '../../base/errors.ts';
 import type { ProjectedFile } from '../files/atomic-writer.ts';
-import type { SpecVolume } from './pod-folder.ts';
-import { downwardFiles, type FilesRequest, joined, type SourceValues } from './volume-request.ts';
+import type { MountObjects, SourceValues } from './pod-objects.ts';
+import { downwardFiles, joined, type ShownFields } from './shown-fields.ts';
+import type { TokenManager } from './token-manager.ts';
+
+/** What the files of one volume are made from. */
+export interface FilesRequest {
+  readonly pod: Pod;
+  readonly volume: SpecVolume;
+  /** Each object is read once. */
+  readonly objects: MountObjects;
+  /** What all volumes of the pod show of it. */
+  readonly fields: ShownFields;
+  /** Undefined where the agent has none. */
+  readonly tokens: Pick<TokenManager, 'getToken'> | undefined;
+  readonly fsGroup: number | undefined;
+  readonly fsUser: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The types of volumes that are files which the agent makes. */
+export type FileVolumeType = 'configMap' | 'secret' | 'downwardAPI' | 'projected';
+
+/** The apiserver's default. */
+const usualMode = 0o644;
+
+/** The files of a volume of this type, in the order in which a later one replaces an earlier one of the same path. */
+export async function volumeFiles(type: FileVolumeType, request: FilesRequest): Promise<FilesInTurn> {
+  const { configMap, secret, downwardAPI, projected } = request.volume;
+  switch (type) {
+    case 'configMap':
+      return configMapFiles(request, configMap ?? {}, configMap?.defaultMode ?? usualMode);
+    case 'secret': {
+      const { secretName: name, items, optional, defaultMode } = secret ?? {};
+      return secretFiles(request, { name, items, optional }, defaultMode ?? usualMode);
+    }
+    case 'downwardAPI':
+      return downwardFiles(request, downwardAPI?.items ?? null, downwardAPI?.defaultMode ?? usualMode);
+    case 'projected':
+      return projectedFiles(request, projected ?? {}, projected?.defaultMode ?? usualMode);
+  }
+}
+
+// Behaviour of collectData in pkg/volume/projected, v1.36.3.
 
 type Projected = NonNullable<SpecVolume['projected']>;
 type Source = NonNullable<Projected['sources']>[number];
@@ -21,7 +64,7 @@ const atOnce = 8;
 const mostTold = 10;
 
 /** The files of all sources; of one path that of the last source. Rejects with one error that names the sources that failed. */
-export async function projectedFiles(request: FilesRequest, { sources }: Projected, defaultMode: number): Promise<FilesInTurn> {
+async function projectedFiles(request: FilesRequest, { sources }: Projected, defaultMode: number): Promise<FilesInTurn> {
   const read = (source: Source): Promise<FilesInTurn> => filesOf(request, source, defaultMode);
   const results = await settledAtOnce(sources ?? [], atOnce, read);
   request.signal.throwIfAborted();
@@ -53,8 +96,7 @@ async function filesOf(request: FilesRequest, source: Source, defaultMode: numbe
 }
 
 async function tokenFile(request: FilesRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
-  const { pod, options, fsGroup, fsUser, signal } = request;
-  const { tokens } = options;
+  const { pod, tokens, fsGroup, fsUser, signal } = request;
   if (tokens === undefined) throw new Error('this agent has no service account tokens');
   const { audience, expirationSeconds, path } = source;
   const asked = {
@@ -72,7 +114,7 @@ async function tokenFile(request: FilesRequest, source: TokenSource, defaultMode
 const noBytes = new Uint8Array();
 
 /** Where in a config map or a secret the files of a volume come from. */
-export interface ObjectSource {
+interface ObjectSource {
   readonly name?: string | null | undefined;
   readonly items?: readonly KeyToPath[] | null | undefined;
   readonly optional?: boolean | null | undefined;
@@ -88,14 +130,14 @@ interface KeyToPath {
 export type FilesInTurn = Iterable<readonly [path: string, file: ProjectedFile]>;
 type ObjectRequest = Pick<FilesRequest, 'pod' | 'objects'>;
 
-export async function configMapFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
+async function configMapFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
   const { namespace, name } = target(request.pod.metadata?.namespace, source);
   const reading = request.objects.configMap(name);
   const values = await reading.catch(ifOptional('configmap', namespace, name, source));
   return filesOfObject(values, source, defaultMode, 'configmap references non-existent config key');
 }
 
-export async function secretFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
+async function secretFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
   const { namespace, name } = target(request.pod.metadata?.namespace, source);
   const values = await request.objects.secret(name).catch(ifOptional('secret', namespace, name, source));
   return filesOfObject(values, source, defaultMode, 'references non-existent secret key');

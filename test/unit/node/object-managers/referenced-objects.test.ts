@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ReferencedObjects } from '../../../../src/kubelet/cluster/referenced-objects.ts';
 import type { NodeAgentOptions } from '../../../../src/kubelet.ts';
+import { ReferencedObjects } from '../../../../src/node/object-managers/referenced-objects.ts';
 import { buildPod } from '../../../../src/testing.ts';
-import { NodeWorld } from '../agent/node-world.ts';
+import { NodeWorld } from '../../kubelet/agent/node-world.ts';
 
 /** The objects of pods over a server that has these secrets, and a list of events. */
 async function setUp(...secrets: readonly string[]) {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFoldersIn, openBelow, openFolder, openInside, openToRead } from '../../../../src/kubelet/files/opened-folder.ts';
+import { makeFoldersIn, openBelow, openFolder, openInside, openToRead } from '../../../../src/node/files/opened-folder.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 async function setUp() {

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import type { Container } from '../../../../src/api/pod/pod-containers.ts';
 import { StatusManagerError } from '../../../../src/base/errors.ts';
-import { startTexts } from '../../../../src/kubelet/containers/container-configs.ts';
-import { containerEnvironment, type EnvironmentObjects } from '../../../../src/kubelet/containers/environment.ts';
-import { EnvironmentFile } from '../../../../src/kubelet/containers/environment-file.ts';
-import { type Service, serviceEnvironment } from '../../../../src/kubelet/containers/service-environment.ts';
-import { LargeStart } from '../../../../src/kubelet/containers/start-limits.ts';
+import { containerEnvironment, type EnvironmentObjects } from '../../../../src/node/environment/environment.ts';
+import { EnvironmentFile } from '../../../../src/node/environment/environment-file.ts';
+import { type Service, serviceEnvironment } from '../../../../src/node/environment/service-environment.ts';
+import { LargeStart } from '../../../../src/node/environment/start-limits.ts';
+import { startTexts } from '../../../../src/node/environment/start-texts.ts';
 
 const pod: Pod = { metadata: { name: 'web', namespace: 'shop', uid: 'u-1' }, spec: { containers: [] } };
 const configMaps: Record<string, Record<string, string>> = { settings: { mode: 'fast', level: '7' } };

@@ -2,9 +2,9 @@ import type { Pod } from '../../api/json/types.ts';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { ConfigMapManager } from '../../node/object-managers/config-map-manager.ts';
-import type { ObjectManagerOptions } from '../../node/object-managers/object-manager.ts';
-import { type FrozenSecret, SecretManager } from '../../node/object-managers/secret-manager.ts';
+import { ConfigMapManager } from './config-map-manager.ts';
+import type { ObjectManagerOptions } from './object-manager.ts';
+import { type FrozenSecret, SecretManager } from './secret-manager.ts';
 
 /** So many pull secrets of a pod are read at once. */
 const pullSecretsAtOnce = 8;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMountInfo, pointsBelow } from '../../../../src/kubelet/files/mounter.ts';
+import { parseMountInfo, pointsBelow } from '../../../../src/kubelet/volumes/mounter.ts';
 
 const text = [
   '22 1 0:20 / / rw,relatime shared:1 - ext4 /dev/root rw',

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { AtomicWriter, type ProjectedFile } from '../../../../src/kubelet/files/atomic-writer.ts';
+import { AtomicWriter, type ProjectedFile } from '../../../../src/node/files/atomic-writer.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeMounter } from '../../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../../support/temp-dir.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { resourceField } from '../../../../src/api/pod/pod-fields.ts';
-import { containerResourceValue, podFieldValue } from '../../../../src/kubelet/containers/pod-field.ts';
+import { containerResourceValue, podFieldValue } from '../../../../src/node/environment/pod-field.ts';
 import type { BareParts } from '../../../support/pods.ts';
-import { shopPod } from './shop-pod.ts';
+import { shopPod } from '../../kubelet/containers/shop-pod.ts';
 
 const addresses = { podIPs: ['10.0.0.7', 'fd00::7'], hostIPs: ['192.168.0.1', 'fe80::1'] };
 

@@ -5,8 +5,8 @@ import { expanded } from '../../api/pod/expansion.ts';
 import { type Container, type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
-import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
-import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
+import type { ConfigMapReader } from '../object-managers/config-map-manager.ts';
+import type { SecretReader } from '../object-managers/secret-manager.ts';
 import { EnvironmentFiles } from './environment-file.ts';
 import { containerResourceValue, type FieldAddresses, podFieldValue } from './pod-field.ts';
 import { StartSize, textLimit, variableText } from './start-limits.ts';
@@ -130,12 +130,7 @@ class ReferredValues {
 }
 
 /** Where the values of an environment come from. */
-export interface EnvironmentObjects {
-  /** Such as a `SecretManager`. Rejects with ERR_NOT_FOUND for a secret that is not there. */
-  getSecret(namespace: string, name: string): Promise<FrozenSecret>;
-  /** Such as a `ConfigMapManager`. Rejects with ERR_NOT_FOUND for a config map that is not there. */
-  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap>;
-}
+export interface EnvironmentObjects extends SecretReader, ConfigMapReader {}
 
 /** The value of a variable, in characters or in the bytes of a secret. */
 type Value = string | Uint8Array;

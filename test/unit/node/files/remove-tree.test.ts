@@ -1,8 +1,8 @@
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFoldersIn, openFolder } from '../../../../src/kubelet/files/opened-folder.ts';
-import { removeTree } from '../../../../src/kubelet/files/remove-tree.ts';
+import { makeFoldersIn, openFolder } from '../../../../src/node/files/opened-folder.ts';
+import { removeTree } from '../../../../src/node/files/remove-tree.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const exists = (path: string): Promise<boolean> =>

@@ -6,7 +6,6 @@ import { basename, dirname, join } from 'node:path';
 import { formatTime } from '../../api/json/time.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ifCode } from '../../base/errors.ts';
-import type { Mounter } from './mounter.ts';
 import { removeTree } from './remove-tree.ts';
 
 /** How files are written. */
@@ -15,10 +14,23 @@ export interface FileWriteOptions {
   readonly fsGroup?: number | undefined;
 }
 
+/** Who owns a file. What is absent stays as it is. */
+export interface Ownership {
+  /** The numeric user. */
+  readonly uid?: number | undefined;
+  /** The numeric group. */
+  readonly gid?: number | undefined;
+}
+
+/** Changes who owns a file, a folder, or the symbolic link itself. */
+export interface OwnerChanger {
+  changeOwner(path: string, owner: Ownership): Promise<void>;
+}
+
 /** What a writer needs. */
 export interface AtomicWriterOptions {
   /** Changes owners. */
-  readonly mounter: Pick<Mounter, 'changeOwner'>;
+  readonly mounter: OwnerChanger;
   /** Gives the time that is in the names of folders. */
   readonly clock: Clock;
 }
@@ -33,7 +45,7 @@ const newDataName = '..data_tmp';
  */
 export class AtomicWriter {
   readonly #folder: string;
-  readonly #mounter: Pick<Mounter, 'changeOwner'>;
+  readonly #mounter: OwnerChanger;
   readonly #clock: Clock;
   /** What the last call has written, and where to. */
   #last: { readonly digest: string; readonly target: string } | undefined;
@@ -141,7 +153,7 @@ const atOnce = 8;
 /** Who owns the files. */
 export interface FileOwners {
   readonly fsGroup: number | undefined;
-  readonly mounter: Pick<Mounter, 'changeOwner'>;
+  readonly mounter: OwnerChanger;
 }
 
 /** Writes the files below a new folder that nobody else knows. Modes do not depend on the umask. */

@@ -1,7 +1,7 @@
 // A process of its own that writes one version after another, until it is killed.
 
 import { systemClock } from '../../../../src/base/clock.ts';
-import { AtomicWriter } from '../../../../src/kubelet/files/atomic-writer.ts';
+import { AtomicWriter } from '../../../../src/node/files/atomic-writer.ts';
 
 const [folder = '', names = ''] = process.argv.slice(2);
 const writer = new AtomicWriter(folder, { mounter: { changeOwner: async () => {} }, clock: systemClock });

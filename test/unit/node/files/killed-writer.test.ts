@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { AtomicWriter } from '../../../../src/kubelet/files/atomic-writer.ts';
+import { AtomicWriter } from '../../../../src/node/files/atomic-writer.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeMounter } from '../../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
