@@ -82,9 +82,6 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/events client/reflector',
-  'node/environment':
-    'base/guard base/clock base/errors base/metrics base/logging api/quantity api/json api/pod client/resources ' +
-    'client/reflector node/object-managers',
   'node/pod-files':
     'base/clock base/errors base/options base/random base/logging base/concurrency api/quantity api/json api/pod ' +
     'client/resources node/files node/object-managers',
@@ -93,6 +90,10 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/metrics base/random base/logging ' +
     'base/concurrency base/failure-run base/problem api/json api/pod client/events status/conditions',
+  'node/problem-help': 'node/probes',
+  'node/environment':
+    'base/guard base/clock base/errors base/metrics base/logging api/quantity api/json api/pod client/resources ' +
+    'client/reflector node/object-managers node/problem-help',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod api/manifest client/transport client/resources client/reflector',
@@ -119,7 +120,6 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cluster': 'base/errors api/json client/resources',
   'kubelet/cri/proto': '',
-  'kubelet/problem-help': 'node/probes',
   'kubelet/runtime': 'base/errors api/pod node/environment',
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
@@ -132,7 +132,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
   'kubelet/machine':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
-    'api/json api/pod node/node-object node/pod-status kubelet/problem-help kubelet/runtime kubelet/cgroups',
+    'api/json api/pod node/node-object node/pod-status node/problem-help kubelet/runtime kubelet/cgroups',
   'kubelet/pleg':
     'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run api/pod ' +
     'node/workers kubelet/runtime',
@@ -142,8 +142,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
-    'api/json api/pod client/events status/rules node/files node/node-object node/workers kubelet/admission ' +
-    'kubelet/problem-help kubelet/runtime kubelet/cgroups kubelet/resize',
+    'api/json api/pod client/events status/rules node/files node/node-object node/problem-help node/workers ' +
+    'kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'kubelet/runtime kubelet/logs',
@@ -151,20 +151,20 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
     'node/object-managers node/pod-files',
   'kubelet/containers':
-    'base/names base/options base/concurrency api/json api/pod client/events node/files node/environment ' +
-    'node/pod-status kubelet/runtime kubelet/cgroups kubelet/volumes',
+    'base/names base/options base/concurrency api/json api/pod client/events node/files node/pod-status ' +
+    'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
-    'status/status-manager node/pod-status node/probes node/workers node/node-problems kubelet/problem-help ' +
-    'kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions kubelet/resize ' +
-    'kubelet/volumes kubelet/containers',
+    'status/status-manager node/pod-status node/probes node/problem-help node/environment node/workers ' +
+    'node/node-problems kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
+    'kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
-    'node/object-managers node/environment node/pod-files node/pod-status node/probes node/sources node/config ' +
-    'node/workers node/node-problems kubelet/admission kubelet/cluster kubelet/problem-help kubelet/runtime ' +
+    'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment ' +
+    'node/sources node/config node/workers node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
     'kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',

@@ -6,10 +6,10 @@ import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
+import { helped } from '../../node/problem-help.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { ContainerCollector } from '../pods/container-collector.ts';
-import { helped } from '../problem-help.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
 
 export interface AgentCleanupOptions {

@@ -3,7 +3,7 @@ import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
 import { eventsProblems, nodeProblems, type ObservedNode } from '../../node/node-problems.ts';
-import { type HelpedKind, helped } from '../problem-help.ts';
+import { type HelpedKind, helped } from '../../node/problem-help.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** What the agent itself knows. */

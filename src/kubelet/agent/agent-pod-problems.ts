@@ -4,10 +4,10 @@ import { frozenProblem, type PodProblem, type Problem } from '../../base/problem
 import { configSeenAnnotationKey } from '../../node/config/pod-changes.ts';
 import { namesOf } from '../../node/node-problems.ts';
 import type { ProbeFailure } from '../../node/probes/probe-types.ts';
+import { helped } from '../../node/problem-help.ts';
 import type { PodWorkerReport } from '../../node/workers/pod-worker-report.ts';
 import type { RuntimeTrouble } from '../machine/runtime-watch.ts';
 import { isTriedAgain, rankOf, rankOfProbes } from '../pods/pod-troubles.ts';
-import { helped } from '../problem-help.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** The parts that know of a pod what is wrong with it. */

@@ -12,10 +12,10 @@ import { callGuarded } from '../../base/guard.ts';
 import { problemFields } from '../../base/problem.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
+import { helped } from '../../node/problem-help.ts';
 import type { KillNowOptions } from '../../node/workers/workers-options.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import { isCriticalPod } from '../admission/pod-admission.ts';
-import { helped } from '../problem-help.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
 import {
   cleanupWait,

@@ -6,7 +6,7 @@ import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
-import { helped } from '../problem-help.ts';
+import { helped } from '../../node/problem-help.ts';
 import {
   type ContainerRuntime,
   type RuntimeCall,

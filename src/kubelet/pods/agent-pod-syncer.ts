@@ -7,6 +7,7 @@ import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { helped } from '../../node/problem-help.ts';
 import { earliestBackoffEnd } from '../../node/workers/backoff-error.ts';
 import type {
   PodSyncer,
@@ -16,7 +17,6 @@ import type {
   SyncTerminatingPodRequest,
 } from '../../node/workers/pod-syncer.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
-import { helped } from '../problem-help.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
 import { AgentPodStatuses } from './agent-pod-statuses.ts';
 import type { AgentPodSyncerOptions } from './agent-pod-syncer-options.ts';

@@ -6,8 +6,8 @@ import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
+import { helped } from '../../node/problem-help.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
-import { helped } from '../problem-help.ts';
 
 export interface ClassUpdatesOptions {
   readonly cgroups: Pick<PodCgroups, 'updateClasses'>;

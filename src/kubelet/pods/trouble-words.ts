@@ -1,8 +1,9 @@
 import type { Pod } from '../../api/json/types.ts';
-import { errorText, isStatusManagerError } from '../../base/errors.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { deepest, missingWords, volumeWords } from '../../node/environment/missing-words.ts';
+import { type HelpedKind, helped } from '../../node/problem-help.ts';
 import { networkNotReadyMessage } from '../../node/workers/pod-lanes.ts';
-import { type HelpedKind, helped } from '../problem-help.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { TroubleWords } from './pod-troubles.ts';
 import type { ContainerStartError } from './start-failures.ts';
@@ -14,10 +15,10 @@ interface LastEnd {
   readonly message: string;
 }
 
-/** So many causes behind an error are looked at. */
-const deepestCause = 8;
 const longestEnd = 300;
+
 const mostErrors = 3;
+
 /** So deep are errors looked for that hold several. */
 const deepestErrors = 2;
 
@@ -35,37 +36,6 @@ export function preparationWords(pod: Pod, error: unknown): TroubleWords {
 }
 
 export const cgroupText = 'unable to ensure pod container exists';
-
-type KindAndHelp = Pick<TroubleWords, 'kind' | 'help'>;
-
-function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp {
-  // the message says what would help
-  if (isOverBudget(deepest(error, isOverBudget))) return { kind: 'over-budget', help: undefined };
-  const missing = missingWords(pod, text);
-  if (missing !== undefined) return missing;
-  if (text.includes('failed to fetch token')) {
-    const account = `${pod.metadata?.namespace ?? ''}/${pod.spec?.serviceAccountName ?? 'default'}`;
-    return helped('service-account-token', { OBJECT: account });
-  }
-  if (/hostPath type check failed|invalid HostPath|is an invalid volume type/.test(text)) return helped('host-path');
-  return helped(text.includes('is not supported by this agent') ? 'volume-type' : 'volume');
-}
-
-/** What a config map or a secret lacks, by the kubelet's words for it. */
-function missingWords({ metadata }: Pod, text: string): KindAndHelp | undefined {
-  const [, sort, name] = /\b(configmap|secret) "([^"]{1,253})" not found/.exec(text) ?? [];
-  const object = `${metadata?.namespace ?? ''}/${name}`;
-  if (sort !== undefined) return helped(sort === 'secret' ? 'secret-missing' : 'config-map-missing', { OBJECT: object });
-  const [, key, kind, full] = /couldn't find key (\S{1,253}) in (ConfigMap|Secret) (\S{1,510})/.exec(text) ?? [];
-  if (key !== undefined) {
-    const called = kind === 'Secret' ? 'secret' : 'config map';
-    return helped('key-missing', { KEY: key, OBJECT: `the ${called} ${full}` });
-  }
-  const [, absent] = /references non-existent (?:config|secret) key: (\S{1,253})/.exec(text) ?? [];
-  return absent === undefined
-    ? undefined
-    : helped('key-missing', { KEY: absent, OBJECT: 'the config map or secret of the volume' });
-}
 
 /** The sandbox could not be made, or what may not go on could not be ended. */
 export function syncWords(error: unknown): TroubleWords {
@@ -112,6 +82,7 @@ const ofRegistry: readonly { readonly kind: HelpedKind; readonly says: RegExp }[
   { kind: 'image-credentials', says: /unauthorized|forbidden|authorization|authentication|denied|no basic auth/i },
   { kind: 'image-not-found', says: /not found|manifest unknown|name unknown|does not exist/i },
 ];
+
 const pullReasons: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff']);
 
 /** By the reason: the kind, and what failed; `NAME` stands for the name of the container. */
@@ -209,25 +180,11 @@ function endText({ exitCode, reason, message }: LastEnd): string {
   return `exit code ${exitCode}${reason === '' ? '' : ` (${reason})`}${words === '' ? '' : `: ${words}`}`;
 }
 
-function isOverBudget(error: unknown): boolean {
-  return isStatusManagerError(error, 'ERR_OVER_BUDGET');
-}
-
 function isRuntimeAway(error: unknown): boolean {
   return isRuntimeError(
     deepest(error, (one) => isRuntimeError(one)),
     'unavailable',
   );
-}
-
-/** The first error of the chain of causes that fits; undefined where none does. */
-function deepest(error: unknown, fits: (one: unknown) => boolean): unknown {
-  let one = error;
-  for (let depth = 0; depth < deepestCause && one instanceof Error; depth += 1) {
-    if (fits(one)) return one;
-    one = one.cause;
-  }
-  return undefined;
 }
 
 /** What an error says; that of a call to the runtime with the name of the call. An error may hold itself. */

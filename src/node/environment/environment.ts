@@ -4,7 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
 import { type Container, type NamedContainers, namedContainers } from '../../api/pod/pod-containers.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
-import { isStatusManagerError } from '../../base/errors.ts';
+import { errorText, isStatusManagerError } from '../../base/errors.ts';
 import type { ConfigMapReader } from '../object-managers/config-map-manager.ts';
 import type { SecretReader } from '../object-managers/secret-manager.ts';
 import { EnvironmentFiles } from './environment-file.ts';
@@ -132,6 +132,21 @@ class ReferredValues {
 /** Where the values of an environment come from. */
 export interface EnvironmentObjects extends SecretReader, ConfigMapReader {}
 
+/** What holds values for an environment. */
+export type ObjectKind = 'Secret' | 'ConfigMap';
+
+/** A value that an environment needs cannot be had. The message is the kubelet's. */
+export class MissingValueError extends Error {
+  /** Which object, and what of it is missing: the object, a key, or its answer to a read. */
+  readonly source: { readonly kind: ObjectKind; readonly name: string; readonly lacks: 'object' | 'key' | 'read' };
+
+  constructor(message: string, source: MissingValueError['source'], options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MissingValueError';
+    this.source = source;
+  }
+}
+
 /** The value of a variable, in characters or in the bytes of a secret. */
 type Value = string | Uint8Array;
 
@@ -171,28 +186,30 @@ class ObjectValues {
   }
 
   /** The values of a secret or a config map; undefined for one that is optional and not there. */
-  async of(kind: 'Secret' | 'ConfigMap', name: string, isOptional: boolean): Promise<Values | undefined> {
+  async of(kind: ObjectKind, name: string, isOptional: boolean): Promise<Values | undefined> {
     const key = `${kind}/${name}`;
     const reading = this.#read.get(key) ?? this.#values(kind, name);
     this.#read.set(key, reading);
     try {
       return await reading;
-    } catch (error) {
-      if (!isStatusManagerError(error, 'ERR_NOT_FOUND')) throw error;
-      if (isOptional) return undefined;
-      throw new Error(`${kind === 'Secret' ? 'secret' : 'configmap'} "${name}" not found`, { cause: error });
+    } catch (cause) {
+      const isThere = !isStatusManagerError(cause, 'ERR_NOT_FOUND');
+      if (!isThere && isOptional) return undefined;
+      const message = isThere ? errorText(cause) : `${kind === 'Secret' ? 'secret' : 'configmap'} "${name}" not found`;
+      throw new MissingValueError(message, { kind, name, lacks: isThere ? 'read' : 'object' }, { cause });
     }
   }
 
   /** The value behind a key; undefined for one that is optional and not there. */
-  async valueOf(kind: 'Secret' | 'ConfigMap', name: string, key: string, isOptional: boolean): Promise<Value | undefined> {
+  async valueOf(kind: ObjectKind, name: string, key: string, isOptional: boolean): Promise<Value | undefined> {
     const values = await this.of(kind, name, isOptional);
     const value = values?.get(key);
     if (value !== undefined || isOptional) return value;
-    throw new Error(`couldn't find key ${key} in ${kind} ${this.#namespace}/${name}`);
+    const message = `couldn't find key ${key} in ${kind} ${this.#namespace}/${name}`;
+    throw new MissingValueError(message, { kind, name, lacks: 'key' });
   }
 
-  async #values(kind: 'Secret' | 'ConfigMap', name: string): Promise<Values> {
+  async #values(kind: ObjectKind, name: string): Promise<Values> {
     if (kind === 'ConfigMap') {
       const { data } = await this.#objects.getConfigMap(this.#namespace, name);
       return new Values(data, (text) => text);

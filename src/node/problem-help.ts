@@ -1,4 +1,4 @@
-import { probeHelp } from '../node/probes/probe-types.ts';
+import { probeHelp } from './probes/probe-types.ts';
 
 /** What would help, by the kind of the problem. A word in capitals stands for a name that the problem gives. */
 const helpByKind = {
