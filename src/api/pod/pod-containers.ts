@@ -82,3 +82,11 @@ const shown = 255;
 export function shownImage(image: string): string {
   return image.length > longestImage ? `${image.slice(0, shown)}…` : image;
 }
+
+/** What containers of every sort have. */
+type AnyContainer = Omit<Container, 'restartPolicy' | 'restartPolicyRules'>;
+
+/** The containers of every sort: init containers, regular ones, ephemeral ones. */
+export function containersOfPod({ spec }: Pod): readonly AnyContainer[] {
+  return [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])];
+}

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
-import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { servicesUnread } from '../../node/environment/cluster-services.ts';
 import { asConfigError, ContainerConfigError } from '../../node/environment/config-error.ts';
 import { containerEnvironment, type Environment } from '../../node/environment/environment.ts';
 import { serviceEnvironment } from '../../node/environment/service-environment.ts';
-import { LargeStart } from '../../node/environment/start-limits.ts';
+import { StartTurns } from '../../node/environment/start-limits.ts';
 import { startTexts } from '../../node/environment/start-texts.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
 import { containerCgroupResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
@@ -61,9 +61,6 @@ export interface ContainerConfigSource {
   readonly held?: Promise<unknown> | undefined;
 }
 
-/** So many containers with long texts are made at once on the node. Each takes about 20 MB at most while it is made. */
-const mostLargeAtOnce = 2;
-
 interface ContainerStart {
   readonly environment: Environment;
   readonly texts: ReturnType<typeof startTexts>;
@@ -72,7 +69,7 @@ interface ContainerStart {
 /** Makes what the runtime gets of pods and containers. It keeps nothing of them but files under `rootDirectory`. */
 export class ContainerConfigs {
   readonly #options: ContainerConfigsOptions;
-  readonly #large = new Semaphore(mostLargeAtOnce);
+  readonly #turns = new StartTurns();
 
   constructor(options: ContainerConfigsOptions) {
     this.#options = options;
@@ -168,27 +165,9 @@ export class ContainerConfigs {
     return config;
   }
 
-  /** What the container starts with. It is made anew where it turns out to be large, once there is room for that. */
-  async #start(request: ContainerConfigSource, signal: AbortSignal): Promise<ContainerStart> {
-    try {
-      return await this.#startOf(request, false);
-    } catch (error) {
-      if (!(error instanceof LargeStart)) throw error;
-    }
-    const { promise: room, resolve, reject } = Promise.withResolvers<void>();
-    const making = Promise.withResolvers<void>();
-    const hold = async (): Promise<void> => {
-      resolve();
-      await making.promise;
-      await request.held;
-    };
-    this.#large.run(hold, signal).catch(reject);
-    await room;
-    try {
-      return await this.#startOf(request, true);
-    } finally {
-      making.resolve();
-    }
+  /** What the container starts with. */
+  #start(request: ContainerConfigSource, signal: AbortSignal): Promise<ContainerStart> {
+    return this.#turns.make((isTurn) => this.#startOf(request, isTurn), signal, request.held);
   }
 
   async #startOf(request: ContainerConfigSource, isTurn: boolean): Promise<ContainerStart> {
@@ -200,7 +179,7 @@ export class ContainerConfigs {
     const { objects, services, nodeIPs, hostIPs, nodeAllocatable } = this.#options;
     const known = services();
     if (known === undefined && !isStaticPod(pod)) {
-      throw new ContainerConfigError('services have not yet been read at least once, cannot construct envvars');
+      throw new ContainerConfigError(servicesUnread);
     }
     return containerEnvironment(pod, container, {
       objects,

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join, posix } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import { containersOfPod } from '../../api/pod/pod-containers.ts';
 import { errorText, ifCode, invalidArgument } from '../../base/errors.ts';
 import { isPathSegment } from '../../base/options.ts';
 import { makeFoldersIn, openFolder } from '../../node/files/opened-folder.ts';
@@ -70,30 +71,7 @@ export async function podsOnDisk(rootDirectory: string): Promise<readonly string
 
 // Behaviour of FsUserFrom and GetPodVolumeNames in pkg/volume/util, v1.36.3.
 
-type Spec = NonNullable<Pod['spec']>;
-
-type AnyContainer = Pick<Spec['containers'][number], 'volumeMounts' | 'volumeDevices' | 'securityContext'>;
-
-/** The containers of every sort. */
-function containersOfPod({ spec }: Pod): readonly AnyContainer[] {
-  return [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])];
-}
-
-/** The user that every container runs as; undefined where one does not say, or two differ. */
-export function fsUserOf(pod: Pod): number | undefined {
-  const podUser = pod.spec?.securityContext?.runAsUser ?? undefined;
-  const users = new Set(containersOfPod(pod).map(({ securityContext }) => securityContext?.runAsUser ?? podUser));
-  return users.size === 1 ? [...users][0] : undefined;
-}
-
-/** The names of the volumes that a container uses. */
-export function usedVolumes(pod: Pod): ReadonlySet<string> {
-  return new Set(
-    containersOfPod(pod).flatMap(({ volumeMounts, volumeDevices }) =>
-      [...(volumeMounts ?? []), ...(volumeDevices ?? [])].map(({ name }) => name),
-    ),
-  );
-}
+export type Spec = NonNullable<Pod['spec']>;
 
 /** One volume of a pod, ready for its containers. */
 export interface MountedVolume {

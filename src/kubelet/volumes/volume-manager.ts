@@ -12,18 +12,10 @@ import { isDnsLabel } from '../../base/names.ts';
 import { AtomicWriter } from '../../node/files/atomic-writer.ts';
 import { FileBytes } from '../../node/pod-files/file-bytes.ts';
 import { ShownFields } from '../../node/pod-files/shown-fields.ts';
+import { fsUserOf, usedVolumes } from '../../node/pod-files/volume-files.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
 import { mountEmptyDir, mountHostPath, mountImage } from './host-path.ts';
-import {
-  fsUserOf,
-  type MountedVolume,
-  type PodVolumes,
-  podFolder,
-  podsFolder,
-  podsOnDisk,
-  removePodFolder,
-  usedVolumes,
-} from './pod-folder.ts';
+import { type MountedVolume, type PodVolumes, podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
 import { type ResolvedVolumeOptions, resolveVolumeOptions, type VolumeManagerOptions } from './volume-manager-options.ts';
 import type { MountVolume, VolumeRequest } from './volume-request.ts';
 

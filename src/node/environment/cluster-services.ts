@@ -18,6 +18,9 @@ export interface ClusterServicesOptions {
 
 type Service = Wire<V1Service>;
 
+/** Why no container starts before the first list, in the kubelet's words. */
+export const servicesUnread = 'services have not yet been read at least once, cannot construct envvars';
+
 /** How long a container waits for the first list of services. */
 const patienceMs = 1000;
 const lookMs = 20;
@@ -36,6 +39,7 @@ export class ClusterServices {
     });
   }
 
+  /** Called again, it does nothing. */
   start(): void {
     this.#reflector.start().catch(ignoreFailure);
   }

@@ -1,4 +1,5 @@
 import type { ExpansionLimit } from '../../api/pod/expansion.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { ContainerConfigError } from './config-error.ts';
 
 /** Linux takes no longer argument or variable, its name and the end mark included (MAX_ARG_STRLEN, 32 pages of 4 KiB). */
@@ -48,6 +49,40 @@ const variableCost = 100;
 /** A container starts with so much that it must wait for its turn. */
 export class LargeStart extends Error {
   override readonly name = 'LargeStart';
+}
+
+/** So many containers with long texts are made at once on the node. Each takes about 20 MB at most while it is made. */
+const mostLargeAtOnce = 2;
+
+/** Makes what containers start with: what is small at once, and of what is large a few at a time. */
+export class StartTurns {
+  readonly #large = new Semaphore(mostLargeAtOnce);
+
+  /**
+   * What `make` makes; it is called again, with true, where it throws {@link LargeStart}, once there is room. The room is taken until
+   * `held` has settled as well. Rejects as `make` does, and with the signal's reason.
+   */
+  async make<T>(make: (isTurn: boolean) => Promise<T>, signal: AbortSignal, held?: Promise<unknown>): Promise<T> {
+    try {
+      return await make(false);
+    } catch (error) {
+      if (!(error instanceof LargeStart)) throw error;
+    }
+    const { promise: room, resolve, reject } = Promise.withResolvers<void>();
+    const making = Promise.withResolvers<void>();
+    const hold = async (): Promise<void> => {
+      resolve();
+      await making.promise;
+      await held;
+    };
+    this.#large.run(hold, signal).catch(reject);
+    await room;
+    try {
+      return await make(true);
+    } finally {
+      making.resolve();
+    }
+  }
 }
 
 /** Counts what a container starts with, and throws where Linux could not start it. */

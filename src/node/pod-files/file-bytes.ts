@@ -92,14 +92,31 @@ export interface PodFileBytes {
   done(): void;
 }
 
+/** How an error says what takes too much, and names the limits. */
+export interface FileBytesWords {
+  readonly what: string;
+  readonly ofPod: string;
+  readonly ofAll: string;
+  readonly help: string;
+}
+
+const wordsOfAgent: FileBytesWords = {
+  what: 'the files that',
+  ofPod: 'volumeBudget.maxFileBytesPerPod',
+  ofAll: 'volumeBudget.maxFileBytes',
+  help: "Let the pod use less, or set volumeBudget of the node's agent higher",
+};
+
 /** What the files that the agent has written take in memory, by pod. */
 export class FileBytes {
   readonly #limits: FileBytesLimits;
+  readonly #words: FileBytesWords;
   readonly #pods = new Map<string, number>();
   #all = 0;
 
-  constructor(limits: FileBytesLimits) {
+  constructor(limits: FileBytesLimits, words: FileBytesWords = wordsOfAgent) {
     this.#limits = limits;
+    this.#words = words;
   }
 
   /** The count of a pod begins; until it is done, what was counted before counts as well where it was more. */
@@ -109,17 +126,15 @@ export class FileBytes {
     return {
       add: (more) => {
         const next = bytes + more;
-        const help = "Let the pod use less, or set volumeBudget of the node's agent higher";
+        const { what, ofPod, ofAll, help } = this.#words;
         if (next > maxFileBytesPerPod) {
-          const limit = `volumeBudget.maxFileBytesPerPod, ${maxFileBytesPerPod} bytes`;
-          throw new Error(`the files that pod ${shownAs} has in memory take ${next} bytes, more than ${limit}. ${help}`);
+          const limit = `${ofPod}, ${maxFileBytesPerPod} bytes`;
+          throw new Error(`${what} pod ${shownAs} has in memory take ${next} bytes, more than ${limit}. ${help}`);
         }
         const others = this.#all - (this.#pods.get(podUID) ?? 0);
         if (next > guaranteedBytes && others + next > maxFileBytes) {
-          const limit = `volumeBudget.maxFileBytes, ${maxFileBytes} bytes`;
-          throw new Error(
-            `the files that all pods have in memory would take ${others + next} bytes, more than ${limit}. ${help}`,
-          );
+          const limit = `${ofAll}, ${maxFileBytes} bytes`;
+          throw new Error(`${what} all pods have in memory would take ${others + next} bytes, more than ${limit}. ${help}`);
         }
         bytes = next;
         if (bytes > (this.#pods.get(podUID) ?? 0)) this.#set(podUID, bytes);

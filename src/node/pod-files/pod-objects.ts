@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { whileGoing } from '../../base/concurrency/aborts.ts';
-import type { ConfigMapReader } from '../object-managers/config-map-manager.ts';
-import type { SecretReader } from '../object-managers/secret-manager.ts';
+import type { ConfigMapReader, FrozenConfigMap } from '../object-managers/config-map-manager.ts';
+import type { FrozenSecret, SecretReader } from '../object-managers/secret-manager.ts';
 
 type Texts = Readonly<Record<string, string>> | undefined;
 
@@ -55,7 +55,7 @@ export class MountObjects {
   }
 }
 
-function once(reads: Map<string, Promise<SourceValues>>, name: string, read: () => Promise<SourceValues>): Promise<SourceValues> {
+function once<T>(reads: Map<string, Promise<T>>, name: string, read: () => Promise<T>): Promise<T> {
   const before = reads.get(name);
   if (before !== undefined) return before;
   const reading = read();
@@ -82,6 +82,31 @@ class DecodedValues implements SourceValues {
     const value = bytes === undefined ? Buffer.from(ownOf(this.#texts, key) ?? '') : Buffer.from(bytes, 'base64');
     this.#decoded.set(key, value);
     return value;
+  }
+}
+
+/** Reads secrets and config maps for one pod: each once, whoever asks. Rejects with the signal's reason once it aborts. */
+export class ObjectReads implements SecretReader, ConfigMapReader {
+  readonly #secretReader: SecretReader;
+  readonly #configMapReader: ConfigMapReader;
+  readonly #signal: AbortSignal;
+  readonly #secrets = new Map<string, Promise<FrozenSecret>>();
+  readonly #configMaps = new Map<string, Promise<FrozenConfigMap>>();
+
+  constructor(secrets: SecretReader, configMaps: ConfigMapReader, signal: AbortSignal) {
+    this.#secretReader = secrets;
+    this.#configMapReader = configMaps;
+    this.#signal = signal;
+  }
+
+  getSecret(namespace: string, name: string): Promise<FrozenSecret> {
+    return once(this.#secrets, name, () => whileGoing(() => this.#secretReader.getSecret(namespace, name), this.#signal));
+  }
+
+  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap> {
+    return once(this.#configMaps, name, () =>
+      whileGoing(() => this.#configMapReader.getConfigMap(namespace, name), this.#signal),
+    );
   }
 }
 

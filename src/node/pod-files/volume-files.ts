@@ -3,6 +3,7 @@
 import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { SpecVolume } from '../../api/pod/pod-containers.ts';
+import { containersOfPod } from '../../api/pod/pod-containers.ts';
 import { settledAtOnce, whileGoing } from '../../base/concurrency/aborts.ts';
 import { errorText, isStatusManagerError } from '../../base/errors.ts';
 import type { ProjectedFile } from '../files/atomic-writer.ts';
@@ -27,6 +28,13 @@ export interface FilesRequest {
 
 /** The types of volumes that are files which the agent makes. */
 export type FileVolumeType = 'configMap' | 'secret' | 'downwardAPI' | 'projected';
+
+const fileVolumeTypes: readonly FileVolumeType[] = ['configMap', 'secret', 'downwardAPI', 'projected'];
+
+/** Undefined for a volume of another type. */
+export function fileVolumeType(volume: SpecVolume): FileVolumeType | undefined {
+  return fileVolumeTypes.find((type) => volume[type] != null);
+}
 
 /** The apiserver's default. */
 const usualMode = 0o644;
@@ -176,4 +184,20 @@ function* filesOfObject(
     if (data !== undefined) yield [path, { data, mode: mode ?? defaultMode }];
     else if (!optional) throw new Error(`${missing}: ${key}`);
   }
+}
+
+/** The user that every container runs as; undefined where one does not say, or two differ. */
+export function fsUserOf(pod: Pod): number | undefined {
+  const podUser = pod.spec?.securityContext?.runAsUser ?? undefined;
+  const users = new Set(containersOfPod(pod).map(({ securityContext }) => securityContext?.runAsUser ?? podUser));
+  return users.size === 1 ? [...users][0] : undefined;
+}
+
+/** The names of the volumes that a container uses. */
+export function usedVolumes(pod: Pod): ReadonlySet<string> {
+  return new Set(
+    containersOfPod(pod).flatMap(({ volumeMounts, volumeDevices }) =>
+      [...(volumeMounts ?? []), ...(volumeDevices ?? [])].map(({ name }) => name),
+    ),
+  );
 }

@@ -8,7 +8,20 @@ export type NodePod = Pod & {
   readonly metadata: { readonly uid: string; readonly name: string; readonly namespace: string };
   /** Without containers where the node knows no more of the pod than its name: one that only the provider has. */
   readonly spec: NonNullable<Pod['spec']>;
+  /** The files of its volumes, where the node has resolved them: with `createPod` and `updatePod`. */
+  readonly files?: PodFiles;
 };
+
+/** The files of a pod's volumes of config maps, secrets, fields and tokens: by the name of the volume, then by the path in it. */
+export type PodFiles = Readonly<Record<string, Readonly<Record<string, PodFile>>>>;
+
+/** A file of a volume. */
+export interface PodFile {
+  /** What it holds. */
+  readonly data: Uint8Array;
+  /** Its permissions, such as 0o644. */
+  readonly mode: number;
+}
 
 /** What a provider gets with each call. */
 export interface ProviderCall {

@@ -15,6 +15,7 @@ import type { ProvidedPods } from './provided-pods.ts';
 import { isUnbegun, lostContainers, lostStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
 import { failureText, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
 import type { ResolvedSyncerOptions } from './provider-pod-syncer-options.ts';
+import type { ResolvedPods } from './resolved-pods.ts';
 import type { ToldStatuses } from './told-statuses.ts';
 
 /** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
@@ -24,6 +25,7 @@ export interface ProvidedPodSyncOptions {
   readonly pods: Pick<ProvidedPods, 'namesakeOf'>;
   readonly calls: ProviderCalls;
   readonly notices: PodNotices;
+  readonly resolved: ResolvedPods;
   readonly retries: ProviderRetries;
   readonly statuses: ToldStatuses;
   readonly pollMs: ResolvedSyncerOptions['pollMs'];
@@ -80,8 +82,7 @@ export class ProvidedPodSync {
     statuses.tell(record, status);
     if (isTerminalPhase(status.phase)) return { isTerminal: true };
     if (record.change === undefined && record.needsUpdate) {
-      await this.#change(record, 'updatePod', signal);
-      return this.#syncAgain(record, signal);
+      return this.#changeAndAsk(record, 'updatePod', signal);
     }
     this.#pollAgain(record, status);
     return { isTerminal: false };
@@ -97,8 +98,7 @@ export class ProvidedPodSync {
       this.#pollIn(record, Math.min(restMs, pollMs.settled ?? restMs));
       return { isTerminal: false };
     }
-    await this.#change(record, 'createPod', signal);
-    return this.#syncAgain(record, signal);
+    return this.#changeAndAsk(record, 'createPod', signal);
   }
 
   async #syncMissing(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
@@ -118,8 +118,12 @@ export class ProvidedPodSync {
       const status = this.#lose(record);
       if (isTerminalPhase(status.phase)) return { isTerminal: true };
     }
-    await this.#change(record, 'createPod', signal);
-    return this.#syncAgain(record, signal);
+    return this.#changeAndAsk(record, 'createPod', signal);
+  }
+
+  async #changeAndAsk(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<SyncPodResult> {
+    const isBegun = await this.#change(record, method, signal);
+    return isBegun ? this.#syncAgain(record, signal) : { isTerminal: false };
   }
 
   /** A change was waited for: what has it led to? */
@@ -154,18 +158,27 @@ export class ProvidedPodSync {
     return { isTerminal: false };
   }
 
-  /** Resolves when the change has settled, or goes on beside the sync. Rejects when it has failed, and while a retry is not due. */
-  async #change(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<void> {
-    const { calls, retries, statuses, pollMs, clock } = this.#options;
+  /**
+   * Resolves when the change has settled, or goes on beside the sync; with false where the pod waits for what it refers to. Rejects
+   * when it has failed, and while a retry is not due.
+   */
+  async #change(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<boolean> {
+    const { calls, resolved, retries, statuses, pollMs, clock } = this.#options;
     if (!isWaiting(record, method, clock.elapsed())) {
-      const change = calls.change(record, method);
+      const handed = await resolved.take(record, method, signal);
+      if (handed === undefined) {
+        this.#pollIn(record, pollMs.soon);
+        return false;
+      }
+      const change = calls.change(record, method, handed.pod);
+      void change.settled.then(handed.release);
       change.isAwaited = true;
       await settlesWithin(change.settled, { clock, timeoutMs: quickMs, signal });
       change.isAwaited = false;
       signal.throwIfAborted();
     }
     const { failure } = record;
-    if (failure?.method !== method || record.change !== undefined) return;
+    if (failure?.method !== method || record.change !== undefined) return true;
     const text = failureText(method, failure.message);
     if (method === 'createPod') statuses.tell(record, waitingStatus(statuses.facts(record), 'ProviderCreateFailed', text));
     // what the provider has is asked about meanwhile, whenever the change is due again

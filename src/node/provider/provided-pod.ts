@@ -1,4 +1,6 @@
+import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { type Container, containersOfPod } from '../../api/pod/pod-containers.ts';
 import { localAnnotationKeys, sameContent } from '../config/pod-changes.ts';
 import type { PodMethod } from './long-calls.ts';
 
@@ -58,6 +60,13 @@ export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod' | 
 /** Why the provider does not say how a pod is. */
 export interface AnswerFailure extends Pick<ProviderFailure, 'message' | 'attempt' | 'since' | 'retryAt'> {}
 
+/** Why the pod is not handed to the provider, or not its newest version. */
+export interface HeldFailure extends Pick<ProviderFailure, 'message' | 'attempt' | 'since' | 'retryAt'> {
+  /** What is missing, and what would help. */
+  readonly kind: string;
+  readonly help: string | undefined;
+}
+
 /** Another pod of the same name that the provider still has. */
 export interface Namesake {
   readonly podUID: string;
@@ -97,6 +106,8 @@ export class ProvidedPod {
   deleteFailure: DeleteFailure | undefined;
   /** The last failure of `getPodStatus`, while no answer has followed. */
   answerFailure: AnswerFailure | undefined;
+  /** What the pod refers to and what is not there. */
+  held: HeldFailure | undefined;
   /** What keeps the pod from being created. */
   namesake: Namesake | undefined;
   /** What was told last of the pod while it ended. */
@@ -141,6 +152,7 @@ export class ProvidedPod {
     this.isDeleted = false;
     this.missingSince = undefined;
     this.failure = undefined;
+    this.held = undefined;
     this.deleteFailure = undefined;
   }
 
@@ -188,4 +200,31 @@ function labelsOf({ metadata }: Pod): object {
 function annotationsOf({ metadata }: Pod): object {
   const entries = Object.entries(metadata?.annotations ?? {});
   return Object.fromEntries(entries.filter(([key]) => !localAnnotationKeys.includes(key)));
+}
+
+/**
+ * A pod that the provider lists, with what its containers are started with as the pod has it: the provider may have been given plain
+ * values, and the apiserver changes none of that in a pod.
+ */
+export function withStartOf(listed: Pod, pod: Pod): Pod {
+  const started = lookupByName(containersOfPod(pod));
+  const likeThose = <C extends Pick<Container, 'name'>>(containers: readonly C[]): C[] =>
+    containers.map((container) => {
+      const { env: _env, envFrom: _envFrom, command: _command, args: _args, ...rest } = container as C & Partial<Container>;
+      const { env, envFrom, command, args } = started(container.name) ?? {};
+      const start = { ...(env && { env }), ...(envFrom && { envFrom }), ...(command && { command }), ...(args && { args }) };
+      return { ...rest, ...start } as C;
+    });
+  const { spec } = listed;
+  if (spec == null) return listed;
+  const { containers, initContainers, ephemeralContainers } = spec;
+  return {
+    ...listed,
+    spec: {
+      ...spec,
+      containers: likeThose(containers),
+      ...(initContainers && { initContainers: likeThose(initContainers) }),
+      ...(ephemeralContainers && { ephemeralContainers: likeThose(ephemeralContainers) }),
+    },
+  };
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import type { RuntimeStatusCache } from '../workers/pod-syncer.ts';
 import type { PodProvider } from './pod-provider.ts';
-import { ProvidedPod } from './provided-pod.ts';
+import { ProvidedPod, withStartOf } from './provided-pod.ts';
 import { hasBeenRun } from './provided-status.ts';
 
 export interface ProvidedPodsOptions {
@@ -68,7 +68,7 @@ export class ProvidedPods implements RuntimeStatusCache {
     const record = new ProvidedPod(uid, pod, this.#options.clock.now());
     const listed = this.#listed.get(uid);
     // the version of it that an earlier run of the agent gave
-    if (listed?.spec !== undefined) record.given = listed;
+    if (listed?.spec !== undefined) record.given = callGuarded(() => withStartOf(listed, pod), ignoreFailure);
     const toldStatus = callGuarded(() => canonicalPodStatus(pod.status ?? {}), ignoreFailure);
     record.isHeld = listed !== undefined || hasBeenRun(toldStatus);
     record.isUnlisted = record.isHeld && this.#listedCall > 0 && listed === undefined;

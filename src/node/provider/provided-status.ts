@@ -16,6 +16,7 @@ import { getPhase, runtimeReason, unseenExitCode } from '../pod-status/get-phase
 import type { GivenContainer } from '../pod-status/given-status.ts';
 import { addressMembers, podIPsInOrder } from '../pod-status/pod-ips.ts';
 import { podStatusFromContainers } from '../pod-status/pod-status-from-containers.ts';
+import type { HeldPod } from './held-pod.ts';
 
 /** What a status is made from, beside what the provider says. */
 export interface StatusFacts {
@@ -40,6 +41,12 @@ export function statusOfAnswer(facts: StatusFacts, answer: WirePodStatus): WireP
   if (inits.length > 0) status.initContainerStatuses = counted(inits, previous?.initContainerStatuses);
   status.phase ||= getPhase(pod, [...inits, ...containers], { podIsTerminal: false, podHasInitialized: true });
   return complete(facts, status, answer);
+}
+
+/** A pod that waits for what it refers to: why each container waits, by its name; the others wait for them. */
+export function heldStatus(facts: StatusFacts, { waits }: Pick<HeldPod, 'waits'>): WirePodStatus {
+  const stateOf = (name: string) => ({ waiting: { ...(waits.get(name) ?? { reason: 'ContainerCreating' }) } });
+  return statusOfContainers(facts, (before) => ({ ...before, state: stateOf(before.name) }), false);
 }
 
 /** The status of a pod that the provider does not have yet. */

@@ -14,6 +14,7 @@ import { NodeObject } from '../node-object/node-object.ts';
 import { ApiServerSource, HandledSource } from '../sources/api-server-source.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { SyncLoop } from '../workers/sync-loop.ts';
+import { PodResolver } from './pod-resolver.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
@@ -29,6 +30,8 @@ export class ProviderAgent {
   readonly config: PodConfig;
   readonly podManager: BasicPodManager;
   readonly statusManager: StatusManager;
+  /** Undefined where the provider wants pods as they are. */
+  readonly resolver: PodResolver | undefined;
   readonly podSyncer: ProviderPodSyncer;
   readonly podWorkers: PodWorkers;
   readonly loop: SyncLoop;
@@ -59,6 +62,7 @@ export class ProviderAgent {
     for (const [name, each] of sources) this.config.addSource(name, each);
     this.podManager = podManager;
     this.statusManager = this.#newStatusManager();
+    this.resolver = this.#newResolver();
     this.podSyncer = this.#newPodSyncer();
     const { podSyncer } = this;
     const runtimeStatusCache = podSyncer.pods;
@@ -103,6 +107,14 @@ export class ProviderAgent {
     });
   }
 
+  #newResolver(): PodResolver | undefined {
+    const { given, hostIPs, shared } = this.options;
+    const { capacity, allocatable = capacity } = this.options.node;
+    if (given.rawPods === true) return undefined;
+    const { transport } = this;
+    return new PodResolver({ transport, allocatable: () => allocatable, hostIPs: () => hostIPs, ...shared });
+  }
+
   #newPodSyncer(): ProviderPodSyncer {
     const { given, selection, hostIPs, shared } = this.options;
     return new ProviderPodSyncer({
@@ -112,6 +124,7 @@ export class ProviderAgent {
       podChanged: (podUID) => this.loop.podChanged(podUID),
       ...selection,
       hostIPs,
+      ...(this.resolver !== undefined && { resolver: this.resolver }),
       eventRecorder: this.eventRecorder,
       ...shared,
     });

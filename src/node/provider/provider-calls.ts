@@ -129,14 +129,14 @@ export class ProviderCalls {
     }
   }
 
-  /** Begins `createPod` or `updatePod` with the pod as it is now. Its end is in the record, and is told of. */
-  change(record: ProvidedPod, method: ProviderChange['method']): ProviderChange {
+  /** Begins `createPod` or `updatePod` with the pod as it is now; `handed` is what the provider gets of it. The end is in the record, and is told of. */
+  change(record: ProvidedPod, method: ProviderChange['method'], handed: NodePod): ProviderChange {
     const { notices, clock, logger } = this.#options;
     const { pod } = record;
     const linked = this.#link();
     const { signal } = linked;
     logger.debug({ ...podFields(pod.metadata), method }, 'the provider is called');
-    const settled = this.#invoke(method, pod, { signal }).then(
+    const settled = this.#invoke(method, handed, { signal }).then(
       () => {
         record.given = pod;
         record.isHeld = true;
@@ -331,7 +331,7 @@ export class ProviderCalls {
 }
 
 /** The pod as a provider gets it: its uid, name and namespace were checked; a pod of which only those are known has no containers. */
-function nodePod(pod: Pod): NodePod {
+export function nodePod(pod: Pod): NodePod {
   return (pod.spec == null ? { ...pod, spec: { containers: [] } } : pod) as NodePod;
 }
 

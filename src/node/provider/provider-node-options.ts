@@ -35,6 +35,11 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly nodeName: string;
   /** Runs the pods. */
   readonly provider: PodProvider;
+  /**
+   * True: the provider gets pods as they are on the apiserver. Default false: it gets them with plain values in the place of what they
+   * refer to, and with the files of their volumes, once all of that is there.
+   */
+  readonly rawPods?: boolean;
   /** The apiserver's pods of this namespace alone. Default: of all. */
   readonly namespace?: string;
   /** Where pods come from beside the apiserver, by name: `{ file: new FileSource(...) }`. Static pods get mirror pods. */
@@ -127,6 +132,7 @@ const knownOptions = [
     transport: true,
     nodeName: true,
     provider: true,
+    rawPods: true,
     namespace: true,
     sources: true,
     podManager: true,
@@ -183,6 +189,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   for (const part of Object.keys(partOptions) as (keyof typeof partOptions)[]) {
     requireKnownOptions(part, options[part] ?? {}, partOptions[part]);
   }
+  if (options.rawPods !== undefined) optionOfType('rawPods', options.rawPods, 'boolean');
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);

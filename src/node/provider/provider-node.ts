@@ -195,7 +195,7 @@ export class ProviderNode {
   }
 
   async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
-    const { options, source, config, loop, podSyncer, mirrorPods } = this.#agent;
+    const { options, source, config, loop, podSyncer, mirrorPods, resolver } = this.#agent;
     const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
@@ -207,6 +207,7 @@ export class ProviderNode {
     const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
     const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
     await mirrorPods.stop();
+    await resolver?.stop();
     await this.#agent.stopEvents();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     await this.#agent.close();

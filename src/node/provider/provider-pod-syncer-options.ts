@@ -8,6 +8,7 @@ import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodProvider } from './pod-provider.ts';
+import type { PodResolver } from './pod-resolver.ts';
 
 /** What runs the pods, and who is told of them. `provider`, `statusManager` and `podChanged` are needed. */
 export interface ProviderPodSyncerOptions {
@@ -51,6 +52,8 @@ export interface ProviderPodSyncerOptions {
    * that is not given), and within the grace period of a pod that ends none goes beyond it. Default 300 000 (5 minutes).
    */
   readonly backoffMaxMs?: number;
+  /** Puts plain values in the place of what a pod refers to, before the provider gets it. Default: it gets pods as they are. */
+  readonly resolver?: PodResolver;
   /** Gets Warning events: calls of the provider that fail, pods that wait for another pod or are lost. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
   /** From 0 up to 1. Default `Math.random`. */
@@ -91,6 +94,7 @@ const knownOptions = [
   'nodeName',
   'namespace',
   'hostIPs',
+  'resolver',
   'pollIntervalMs',
   'callTimeoutMs',
   'changeTimeoutMs',
@@ -128,6 +132,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
   }
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
+  if (options.resolver !== undefined) requireMethods('resolver', options.resolver, ['register', 'unregister', 'resolve']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   const isTold = provider.notifyPods !== undefined;
   const settled = pollIntervalMs ?? (isTold ? undefined : defaultPollMs);

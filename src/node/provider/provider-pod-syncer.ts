@@ -13,6 +13,7 @@ import type {
 } from '../workers/pod-syncer.ts';
 import { PodEnding, PodReleases } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
+import type { PodResolver } from './pod-resolver.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { ProvidedPodSync } from './provided-pod-sync.ts';
 import { ProvidedPods } from './provided-pods.ts';
@@ -21,6 +22,7 @@ import { ProviderCalls, ProviderRetries } from './provider-calls.ts';
 import { ProviderMetrics } from './provider-metrics.ts';
 import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
 import { providedPodProblem } from './provider-problems.ts';
+import { ResolvedPods } from './resolved-pods.ts';
 import { ToldStatuses } from './told-statuses.ts';
 
 /** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
@@ -71,22 +73,23 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly #ending: PodEnding;
   readonly #releases: PodReleases;
   readonly #clock: Clock;
+  readonly #resolver: PodResolver | undefined;
   #isStopped = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ProviderPodSyncerOptions) {
-    const resolved = resolveSyncerOptions(options);
-    const { statusManager, podChanged, hostIPs, pollMs, missingAfterMs, clock, logger } = resolved;
-    this.pods = new ProvidedPods(resolved);
+    const checked = resolveSyncerOptions(options);
+    const { statusManager, podChanged, hostIPs, pollMs, missingAfterMs, clock, logger } = checked;
+    this.pods = new ProvidedPods(checked);
     this.#clock = clock;
     const { pods } = this;
     const notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
-    const metrics = new ProviderMetrics(resolved);
+    const metrics = new ProviderMetrics(checked);
     const statuses = new ToldStatuses({ statusManager, hostIPs, clock, metrics });
-    const retries = new ProviderRetries(resolved);
+    const retries = new ProviderRetries(checked);
     const recoveries = new RecoveryLines({ clock, logger });
     const calls = new ProviderCalls({
-      ...resolved,
+      ...checked,
       notices,
       metrics,
       factsOf: (record) => statuses.facts(record),
@@ -99,7 +102,21 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#statuses = statuses;
     this.#calls = calls;
     this.#recoveries = recoveries;
-    this.#sync = new ProvidedPodSync({ pods, calls, notices, retries, statuses, pollMs, missingAfterMs, clock, logger });
+    const { resolver } = options;
+    const resolved = new ResolvedPods({ resolver, calls, statuses, recoveries, lookMs: pollMs.soon, clock, logger });
+    this.#resolver = resolver;
+    this.#sync = new ProvidedPodSync({
+      pods,
+      calls,
+      resolved,
+      notices,
+      retries,
+      statuses,
+      pollMs,
+      missingAfterMs,
+      clock,
+      logger,
+    });
     this.#ending = new PodEnding({ calls, notices, retries, recoveries, pollMs: pollMs.soon, clock, logger });
     const released = (pod: Pod): void => void (this.#isStopped || statuses.tellTerminated(pod));
     this.#releases = new PodReleases({ pods, ending: this.#ending, released, retries, clock, logger });
@@ -187,6 +204,7 @@ export class ProviderPodSyncer implements PodSyncer {
   #forget(record: ProvidedPod): void {
     this.#sync.cancelPoll(record.uid);
     this.#notices.forget(record.uid);
+    this.#resolver?.unregister(record.pod);
     this.pods.noteTerminated(record);
   }
 }

@@ -1,6 +1,6 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
-import type { DeleteFailure, ProvidedPod, ProviderChange, ProviderFailure } from './provided-pod.ts';
+import type { DeleteFailure, HeldFailure, ProvidedPod, ProviderChange, ProviderFailure } from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
@@ -39,6 +39,11 @@ export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailur
   return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt, since, retryAt, help });
 }
 
+/** A pod waits for what it refers to. */
+export function heldProblem({ kind, message, help, attempt, since, retryAt }: HeldFailure): Problem {
+  return frozenProblem({ kind, message, attempt, since, retryAt, ...(help !== undefined && { help }) });
+}
+
 /** The provider gave no list of its pods at the start. */
 export function unlistedProblem(why: string): Problem {
   const help =
@@ -54,8 +59,10 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
   return frozenProblem({ ...found, ...namesOf(record.pod) });
 }
 
-function whatIsWrong({ failure, deleteFailure, answerFailure, change, namesake }: ProvidedPod, at: number): Problem | undefined {
+function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
+  const { failure, deleteFailure, answerFailure, held, change, namesake } = record;
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
+  if (held !== undefined) return heldProblem(held);
   if (failure !== undefined) return callProblem(failure);
   if (change?.late !== undefined) return lateProblem(change, change.late);
   if (answerFailure !== undefined) {

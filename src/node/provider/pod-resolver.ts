@@ -1,0 +1,273 @@
+import { goQuote } from '../../api/json/go-quote.ts';
+import type { Pod } from '../../api/json/types.ts';
+import { type Container, containersOfPod, type SpecVolume } from '../../api/pod/pod-containers.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { settledAtOnce, whileGoing } from '../../base/concurrency/aborts.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { safeRandom } from '../../base/random.ts';
+import { noEvents } from '../../client/events/event-recorder.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { ClusterServices, servicesUnread } from '../environment/cluster-services.ts';
+import { containerEnvironment } from '../environment/environment.ts';
+import { serviceEnvironment } from '../environment/service-environment.ts';
+import { StartTurns } from '../environment/start-limits.ts';
+import { startTexts } from '../environment/start-texts.ts';
+import { objectBudget } from '../object-managers/object-budget.ts';
+import { ReferencedObjects } from '../object-managers/referenced-objects.ts';
+import { collected, FileBytes, type PodFileBytes } from '../pod-files/file-bytes.ts';
+import { MountObjects, ObjectReads } from '../pod-files/pod-objects.ts';
+import { ShownFields } from '../pod-files/shown-fields.ts';
+import { TokenManager } from '../pod-files/token-manager.ts';
+import { type FilesRequest, fileVolumeType, usedVolumes, volumeFiles } from '../pod-files/volume-files.ts';
+import { type HeldPod, heldByContainers, heldByVolumes, optionalNotes, type ToldEvent } from './held-pod.ts';
+import type { NodePod, PodFile, PodFiles } from './pod-provider.ts';
+import { nodePod } from './provider-calls.ts';
+
+/** Where what pods refer to comes from. `transport` is needed. */
+export interface PodResolverOptions {
+  /** Reaches the apiserver, such as a `KubeTransport`. Closing it is left to its owner. */
+  readonly transport: ResourceTransport;
+  /** What the node has for pods, by resource: what a container without a limit is told as its limit. Default: nothing is known. */
+  readonly allocatable?: () => ResourceQuantities;
+  /** The addresses of the node, the primary one first. Default: it has none. */
+  readonly hostIPs?: () => readonly string[];
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets numbers, never names. */
+  readonly metrics?: MetricsSink;
+}
+
+const knownOptions = [
+  'transport',
+  'allocatable',
+  'hostIPs',
+  'random',
+  'clock',
+  'logger',
+  'metrics',
+] as const satisfies readonly (keyof PodResolverOptions)[];
+
+/** A pod as its provider gets it, or why it does not get it yet. */
+export type Resolution =
+  | {
+      readonly pod: NodePod;
+      /** What is told of sources that are missing and may be. */
+      readonly notes: readonly ToldEvent[];
+      /** To be called once the pod is held no more: what it refers to counts until then. */
+      readonly release: () => void;
+    }
+  | { readonly held: HeldPod };
+
+/** So many volumes of a pod are read at once. */
+const atOnce = 8;
+/** What one pod, and all pods that are resolved at once, may have of values and files. */
+const limits = { maxFileBytesPerPod: 16 * 1024 * 1024, maxFileBytes: 256 * 1024 * 1024 };
+const words = {
+  what: 'the values and files that',
+  ofPod: 'a provider node hands over with one pod',
+  ofAll: 'a provider node hands over at once',
+  help: 'Let the pod refer to less',
+};
+
+/**
+ * Puts plain values in the place of what a pod refers to, as a kubelet does when it starts a container: variables of config maps,
+ * secrets, fields and services, references in commands, and the files of volumes.
+ */
+export class PodResolver {
+  readonly #allocatable: () => ResourceQuantities;
+  readonly #hostIPs: () => readonly string[];
+  readonly #objects: ReferencedObjects;
+  readonly #services: ClusterServices;
+  readonly #tokens: TokenManager;
+  readonly #turns = new StartTurns();
+  readonly #bytes = new FileBytes(limits, words);
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: PodResolverOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const {
+      transport,
+      allocatable = () => ({}),
+      hostIPs = () => [],
+      random = Math.random,
+      clock = systemClock,
+      metrics,
+    } = options;
+    requireMethods('transport', transport, ['request', 'stream']);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#allocatable = optionOfType('allocatable', allocatable, 'function');
+    this.#hostIPs = optionOfType('hostIPs', hostIPs, 'function');
+    const drawn = safeRandom(optionOfType('random', random, 'function'));
+    const parts = { transport, random: drawn, clock: safeClock(clock), logger: loggerOption(options.logger) };
+    const measured = { ...parts, ...(metrics !== undefined && { metrics }) };
+    this.#objects = new ReferencedObjects(noEvents, { ...measured, budget: objectBudget() });
+    this.#services = new ClusterServices(measured);
+    this.#tokens = new TokenManager(parts);
+  }
+
+  /** What the pod refers to is read, and watched, from now on. */
+  register(pod: Pod): void {
+    this.#objects.registerPod(pod);
+  }
+
+  /** Nothing of what the pod refers to is kept any more. */
+  unregister(pod: Pod): void {
+    this.#objects.unregisterPod(pod);
+    this.#tokens.deletePod(podUIDOf(pod));
+  }
+
+  /** Resolves when no watch is left. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#objects.stop(), this.#services.stop(), this.#tokens.stop()]);
+  }
+
+  /** Rejects with the signal's reason alone. `podIPs`: those of the pod, as far as they are known. */
+  async resolve(pod: Pod, podIPs: readonly string[], signal: AbortSignal): Promise<Resolution> {
+    const [objects, services] = [this.#objects, this.#services];
+    const { uid, namespace, name } = nodePod(pod).metadata;
+    const bytes = this.#bytes.begin(uid, `${namespace}/${name}`);
+    const release = (): void => this.#bytes.forget(uid);
+    try {
+      objects.requireWithinBudget(pod);
+      const reads = new ObjectReads(objects.secretManager, objects.configMapManager, signal);
+      const files = await this.#files(pod, { reads, bytes, signal });
+      if (services.known() === undefined) {
+        services.start();
+        await services.awaitFirstList(signal);
+      }
+      const { containers, notes } = await this.#containers(pod, { reads, bytes, files, podIPs, signal });
+      return { pod: withStart(pod, containers, files), notes, release };
+    } catch (error) {
+      release();
+      signal.throwIfAborted();
+      return { held: error instanceof Held ? error.held : heldByContainers(pod, new Map([['', error]])) };
+    }
+  }
+
+  async #files(pod: Pod, { reads, bytes, signal }: Resolving): Promise<PodFiles> {
+    const tokens = this.#tokens;
+    const used = usedVolumes(pod);
+    const volumes = (pod.spec?.volumes ?? []).filter((volume) => used.has(volume.name) && fileVolumeType(volume) !== undefined);
+    const fields = new ShownFields(pod, this.#allocatable);
+    const objects = new MountObjects(pod, { secrets: reads, configMaps: reads }, signal);
+    const request = { pod, objects, fields, tokens, fsGroup: undefined, fsUser: undefined, signal };
+    const read = (volume: SpecVolume) => filesOf({ ...request, volume }, bytes);
+    const results = await settledAtOnce(volumes, atOnce, read);
+    signal.throwIfAborted();
+    const failures = new Map<string, unknown>();
+    const files: [string, Readonly<Record<string, PodFile>>][] = [];
+    for (const [index, result] of results.entries()) {
+      const volume = volumes[index]?.name ?? '';
+      if (result.status === 'fulfilled') files.push([volume, result.value]);
+      else failures.set(volume, result.reason);
+    }
+    if (failures.size > 0) throw new Held(heldByVolumes(pod, failures));
+    return Object.fromEntries(files);
+  }
+
+  /** The containers by name, with plain values. */
+  async #containers(pod: Pod, resolving: Resolving & { readonly files: PodFiles; readonly podIPs: readonly string[] }) {
+    const { reads, bytes, files, podIPs, signal } = resolving;
+    const known = this.#services.known();
+    if (known === undefined) throw new Error(servicesUnread);
+    const sources = {
+      objects: reads,
+      services: serviceEnvironment(known, pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
+      addresses: { podIPs, hostIPs: this.#hostIPs() },
+      allocatable: this.#allocatable(),
+      readVolumeFile: async (volume: string, path: string) => textOfFile(files, volume, path),
+    };
+    const containers = new Map<string, Container>();
+    const failures = new Map<string, unknown>();
+    for (const container of containersOfPod(pod)) {
+      const make = async (isTurn: boolean): Promise<Container> => {
+        const environment = await containerEnvironment(pod, container, { ...sources, isTurn });
+        return startOf(container, startTexts(container, environment, isTurn), bytes);
+      };
+      try {
+        containers.set(container.name, await whileGoing(() => this.#turns.make(make, signal), signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.set(container.name, error);
+      }
+    }
+    if (failures.size > 0) throw new Held(heldByContainers(pod, failures));
+    return { containers, notes: await optionalNotes(pod, reads) };
+  }
+}
+
+interface Resolving {
+  readonly reads: ObjectReads;
+  readonly bytes: PodFileBytes;
+  readonly signal: AbortSignal;
+}
+
+/** Carries why a pod is held back to where that is answered. */
+class Held extends Error {
+  readonly held: HeldPod;
+
+  constructor(held: HeldPod) {
+    super(held.message);
+    this.held = held;
+  }
+}
+
+async function filesOf(request: FilesRequest, bytes: PodFileBytes): Promise<Readonly<Record<string, PodFile>>> {
+  const { volume } = request;
+  const type = fileVolumeType(volume);
+  if (type === undefined) return {};
+  const { files, bytes: size, besideBytes } = collected(await volumeFiles(type, request));
+  bytes.add(size + besideBytes);
+  return Object.fromEntries(Array.from(files, ([path, { data, mode }]) => [path, { data, mode }]));
+}
+
+/** The text of a file of a volume, for a variable that is read of it. */
+function textOfFile(files: PodFiles, volume: string, path: string): string {
+  const ofVolume = Object.hasOwn(files, volume) ? files[volume] : undefined;
+  if (ofVolume === undefined) throw new Error(`cannot find the volume ${goQuote(volume)} referenced by FileKeyRef`);
+  const file = Object.hasOwn(ofVolume, path) ? ofVolume[path] : undefined;
+  if (file === undefined) throw new Error("couldn't parse env file");
+  return Buffer.from(file.data).toString('utf8');
+}
+
+/** The container with what it is started with in place of what it refers to. */
+function startOf(container: Container, { command, args, envs }: ReturnType<typeof startTexts>, bytes: PodFileBytes): Container {
+  const { envFrom: _resolved, ...rest } = container;
+  const env = envs.map(({ key, value }) => ({
+    name: key,
+    value: typeof value === 'string' ? value : Buffer.from(value).toString('utf8'),
+  }));
+  const texts = [...command, ...args, ...env.flatMap(({ name, value }) => [name, value])];
+  bytes.add(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
+  return {
+    ...rest,
+    env,
+    ...(container.command && { command: [...command] }),
+    ...(container.args && { args: [...args] }),
+  };
+}
+
+function withStart(pod: Pod, containers: ReadonlyMap<string, Container>, files: PodFiles): NodePod {
+  const started = <C extends { readonly name: string }>(list: readonly C[]): C[] =>
+    list.map((container) => ({ ...container, ...containers.get(container.name) }) as C);
+  const { spec } = nodePod(pod);
+  const { initContainers, ephemeralContainers } = spec;
+  return {
+    ...nodePod(pod),
+    files,
+    spec: {
+      ...spec,
+      containers: started(spec.containers),
+      ...(initContainers && { initContainers: started(initContainers) }),
+      ...(ephemeralContainers && { ephemeralContainers: started(ephemeralContainers) }),
+    },
+  };
+}
