@@ -6,6 +6,7 @@ const helpByKind = {
   'config-map-missing': 'Create the config map OBJECT, or mark it optional.',
   'secret-missing': 'Create the secret OBJECT, or mark it optional.',
   'key-missing': 'Add the key KEY to OBJECT, or mark it optional.',
+  'services-unread': 'Let the node list and watch services (deploy/rbac.yaml).',
   'service-account-token':
     'Create the service account OBJECT if it is missing; else let the node make tokens of it (deploy/rbac.yaml).',
   'host-path': 'Correct the path or the type of the hostPath volume, or make on the node what it names.',

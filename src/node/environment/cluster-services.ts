@@ -1,6 +1,8 @@
 import type { V1Service } from '@kubernetes/client-node';
 import type { Wire } from '../../api/json/types.ts';
-import { type SteadyClock, sleep } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
@@ -23,12 +25,13 @@ export const servicesUnread = 'services have not yet been read at least once, ca
 
 /** How long a container waits for the first list of services. */
 const patienceMs = 1000;
-const lookMs = 20;
 
 /** The services of the cluster, for the environments of containers: listed once, then watched. */
 export class ClusterServices {
   readonly #reflector: Reflector<Service>;
   readonly #clock: SteadyClock;
+  /** Settles with the first list, or with the end. */
+  #firstList: Promise<void> | undefined;
 
   constructor({ metrics, ...options }: ClusterServicesOptions) {
     this.#clock = options.clock;
@@ -41,7 +44,7 @@ export class ClusterServices {
 
   /** Called again, it does nothing. */
   start(): void {
-    this.#reflector.start().catch(ignoreFailure);
+    this.#firstList ??= this.#reflector.start().catch(ignoreFailure);
   }
 
   stop(): Promise<void> {
@@ -53,10 +56,15 @@ export class ClusterServices {
     return this.#reflector.hasSynced ? this.#reflector.store.list() : undefined;
   }
 
+  /** Why no list has come yet, in words: the kubelet's, and what the server said last. */
+  unreadText(): string {
+    const failure = this.#reflector.lastFailure();
+    return failure === undefined ? servicesUnread : `${servicesUnread}: ${errorText(failure.error)}`;
+  }
+
   /** Resolves once the cluster has listed them, or a second has passed. */
   async awaitFirstList(signal: AbortSignal): Promise<void> {
-    const until = this.#clock.elapsed() + patienceMs;
-    while (!this.#reflector.hasSynced && !signal.aborted && this.#clock.elapsed() < until)
-      await sleep(this.#clock, lookMs, signal);
+    if (this.#firstList === undefined) return;
+    await settlesWithin(this.#firstList, { clock: this.#clock, timeoutMs: patienceMs, signal });
   }
 }

@@ -3,6 +3,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { containersOfPod } from '../../api/pod/pod-containers.ts';
 import { errorText, isStatusManagerError } from '../../base/errors.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
+import { servicesUnread } from '../environment/cluster-services.ts';
 import { asConfigError } from '../environment/config-error.ts';
 import { type EnvironmentObjects, MissingValueError, type ObjectKind } from '../environment/environment.ts';
 import { type KindAndHelp, missingWords, volumeWords } from '../environment/missing-words.ts';
@@ -43,7 +44,7 @@ export function heldByContainers(pod: Pod, failures: ReadonlyMap<string, unknown
   const text = errorText(error);
   const what =
     name === '' ? 'the environment of the pod could not be made' : `the environment of container ${name} could not be made`;
-  const kind = missingWords(pod, text) ?? overBudget(error) ?? helped('create-container-config-error');
+  const kind = missingWords(pod, text) ?? overBudget(error) ?? servicesWords(text) ?? helped('create-container-config-error');
   return { ...kind, message: `${what}: ${textBeginning(text, longestText)}`, waits, events: unique(events) };
 }
 
@@ -61,6 +62,10 @@ export function heldByVolumes(pod: Pod, failures: ReadonlyMap<string, unknown>):
     waits: new Map(),
     events: unique(events),
   };
+}
+
+function servicesWords(text: string): KindAndHelp | undefined {
+  return text.startsWith(servicesUnread) ? helped('services-unread') : undefined;
 }
 
 function overBudget(error: unknown): KindAndHelp | undefined {

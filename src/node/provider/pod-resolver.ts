@@ -11,7 +11,7 @@ import { optionOfType, requireKnownOptions, requireMethods } from '../../base/op
 import { safeRandom } from '../../base/random.ts';
 import { noEvents } from '../../client/events/event-recorder.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { ClusterServices, servicesUnread } from '../environment/cluster-services.ts';
+import { ClusterServices } from '../environment/cluster-services.ts';
 import { containerEnvironment } from '../environment/environment.ts';
 import { serviceEnvironment } from '../environment/service-environment.ts';
 import { StartTurns } from '../environment/start-limits.ts';
@@ -177,7 +177,7 @@ export class PodResolver {
   async #containers(pod: Pod, resolving: Resolving & { readonly files: PodFiles; readonly podIPs: readonly string[] }) {
     const { reads, bytes, files, podIPs, signal } = resolving;
     const known = this.#services.known();
-    if (known === undefined) throw new Error(servicesUnread);
+    if (known === undefined) throw new Error(this.#services.unreadText());
     const sources = {
       objects: reads,
       services: serviceEnvironment(known, pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
@@ -257,7 +257,7 @@ function startOf(container: Container, { command, args, envs }: ReturnType<typeo
 
 function withStart(pod: Pod, containers: ReadonlyMap<string, Container>, files: PodFiles): NodePod {
   const started = <C extends { readonly name: string }>(list: readonly C[]): C[] =>
-    list.map((container) => ({ ...container, ...containers.get(container.name) }) as C);
+    list.map((container) => (containers.get(container.name) ?? container) as C);
   const { spec } = nodePod(pod);
   const { initContainers, ephemeralContainers } = spec;
   return {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import type { JsonObject, WirePod } from '../../../src/api/json/types.ts';
 import { KubeTransport } from '../../../src/index.ts';
 import { TokenManager } from '../../../src/kubelet.ts';
+import { type NodePod, type PodProvider, ProviderNode } from '../../../src/node.ts';
 import { AdminClient } from '../../support/admin-client.ts';
 import { podOf } from '../../support/answers.ts';
 
@@ -82,5 +83,35 @@ describe('TokenManager', () => {
     manager.deletePod(pod.metadata?.uid ?? '');
     await expect(manager.getToken(pod, request, signal)).rejects.toThrow('pods "short" not found');
     await expect.poll(async () => (await reviewed(token, [])).authenticated ?? false, { timeout: 60_000 }).toBe(false);
+  });
+});
+
+describe('a provider node', () => {
+  it('hands the token of a pod to its provider, bound to the pod', async () => {
+    const { promise: created, resolve } = Promise.withResolvers<NodePod>();
+    const nodeName = 'token-node';
+    const provider: PodProvider = { createPod: resolve, deletePod: () => {}, getPodStatus: () => undefined };
+    await using node = new ProviderNode({
+      kubeConfig: adminConfig,
+      nodeName,
+      provider,
+      namespace,
+      logger: null,
+      removeOnStop: true,
+    });
+    await node.start();
+    const volumes = [
+      { name: 'identity', projected: { sources: [{ serviceAccountToken: { path: 'token', audience: 'vault' } }] } },
+    ];
+    const volumeMounts = [{ name: 'identity', mountPath: '/identity' }];
+    const containers = [{ name: 'app', image: 'app:1', volumeMounts }];
+    const spec = { nodeName, serviceAccountName: 'robot', volumes, containers };
+    const pod = podOf(await admin.createPod(namespace, { metadata: { name: 'handed' }, spec }));
+    const { data, mode } = (await created).files?.identity?.token ?? {};
+    expect(mode).toBe(0o644);
+    const review = await reviewed(Buffer.from(data ?? []).toString(), ['vault']);
+    expect(review).toMatchObject({ authenticated: true, audiences: ['vault'] });
+    expect(JSON.stringify(review)).toContain(pod.metadata.uid);
+    await admin.deletePod(namespace, 'handed', { gracePeriodSeconds: 0 });
   });
 });
