@@ -24,9 +24,7 @@ function* unsupported({ spec }: Pod): Generator<string> {
     if (!isToken) yield `volume ${name}: volumes are`;
   }
   for (const container of [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]) {
-    for (const { name, valueFrom } of container.env ?? [])
-      if (valueFrom) yield `env ${name} of container ${container.name}: valueFrom is`;
-    for (const field of ['envFrom', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const)
+    for (const field of ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const)
       if (container[field]) yield `container ${container.name}: ${field} is`;
   }
 }

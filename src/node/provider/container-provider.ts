@@ -42,8 +42,9 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * container that had failed is well again: it has run for 10 s, or for as long as its next wait if that is longer, or has succeeded for
  * good. It ignores ephemeral containers, and changes of a pod's spec while the pod runs.
  *
- * The function gets each container as the spec has it: `valueFrom`, `envFrom` and volumes are its own to resolve. A pod that asks
- * for what the function does not do is best refused, by `admitPod` of the node.
+ * The function gets each container as the node hands it over: its variables have plain values, and `pod.files` has the files of its
+ * volumes, as they were when the pod began. A pod that asks for what the function does not do is best refused, by `admitPod` of the
+ * node.
  *
  * @example
  * ```ts with-server

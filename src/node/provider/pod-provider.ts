@@ -57,8 +57,10 @@ export type PodAnswer = PodStatus | readonly GivenContainer[] | undefined | null
  * are enough: `createPod`, `deletePod` and `getPodStatus`. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
  * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
  *
- * A pod comes as it is on the apiserver: what its variables and volumes take from config maps, secrets and fields is not resolved.
- * `ConfigMapManager` and `SecretManager` read it, and `admitPod` of the node refuses pods that ask for what the provider cannot do.
+ * A pod comes to `createPod` and `updatePod` with plain values in the place of what it refers to: variables of config maps, secrets,
+ * fields, resources and services, `$(NAME)` in commands, and the files of its volumes in `files`. It comes once all of that is there.
+ * The other methods get it as it is on the apiserver, and so do all with the node's option `rawPods`. `admitPod` of the node refuses
+ * pods that ask for what the provider cannot do.
  *
  * The node runs no probe of a pod: what `getPodStatus` says of `ready` and `started` of a container counts. A provider that
  * wants probes runs them itself, as with a `ProbeManager`.

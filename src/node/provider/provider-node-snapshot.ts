@@ -89,9 +89,12 @@ function podProblems(agent: ProviderAgent, at: number): PodProblem[] {
   return [...problems.values(), ...ofStatuses.filter((one) => !(problems.has(one.podUID) && repeatsProvider(one)))];
 }
 
-/** True for a problem that was made from a status which this node itself has made from the provider's failure. */
+/** Of statuses that this node itself has made, of what the provider failed at, or of what the pod lacks. */
+const ownStatuses: readonly string[] = ['provider-create-failed', 'create-container-config-error'];
+
+/** True for a problem that was made from such a status. */
 function repeatsProvider({ kind }: PodProblem): boolean {
-  return kind === 'provider-create-failed';
+  return ownStatuses.includes(kind);
 }
 
 /** The problem that tells most of one pod. */

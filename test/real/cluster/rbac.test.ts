@@ -168,7 +168,15 @@ describe('the rights in deploy/rbac.yaml', () => {
     const podsOf = async () => ((await admin.send('GET', nodePath)).body as WireNode).status?.capacity?.pods;
     await expect.poll(podsOf, { timeout: 20_000 }).toBe('7');
 
-    const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }] };
+    const core = `/api/v1/namespaces/${namespace}`;
+    await admin.send('POST', `${core}/secrets`, { body: { metadata: { name: 'values' }, data: { k: 'dg==' } } });
+    await admin.send('POST', `${core}/configmaps`, { body: { metadata: { name: 'values' }, data: { k: 'v' } } });
+    await admin.send('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'robot' } } });
+    const envFrom = [{ secretRef: { name: 'values' } }, { configMapRef: { name: 'values' } }];
+    const volumes = [{ name: 'identity', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }];
+    const volumeMounts = [{ name: 'identity', mountPath: '/identity' }];
+    const containers = [{ name: 'app', image: 'app:1', envFrom, volumeMounts }];
+    const spec = { nodeName, serviceAccountName: 'robot', containers, volumes };
     const created = podOf(await admin.createPod(namespace, { metadata: { name: 'provided' }, spec }));
     const phase = async () => podOf(await admin.getPod(namespace, 'provided')).status?.phase;
     await expect.poll(phase, { timeout: 20_000 }).toBe('Running');

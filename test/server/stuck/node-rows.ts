@@ -20,6 +20,8 @@ export interface NodeRow extends StuckRow {
   readonly arrange?: (stuck: StuckNode) => Promise<void>;
   /** True: it is over soon after the proxy refuses nothing more. */
   readonly heals?: true;
+  /** Makes what was missing: it is over soon after. */
+  readonly mend?: (stuck: StuckNode) => Promise<void>;
 }
 
 export const refusal = (code: number, reason: string, message: string, retryAfter?: number): Fault => ({

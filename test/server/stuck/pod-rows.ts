@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ContainerProvider, type PodProvider, type RunContainer } from '../../../src/node.ts';
 import { pollUntil } from '../../support/poll-until.ts';
 import { type NodeRow, refusal } from './node-rows.ts';
@@ -113,8 +114,80 @@ export const statusRows: readonly NodeRow[] = [
   },
 ];
 
+const waits = { message: 'a pod waits for what it refers to' };
+
+/** A container that needs this value. */
+const needs = (valueFrom: JsonObject): JsonObject => ({
+  containers: [{ name: 'main', image: 'example.test/main:1', env: [{ name: 'A', valueFrom }] }],
+});
+
+/** Makes what the pod waits for. */
+async function make(stuck: StuckNode, plural: string, body: JsonObject): Promise<void> {
+  await stuck.server.admin.send('POST', `/api/v1/namespaces/${stuck.namespace}/${plural}`, { body });
+}
+
 /** Ways in which a provider keeps a pod from running, or from ending. */
 export const providerRows: readonly NodeRow[] = [
+  {
+    id: 'provided-secret',
+    title: 'a variable of a pod with a provider is out of a secret that is not there',
+    about: 'pod',
+    kind: 'secret-missing',
+    words: 'secret "absent-secret" not found',
+    log: waits,
+    event: { reason: 'MandatorySecretNotFound' },
+    help: 'Create the secret NAMESPACE/absent-secret, or mark it optional.',
+    arrange: async (stuck) => void (await stuck.createPod(needs({ secretKeyRef: { name: 'absent-secret', key: 'k' } }))),
+    mend: (stuck) => make(stuck, 'secrets', { metadata: { name: 'absent-secret' }, data: { k: 'dg==' } }),
+  },
+  {
+    id: 'provided-config-key',
+    title: 'a variable of a pod with a provider is out of a config map that lacks the key',
+    about: 'pod',
+    kind: 'key-missing',
+    words: "couldn't find key absent in ConfigMap",
+    log: waits,
+    event: { reason: 'MandatoryConfigMapKeyNotFound' },
+    help: 'Add the key absent to the config map NAMESPACE/settings, or mark it optional.',
+    arrange: async (stuck) => {
+      await make(stuck, 'configmaps', { metadata: { name: 'settings' }, data: {} });
+      await stuck.createPod(needs({ configMapKeyRef: { name: 'settings', key: 'absent' } }));
+    },
+  },
+  {
+    id: 'provided-volume',
+    title: 'a volume of a pod with a provider is a config map that is not there',
+    about: 'pod',
+    kind: 'config-map-missing',
+    words: 'configmap "absent-map" not found',
+    log: waits,
+    event: { reason: 'FailedMount' },
+    help: 'Create the config map NAMESPACE/absent-map, or mark it optional.',
+    arrange: async (stuck) => {
+      const volumeMounts = [{ name: 'files', mountPath: '/files' }];
+      const containers = [{ name: 'main', image: 'example.test/main:1', volumeMounts }];
+      await stuck.createPod({ containers, volumes: [{ name: 'files', configMap: { name: 'absent-map' } }] });
+    },
+    mend: (stuck) => make(stuck, 'configmaps', { metadata: { name: 'absent-map' }, data: { k: 'v' } }),
+  },
+  {
+    id: 'provided-services',
+    heals: true,
+    title: 'no right to list services (403)',
+    about: 'pod',
+    kind: 'services-unread',
+    words: 'cannot list resource "services"',
+    log: waits,
+    event: { reason: 'Failed' },
+    help: 'Let the node list and watch services (deploy/rbac.yaml).',
+    arrange: async (stuck) => {
+      stuck.proxy.fail(
+        /\/services/,
+        refusal(403, 'Forbidden', 'services is forbidden: User "agent" cannot list resource "services"'),
+      );
+      await stuck.createPod();
+    },
+  },
   {
     id: 'create-pod',
     title: '`createPod` of the provider fails',
