@@ -64,6 +64,7 @@ export type {
 } from './node/probes/prober.ts';
 export type { ContainerRun, RunContainer } from './node/provider/container-life.ts';
 export { ContainerProvider, type ContainerProviderOptions } from './node/provider/container-provider.ts';
+export type { HeldPod, ToldEvent } from './node/provider/held-pod.ts';
 export type { PodMethod } from './node/provider/long-calls.ts';
 export type {
   ContainerSpec,
@@ -74,7 +75,10 @@ export type {
   PodProvider,
   ProviderCall,
   ProviderTools,
+  ResolvedFile,
+  ResolvedFiles,
 } from './node/provider/pod-provider.ts';
+export { PodResolver, type PodResolverOptions, type Resolution } from './node/provider/pod-resolver.ts';
 export type { ProviderCallReport, ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';
 export { ProviderNode } from './node/provider/provider-node.ts';

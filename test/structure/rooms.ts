@@ -92,8 +92,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/concurrency base/failure-run base/problem api/json api/pod client/events status/conditions',
   'node/problem-help': 'node/probes',
   'node/environment':
-    'base/guard base/clock base/errors base/metrics base/logging api/quantity api/json api/pod client/resources ' +
-    'client/reflector node/object-managers node/problem-help',
+    'base/guard base/clock base/errors base/metrics base/logging base/concurrency api/quantity api/json api/pod ' +
+    'client/resources client/reflector node/object-managers node/problem-help',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod api/manifest client/transport client/resources client/reflector',
@@ -111,8 +111,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
     'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
-    'status/status-manager-options status/status-manager node/mirror node/node-object node/pod-status node/sources ' +
-    'node/config node/workers node/node-problems',
+    'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
+    'node/pod-files node/pod-status node/problem-help node/environment node/sources node/config node/workers ' +
+    'node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
@@ -151,8 +152,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
     'node/object-managers node/pod-files',
   'kubelet/containers':
-    'base/names base/options base/concurrency api/json api/pod client/events node/files node/pod-status ' +
-    'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes',
+    'base/names base/options api/json api/pod client/events node/files node/pod-status node/environment ' +
+    'kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +

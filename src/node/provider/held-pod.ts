@@ -11,7 +11,9 @@ import { helped } from '../problem-help.ts';
 
 /** An event of a pod that is a warning. */
 export interface ToldEvent {
+  /** A word, such as `MandatorySecretNotFound`. */
   readonly reason: string;
+  /** A sentence. */
   readonly message: string;
 }
 
@@ -19,8 +21,9 @@ export interface ToldEvent {
 export interface HeldPod extends KindAndHelp {
   /** In words, without a full stop. */
   readonly message: string;
-  /** Why each container waits, by its name; the others wait for them. */
+  /** Why each container waits, by its name: the reason and the message of its status. The others wait for them. */
   readonly waits: ReadonlyMap<string, { readonly reason: string; readonly message: string }>;
+  /** What is told of it. */
   readonly events: readonly ToldEvent[];
 }
 

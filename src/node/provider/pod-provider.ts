@@ -9,14 +9,14 @@ export type NodePod = Pod & {
   /** Without containers where the node knows no more of the pod than its name: one that only the provider has. */
   readonly spec: NonNullable<Pod['spec']>;
   /** The files of its volumes, where the node has resolved them: with `createPod` and `updatePod`. */
-  readonly files?: PodFiles;
+  readonly files?: ResolvedFiles;
 };
 
 /** The files of a pod's volumes of config maps, secrets, fields and tokens: by the name of the volume, then by the path in it. */
-export type PodFiles = Readonly<Record<string, Readonly<Record<string, PodFile>>>>;
+export type ResolvedFiles = Readonly<Record<string, Readonly<Record<string, ResolvedFile>>>>;
 
 /** A file of a volume. */
-export interface PodFile {
+export interface ResolvedFile {
   /** What it holds. */
   readonly data: Uint8Array;
   /** Its permissions, such as 0o644. */

@@ -24,7 +24,7 @@ import { ShownFields } from '../pod-files/shown-fields.ts';
 import { TokenManager } from '../pod-files/token-manager.ts';
 import { type FilesRequest, fileVolumeType, usedVolumes, volumeFiles } from '../pod-files/volume-files.ts';
 import { type HeldPod, heldByContainers, heldByVolumes, optionalNotes, type ToldEvent } from './held-pod.ts';
-import type { NodePod, PodFile, PodFiles } from './pod-provider.ts';
+import type { NodePod, ResolvedFile, ResolvedFiles } from './pod-provider.ts';
 import { nodePod } from './provider-calls.ts';
 
 /** Where what pods refer to comes from. `transport` is needed. */
@@ -55,16 +55,20 @@ const knownOptions = [
   'metrics',
 ] as const satisfies readonly (keyof PodResolverOptions)[];
 
-/** A pod as its provider gets it, or why it does not get it yet. */
+/** A pod with plain values and files, or why it cannot have them yet. */
 export type Resolution =
   | {
+      /** The pod as a provider gets it. */
       readonly pod: NodePod;
       /** What is told of sources that are missing and may be. */
       readonly notes: readonly ToldEvent[];
       /** To be called once the pod is held no more: what it refers to counts until then. */
       readonly release: () => void;
     }
-  | { readonly held: HeldPod };
+  | {
+      /** What is missing. */
+      readonly held: HeldPod;
+    };
 
 /** So many volumes of a pod are read at once. */
 const atOnce = 8;
@@ -79,7 +83,28 @@ const words = {
 
 /**
  * Puts plain values in the place of what a pod refers to, as a kubelet does when it starts a container: variables of config maps,
- * secrets, fields and services, references in commands, and the files of volumes.
+ * secrets, fields and services, references in commands, and the files of volumes. A `ProviderNode` has one; use it for pods that you
+ * run yourself.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { PodResolver } from 'pod-status-manager/node';
+ * import { resources } from 'pod-status-manager/reflector';
+ *
+ * server.objects(resources.secrets).create({ metadata: { name: 'db', namespace: 'default' }, data: { key: btoa('s3cret') } });
+ * const env = [{ name: 'KEY', valueFrom: { secretKeyRef: { name: 'db', key: 'key' } } }];
+ * const pod = server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1', env }] } });
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const resolver = new PodResolver({ transport });
+ * resolver.register(pod);
+ * const resolution = await resolver.resolve(pod, [], AbortSignal.timeout(5000));
+ * console.log('pod' in resolution && resolution.pod.spec.containers[0]?.env?.[0]?.value); // s3cret
+ * resolver.unregister(pod);
+ * await resolver.stop();
+ * await transport.close();
+ * ```
  */
 export class PodResolver {
   readonly #allocatable: () => ResourceQuantities;
@@ -129,6 +154,11 @@ export class PodResolver {
     await Promise.all([this.#objects.stop(), this.#services.stop(), this.#tokens.stop()]);
   }
 
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   /** Rejects with the signal's reason alone. `podIPs`: those of the pod, as far as they are known. */
   async resolve(pod: Pod, podIPs: readonly string[], signal: AbortSignal): Promise<Resolution> {
     const [objects, services] = [this.#objects, this.#services];
@@ -152,7 +182,7 @@ export class PodResolver {
     }
   }
 
-  async #files(pod: Pod, { reads, bytes, signal }: Resolving): Promise<PodFiles> {
+  async #files(pod: Pod, { reads, bytes, signal }: Resolving): Promise<ResolvedFiles> {
     const tokens = this.#tokens;
     const used = usedVolumes(pod);
     const volumes = (pod.spec?.volumes ?? []).filter((volume) => used.has(volume.name) && fileVolumeType(volume) !== undefined);
@@ -163,7 +193,7 @@ export class PodResolver {
     const results = await settledAtOnce(volumes, atOnce, read);
     signal.throwIfAborted();
     const failures = new Map<string, unknown>();
-    const files: [string, Readonly<Record<string, PodFile>>][] = [];
+    const files: [string, Readonly<Record<string, ResolvedFile>>][] = [];
     for (const [index, result] of results.entries()) {
       const volume = volumes[index]?.name ?? '';
       if (result.status === 'fulfilled') files.push([volume, result.value]);
@@ -174,7 +204,7 @@ export class PodResolver {
   }
 
   /** The containers by name, with plain values. */
-  async #containers(pod: Pod, resolving: Resolving & { readonly files: PodFiles; readonly podIPs: readonly string[] }) {
+  async #containers(pod: Pod, resolving: Resolving & { readonly files: ResolvedFiles; readonly podIPs: readonly string[] }) {
     const { reads, bytes, files, podIPs, signal } = resolving;
     const known = this.#services.known();
     if (known === undefined) throw new Error(this.#services.unreadText());
@@ -216,11 +246,12 @@ class Held extends Error {
 
   constructor(held: HeldPod) {
     super(held.message);
+    this.name = 'Held';
     this.held = held;
   }
 }
 
-async function filesOf(request: FilesRequest, bytes: PodFileBytes): Promise<Readonly<Record<string, PodFile>>> {
+async function filesOf(request: FilesRequest, bytes: PodFileBytes): Promise<Readonly<Record<string, ResolvedFile>>> {
   const { volume } = request;
   const type = fileVolumeType(volume);
   if (type === undefined) return {};
@@ -230,7 +261,7 @@ async function filesOf(request: FilesRequest, bytes: PodFileBytes): Promise<Read
 }
 
 /** The text of a file of a volume, for a variable that is read of it. */
-function textOfFile(files: PodFiles, volume: string, path: string): string {
+function textOfFile(files: ResolvedFiles, volume: string, path: string): string {
   const ofVolume = Object.hasOwn(files, volume) ? files[volume] : undefined;
   if (ofVolume === undefined) throw new Error(`cannot find the volume ${goQuote(volume)} referenced by FileKeyRef`);
   const file = Object.hasOwn(ofVolume, path) ? ofVolume[path] : undefined;
@@ -255,7 +286,7 @@ function startOf(container: Container, { command, args, envs }: ReturnType<typeo
   };
 }
 
-function withStart(pod: Pod, containers: ReadonlyMap<string, Container>, files: PodFiles): NodePod {
+function withStart(pod: Pod, containers: ReadonlyMap<string, Container>, files: ResolvedFiles): NodePod {
   const started = <C extends { readonly name: string }>(list: readonly C[]): C[] =>
     list.map((container) => (containers.get(container.name) ?? container) as C);
   const { spec } = nodePod(pod);
