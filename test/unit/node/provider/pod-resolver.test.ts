@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Pod } from '../../../../src/api/json/types.ts';
+import { resources } from '../../../../src/client/resources/api-resource.ts';
+import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { PodResolver, type Resolution } from '../../../../src/node/provider/pod-resolver.ts';
+import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+import { buildPod } from '../../../../src/testing/fakes/builders.ts';
+
+let server: InMemoryApiServer;
+let transport: KubeTransport;
+let resolver: PodResolver;
+beforeEach(async () => {
+  server = await InMemoryApiServer.start();
+  transport = new KubeTransport(server.kubeConfig());
+  resolver = new PodResolver({ transport, logger: null });
+});
+afterEach(async () => {
+  await resolver.stop();
+  await transport.close();
+  await server.stop();
+});
+
+const { signal } = new AbortController();
+
+function makeSecret(name: string, data: Readonly<Record<string, string>>): void {
+  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  server.objects(resources.secrets).create({ metadata: { name, namespace: 'default' }, data: Object.fromEntries(encoded) });
+}
+
+/** A secret of 840 KiB, in values that Linux takes. */
+const large = (): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: 7 }, (_, key) => [`K${key}`, 'x'.repeat(120 * 1024)]));
+
+function podOf(name: string, count: number, container: object, spec: object = {}): Pod {
+  const containers = Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image: 'app:1', ...container }));
+  return buildPod({ metadata: { name, uid: name }, spec: { containers, ...spec } });
+}
+
+async function resolve(pod: Pod): Promise<Resolution> {
+  resolver.register(pod);
+  return resolver.resolve(pod, [], signal);
+}
+
+const wordsOf = (resolution: Resolution): string => ('held' in resolution ? resolution.held.message : '');
+
+describe('what is resolved', () => {
+  it('is bounded for one pod, however often its containers name one secret, and costs no other pod anything', async () => {
+    makeSecret('large', large());
+    makeSecret('small', { key: 'value' });
+    const envFrom = [{ secretRef: { name: 'large' } }];
+    const hostile = resolve(podOf('hostile', 40, { envFrom }));
+    const small = await resolve(podOf('small', 1, { envFrom: [{ secretRef: { name: 'small' } }] }));
+    expect('pod' in small && small.pod.spec.containers[0]?.env).toContainEqual({ name: 'key', value: 'value' });
+    expect(wordsOf(await hostile)).toMatch(
+      /^the environment of container c\d+ could not be made: the values and files that pod default\/hostile has in memory take \d+ bytes, more than a provider node hands over with one pod, 16777216 bytes\. Let the pod refer to less$/,
+    );
+    expect('pod' in (await resolve(podOf('allowed', 15, { envFrom })))).toBe(true);
+  });
+
+  it('counts until it is released, over all pods, but a megabyte of each', async () => {
+    makeSecret('large', large());
+    const envFrom = [{ secretRef: { name: 'large' } }];
+    const resolutions: Resolution[] = [];
+    for (let index = 0; index < 24; index += 1) resolutions.push(await resolve(podOf(`pod-${index}`, 14, { envFrom })));
+    const held = resolutions.filter((resolution) => 'held' in resolution);
+    expect(held.length).toBeGreaterThan(0);
+    expect(wordsOf(held[0] as Resolution)).toContain('more than a provider node hands over at once, 268435456 bytes');
+    expect('pod' in (await resolve(podOf('modest', 1, { envFrom })))).toBe(true);
+    for (const resolution of resolutions) if ('pod' in resolution) resolution.release();
+    expect('pod' in (await resolve(podOf('later', 14, { envFrom })))).toBe(true);
+  });
+
+  it('reads each object once for a pod, however many containers name it', async () => {
+    makeSecret('shared', { key: 'value' });
+    const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'shared', key: 'key' } } }];
+    const resolution = await resolve(podOf('web', 20, { env }));
+    expect(
+      'pod' in resolution && resolution.pod.spec.containers.every((one) => one.env?.some(({ value }) => value === 'value')),
+    ).toBe(true);
+    const asked = server.requests.filter(({ resource }) => resource === 'secrets');
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+
+  it('leaves no watch behind once the pod is unregistered', async () => {
+    makeSecret('watched', { key: 'value' });
+    const pod = podOf('web', 1, { envFrom: [{ secretRef: { name: 'watched' } }] });
+    const resolution = await resolve(pod);
+    if ('pod' in resolution) resolution.release();
+    resolver.unregister(pod);
+    await resolver.stop();
+    expect(await resolver.resolve(pod, [], signal)).toMatchObject({ held: { kind: expect.any(String) } });
+  });
+
+  it('rejects with the reason of its signal, while a read hangs', async () => {
+    server.fail({ resource: 'secrets', fault: { kind: 'hang' }, times: 1e9 });
+    const ending = new AbortController();
+    const pod = podOf('web', 1, { envFrom: [{ secretRef: { name: 'hangs' } }] });
+    resolver.register(pod);
+    const resolution = resolver.resolve(pod, [], ending.signal);
+    const reason = new Error('the pod is to end');
+    ending.abort(reason);
+    await expect(resolution).rejects.toBe(reason);
+  });
+
+  it('names the volume, and shows only files of volumes that a container mounts', async () => {
+    const volumes = [{ name: 'keys', secret: { secretName: 'none' } }];
+    expect('pod' in (await resolve(podOf('unmounted', 1, {}, { volumes })))).toBe(true);
+    const mounted = await resolve(podOf('mounted', 1, { volumeMounts: [{ name: 'keys', mountPath: '/k' }] }, { volumes }));
+    expect(wordsOf(mounted)).toBe(
+      'the volumes of the pod could not be made: MountVolume.SetUp failed for volume "keys" : secret "none" not found',
+    );
+  });
+
+  it('reads variables of a file of a volume', async () => {
+    server
+      .objects(resources.configMaps)
+      .create({ metadata: { name: 'vars', namespace: 'default' }, data: { 'app.env': "MODE='dark'\nSIZE='4'\n" } });
+    const env = [{ name: 'MODE', valueFrom: { fileKeyRef: { volumeName: 'vars', path: 'app.env', key: 'MODE' } } }];
+    const volumes = [{ name: 'vars', configMap: { name: 'vars' } }];
+    const resolution = await resolve(podOf('web', 1, { env, volumeMounts: [{ name: 'vars', mountPath: '/v' }] }, { volumes }));
+    expect('pod' in resolution && resolution.pod.spec.containers[0]?.env).toContainEqual({ name: 'MODE', value: 'dark' });
+  });
+
+  it('refuses options that are none', () => {
+    const given = { transport, hostIPs: '10.0.0.1' } as never;
+    expect(() => new PodResolver(given)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => new PodResolver({} as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+  });
+});
