@@ -3,9 +3,9 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 10220,
+  checks: 10250,
   soak: 19,
-  cluster: 805,
+  cluster: 825,
   consumers: 134,
   browser: 57,
   docs: 230,

@@ -1,9 +1,9 @@
 import type { WirePod } from '../../src/index.ts';
-import { startTexts } from '../../src/node/environment/start-texts.ts';
-import { containerEnvironment } from '../../src/node/environment/environment.ts';
 import { managedHosts } from '../../src/kubelet/containers/pod-hosts.ts';
 import { portMappings } from '../../src/kubelet/containers/runtime-names.ts';
 import { credentialsFor } from '../../src/kubelet/images/keyring.ts';
+import { containerEnvironment } from '../../src/node/environment/environment.ts';
+import { startTexts } from '../../src/node/environment/start-texts.ts';
 import { downwardFiles, ShownFields } from '../../src/node/pod-files/shown-fields.ts';
 import { ConfigMapManager, objectBudget, SecretManager } from '../../src/object-managers.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';

@@ -69,10 +69,6 @@ export async function podsOnDisk(rootDirectory: string): Promise<readonly string
   return (entries ?? []).filter((entry) => entry.isDirectory() && isFolderName(entry.name)).map(({ name }) => name);
 }
 
-// Behaviour of FsUserFrom and GetPodVolumeNames in pkg/volume/util, v1.36.3.
-
-export type Spec = NonNullable<Pod['spec']>;
-
 /** One volume of a pod, ready for its containers. */
 export interface MountedVolume {
   /** The volume's name in the pod's spec. */

@@ -186,6 +186,8 @@ function* filesOfObject(
   }
 }
 
+// Behaviour of FsUserFrom and GetPodVolumeNames in pkg/volume/util, v1.36.3.
+
 /** The user that every container runs as; undefined where one does not say, or two differ. */
 export function fsUserOf(pod: Pod): number | undefined {
   const podUser = pod.spec?.securityContext?.runAsUser ?? undefined;
