@@ -22,8 +22,9 @@ export interface Ownership {
   readonly gid?: number | undefined;
 }
 
-/** Changes who owns a file, a folder, or the symbolic link itself. */
+/** What changes the owners of files. */
 export interface OwnerChanger {
+  /** Changes who owns the file, the folder, or the symbolic link itself. */
   changeOwner(path: string, owner: Ownership): Promise<void>;
 }
 
