@@ -62,9 +62,13 @@ export class ClusterServices {
     return failure === undefined ? servicesUnread : `${servicesUnread}: ${errorText(failure.error)}`;
   }
 
-  /** Resolves once the cluster has listed them, or a second has passed. */
-  async awaitFirstList(signal: AbortSignal): Promise<void> {
-    if (this.#firstList === undefined) return;
-    await settlesWithin(this.#firstList, { clock: this.#clock, timeoutMs: patienceMs, signal });
+  /** Resolves once the cluster has listed them, or a second has passed; with `mostMs` after that time, unless the list has failed before. */
+  async awaitFirstList(signal: AbortSignal, mostMs = patienceMs): Promise<void> {
+    const until = this.#clock.elapsed() + mostMs;
+    for (let restMs = mostMs; restMs > 0 && this.#firstList !== undefined; restMs = until - this.#clock.elapsed()) {
+      const limits = { clock: this.#clock, timeoutMs: Math.min(restMs, patienceMs), signal };
+      const isOver = await settlesWithin(this.#firstList, limits);
+      if (isOver || signal.aborted || this.#reflector.lastFailure() !== undefined) return;
+    }
   }
 }

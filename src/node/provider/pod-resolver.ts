@@ -70,6 +70,8 @@ export type Resolution =
       readonly held: HeldPod;
     };
 
+/** So long the first list of services may take before a pod counts as waiting for it, unless it fails sooner. */
+const servicesWithinMs = 10_000;
 /** So many volumes of a pod are read at once. */
 const atOnce = 8;
 /** What one pod, and all pods that are resolved at once, may have of values and files. */
@@ -171,7 +173,7 @@ export class PodResolver {
       const files = await this.#files(pod, { reads, bytes, signal });
       if (services.known() === undefined) {
         services.start();
-        await services.awaitFirstList(signal);
+        await services.awaitFirstList(signal, servicesWithinMs);
       }
       const { containers, notes } = await this.#containers(pod, { reads, bytes, files, podIPs, signal });
       return { pod: withStart(pod, containers, files), notes, release };

@@ -81,6 +81,11 @@ describe('what is resolved', () => {
     expect(asked.length).toBeLessThanOrEqual(2);
   });
 
+  it('waits for services that are listed late', async () => {
+    server.fail({ resource: 'services', fault: { kind: 'latency', ms: 1500 }, times: 1 });
+    expect('pod' in (await resolve(podOf('patient', 1, {})))).toBe(true);
+  });
+
   it('leaves no watch behind once the pod is unregistered', async () => {
     makeSecret('watched', { key: 'value' });
     const pod = podOf('web', 1, { envFrom: [{ secretRef: { name: 'watched' } }] });
