@@ -1,7 +1,9 @@
+import type { Duplex } from 'node:stream';
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
+import type { ContainerStreams } from '../streams/container-streams.ts';
 
 /** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
 export type NodePod = Pod & {
@@ -51,6 +53,27 @@ export type ContainerSpec = NodePod['spec']['containers'][number];
 
 /** How a pod is: its status, or how each of its containers is; undefined or null: there is no such pod. */
 export type PodAnswer = PodStatus | readonly GivenContainer[] | undefined | null;
+
+/** What somebody asks for of a container's log. */
+export interface ContainerLogRequest {
+  /** True: what the container writes from now on is wanted as well, until it has ended or `signal` aborts. */
+  readonly follow: boolean;
+  /** The last so many lines alone; undefined: all. */
+  readonly tailLines: number | undefined;
+  /** What was written then or later alone; undefined: all. */
+  readonly sinceTime: Date | undefined;
+  /** True: each line begins with its time, as `2026-01-31T12:00:00.000000000Z`, and a space. */
+  readonly timestamps: boolean;
+  /** So many bytes at most. The node ends the answer there; undefined: no limit. */
+  readonly limitBytes: number | undefined;
+  /** True: the log of the container's run before the current one. */
+  readonly previous: boolean;
+  /** What was written to this output alone; undefined: both. */
+  readonly stream: 'stdout' | 'stderr' | undefined;
+}
+
+/** A log: a text, or pieces of it as they come, such as a `Readable`. */
+export type ContainerLog = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
 /**
  * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. Three methods
@@ -112,4 +135,23 @@ export interface PodProvider {
    * are known.
    */
   getPods?(call: ProviderCall): readonly Pod[] | Promise<readonly Pod[]>;
+  /** The log of a container. A request with `follow` is answered until the container has ended or the signal aborts: when the client is gone. */
+  getContainerLogs?(
+    pod: NodePod,
+    container: string,
+    request: ContainerLogRequest,
+    call: ProviderCall,
+  ): ContainerLog | Promise<ContainerLog>;
+  /** Runs a command in a container, beside it. Resolves to the exit code of the command; undefined counts as 0. */
+  runInContainer?(
+    pod: NodePod,
+    container: string,
+    command: readonly string[],
+    streams: ContainerStreams,
+    call: ProviderCall,
+  ): Promise<number | undefined>;
+  /** Connects a client with the main process of a container. Resolves once that is over, to the exit code of the container if it has ended. */
+  attachToContainer?(pod: NodePod, container: string, streams: ContainerStreams, call: ProviderCall): Promise<number | undefined>;
+  /** Connects a client with a port of a pod. Resolves once the connection is over. */
+  portForward?(pod: NodePod, port: number, stream: Duplex, call: ProviderCall): Promise<void>;
 }
