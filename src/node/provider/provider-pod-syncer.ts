@@ -219,8 +219,9 @@ export class ProviderPodSyncer implements PodSyncer {
   }
 
   async syncTerminatedPod({ pod }: SyncTerminatedPodRequest): Promise<void> {
-    this.#statuses.tellTerminated(pod);
+    // whoever hears that the pod has ended finds nothing of it left
     await this.#forget(this.pods.take(pod));
+    this.#statuses.tellTerminated(pod);
   }
 
   async #forget(record: ProvidedPod): Promise<void> {
