@@ -4,6 +4,7 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import { problemFields } from '../../base/problem.ts';
 import { containerFieldPath } from '../workers/restart-backoff.ts';
 import type { HeldPod } from './held-pod.ts';
@@ -62,6 +63,7 @@ export class ContainerValues {
     for (let tries = 1; !ending.aborted; tries += 1) {
       try {
         this.#take(await untilAborted(resolvePod(pod, { signal: ending, containers: [spec.name] }), ending));
+        if (told !== undefined) this.#tellOfEnd({ attempt: tries - 1, since });
         return;
       } catch (error) {
         if (ending.aborted || !(error instanceof PodHeldError) || !missing.includes(error.held.kind)) return;
@@ -82,6 +84,14 @@ export class ContainerValues {
     this.#spec = { ...rest, ...(env && { env }), ...(command && { command }), ...(args && { args }) } as ContainerSpec;
     const { files, volumeFolders } = pod;
     this.#pod = { ...this.#pod, ...(files && { files }), ...(volumeFolders && { volumeFolders }) };
+  }
+
+  #tellOfEnd(failed: { readonly attempt: number; readonly since: number }): void {
+    const { pod, spec, tools, clock } = this.#options;
+    const { logger, recoveries } = tools();
+    if (recoveries?.take() === false) return;
+    const fields = { ...podFields(pod.metadata), containerName: spec.name, ...endedFailures(failed, clock.now()) };
+    logger.info(fields, 'a container has what it waited for');
   }
 
   #tell(held: HeldPod, times: { readonly attempt: number; readonly since: number; readonly retryAt: number }): void {

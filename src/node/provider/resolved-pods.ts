@@ -75,8 +75,8 @@ export class ResolvedPods {
       return undefined;
     }
     for (const { reason, message } of resolution.notes) calls.event(record, reason, message);
-    record.held = this.#noteReady(record, record.held);
-    record.staleFiles = undefined;
+    record.held = this.#noteReady(record, record.held, 'a pod has what it waited for');
+    record.staleFiles = this.#noteReady(record, record.staleFiles, 'the files of a pod are up to date again');
     if (hasFiles(record.pod)) this.#kept?.keep(record, true);
     const release = (): void => {
       resolution.release();
@@ -185,7 +185,7 @@ export class ResolvedPods {
     const resolution = await this.#make(record, { containers: [] }, signal);
     if (!('held' in resolution)) {
       resolution.release();
-      record.staleFiles = this.#noteReady(record, record.staleFiles);
+      record.staleFiles = this.#noteReady(record, record.staleFiles, 'the files of a pod are up to date again');
       return true;
     }
     const { held } = resolution;
@@ -230,10 +230,10 @@ export class ResolvedPods {
     logger.warn({ ...podFields(pod.metadata), ...more, ...problem, reason: failure.message }, text);
   }
 
-  #noteReady({ pod }: ProvidedPod, failed: HeldFailure | undefined): undefined {
+  #noteReady({ pod }: ProvidedPod, failed: HeldFailure | undefined, text: string): undefined {
     const { recoveries, clock, logger } = this.#options;
     if (failed === undefined || !recoveries.take()) return;
-    logger.info({ ...podFields(pod.metadata), ...endedFailures(failed, clock.now()) }, 'a pod has what it waited for');
+    logger.info({ ...podFields(pod.metadata), ...endedFailures(failed, clock.now()) }, text);
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PodHeldError } from '../../../../src/node/provider/pod-held-error.ts';
+import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ContainerWorld } from './container-world.ts';
@@ -7,8 +8,7 @@ import { FakeResolver } from './fake-resolver.ts';
 import { ProviderWorld } from './provider-world.ts';
 
 const app = { name: 'app', image: 'app:1' };
-const variableOf = (containers: readonly { env?: { name: string; value?: string | null }[] | null }[] = []) =>
-  containers[0]?.env?.[0]?.value;
+const variableOf = (containers: readonly ContainerSpec[] = []) => containers[0]?.env?.[0]?.value;
 
 async function withPod(): Promise<{ world: ProviderWorld; resolver: FakeResolver }> {
   const resolver = new FakeResolver();
