@@ -75,8 +75,8 @@ export class ResolvedPods {
       return undefined;
     }
     for (const { reason, message } of resolution.notes) calls.event(record, reason, message);
-    record.held = this.#noteReady(record, record.held, 'a pod has what it waited for');
-    record.staleFiles = this.#noteReady(record, record.staleFiles, 'the files of a pod are up to date again');
+    this.#noteReady(record);
+    this.#noteUpToDate(record);
     if (hasFiles(record.pod)) this.#kept?.keep(record, true);
     const release = (): void => {
       resolution.release();
@@ -180,12 +180,12 @@ export class ResolvedPods {
 
   /** A pod that runs goes on with the files that it has. */
   async #refresh(record: ProvidedPod, signal: AbortSignal): Promise<boolean> {
-    const { calls } = this.#options;
+    const { calls, clock, logger } = this.#options;
     this.#hold(record, 'files');
     const resolution = await this.#make(record, { containers: [] }, signal);
     if (!('held' in resolution)) {
       resolution.release();
-      record.staleFiles = this.#noteReady(record, record.staleFiles, 'the files of a pod are up to date again');
+      this.#noteUpToDate(record);
       return true;
     }
     const { held } = resolution;
@@ -193,7 +193,9 @@ export class ResolvedPods {
     record.staleFiles = this.#failureOf(held, before, staleAgainMs);
     if (before?.message === held.message) return false;
     for (const { reason, message } of held.events) calls.event(record, reason, message);
-    this.#warn(record, record.staleFiles, 'the files of a pod could not be brought up to date');
+    const problem = problemFields(heldProblem(record.staleFiles), clock.now());
+    const fields = { ...podFields(record.pod.metadata), ...problem, reason: held.message };
+    logger.warn(fields, 'the files of a pod could not be brought up to date');
     return false;
   }
 
@@ -208,14 +210,15 @@ export class ResolvedPods {
   }
 
   #noteHeld(record: ProvidedPod, method: ProviderChange['method'], held: HeldPod): void {
-    const { calls, statuses, lookMs } = this.#options;
+    const { calls, statuses, lookMs, clock, logger } = this.#options;
     const before = record.held;
     record.held = this.#failureOf(held, before, lookMs);
     // a pod that runs goes on as it is
     if (method === 'createPod') statuses.tell(record, heldStatus(statuses.facts(record), held));
     if (before?.message === held.message) return;
     for (const { reason, message: text } of held.events) calls.event(record, reason, text);
-    this.#warn(record, record.held, 'a pod waits for what it refers to', { method });
+    const fields = { ...podFields(record.pod.metadata), method, ...problemFields(heldProblem(record.held), clock.now()) };
+    logger.warn({ ...fields, reason: held.message }, 'a pod waits for what it refers to');
   }
 
   #failureOf({ kind, message, help }: HeldPod, before: HeldFailure | undefined, againMs: number): HeldFailure {
@@ -224,16 +227,21 @@ export class ResolvedPods {
     return { kind, message, help, attempt, since, retryAt: now + againMs };
   }
 
-  #warn({ pod }: ProvidedPod, failure: HeldFailure, text: string, more: object = {}): void {
-    const { clock, logger } = this.#options;
-    const problem = problemFields(heldProblem(failure), clock.now());
-    logger.warn({ ...podFields(pod.metadata), ...more, ...problem, reason: failure.message }, text);
+  #noteReady(record: ProvidedPod): void {
+    const { recoveries, clock, logger } = this.#options;
+    const { held } = record;
+    record.held = undefined;
+    if (held === undefined || !recoveries.take()) return;
+    logger.info({ ...podFields(record.pod.metadata), ...endedFailures(held, clock.now()) }, 'a pod has what it waited for');
   }
 
-  #noteReady({ pod }: ProvidedPod, failed: HeldFailure | undefined, text: string): undefined {
+  #noteUpToDate(record: ProvidedPod): void {
     const { recoveries, clock, logger } = this.#options;
-    if (failed === undefined || !recoveries.take()) return;
-    logger.info({ ...podFields(pod.metadata), ...endedFailures(failed, clock.now()) }, text);
+    const { staleFiles } = record;
+    record.staleFiles = undefined;
+    if (staleFiles === undefined || !recoveries.take()) return;
+    const fields = { ...podFields(record.pod.metadata), ...endedFailures(staleFiles, clock.now()) };
+    logger.info(fields, 'the files of a pod are up to date again');
   }
 }
 

@@ -33,8 +33,8 @@ export class FakeResolver {
 
   async resolve(pod: Pod, _: readonly string[], signal: AbortSignal, options: ResolveOptions = {}): Promise<Resolution> {
     this.asked.push(options);
-    await this.gate;
     signal.throwIfAborted();
+    await this.gate;
     const { missing, failure } = this;
     const names = (pod.spec?.volumes ?? []).map(({ name }) => name);
     if (missing === 'files') return { held: heldByVolumes(pod, new Map(names.map((name) => [name, failure]))) };
