@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NodePod } from '../../../../src/node/provider/pod-provider.ts';
+import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import { settleWithFiles } from '../../../support/settle-with-files.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { FakeResolver } from './fake-resolver.ts';
@@ -124,5 +125,10 @@ describe('the files of pods, with a folder', () => {
     expect(() => new ProviderWorld({ podFilesFolder: '/run/pods' })).toThrow(refused);
     const resolver = new FakeResolver().asResolver;
     expect(() => new ProviderWorld({ resolver, podFilesFolder: 'pods' })).toThrow(refused);
+    const provider = { createPod: () => {}, deletePod: () => {}, getPodStatus: () => undefined };
+    const options = { transport: {} as never, nodeName: 'node-1', provider, logger: null };
+    expect(() => new ProviderNode({ ...options, rawPods: true, podFilesFolder: '/run/pods' })).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('podFilesFolder') }),
+    );
   });
 });

@@ -30,6 +30,13 @@ describe('resolvePod of the tools', () => {
     expect(resolver.held).toBe(0);
   });
 
+  it('gives the pod as it is where the provider wants raw pods', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web');
+    const [entry] = world.provider.pods.values();
+    expect((await world.tools.resolvePod(entry?.pod ?? {})).spec).toEqual(entry?.pod.spec);
+  });
+
   it('says what is missing with ERR_POD_HELD', async () => {
     const { world, resolver } = await withPod();
     await using _ = world;
