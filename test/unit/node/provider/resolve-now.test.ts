@@ -61,6 +61,17 @@ describe('resolvePod of the tools', () => {
     await expect(resolve(entry?.pod ?? {})).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' });
   });
 
+  it('refuses a pod that has ended by itself', async () => {
+    const { world, resolver } = await withPod();
+    await using _ = world;
+    const [entry] = world.provider.pods.values();
+    world.provider.set('web', { phase: 'Succeeded' });
+    await world.clock.advance(20_000);
+    const asked = resolver.asked.length;
+    await expect(world.tools.resolvePod(entry?.pod ?? {})).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' });
+    expect(resolver.asked).toHaveLength(asked);
+  });
+
   it('ends with its signal, and when the node stops, and lets go of what comes later', async () => {
     const { world, resolver } = await withPod();
     await using _ = world;
