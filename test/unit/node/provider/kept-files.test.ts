@@ -120,6 +120,27 @@ describe('the files of pods, with a folder', () => {
     expect(gone?.metadata?.name).toBe('gone');
   });
 
+  it('stay for a pod that only the provider has, until it has ended', async () => {
+    const first = await started();
+    const { folder } = first;
+    const { metadata } = await first.world.create('web', { spec });
+    await pass(first.world, 2000);
+    await first.world.stop();
+    first.world.store.delete('default', 'web', { gracePeriodSeconds: 0 });
+    const { provider } = first.world;
+    const deleted = Promise.withResolvers<void>();
+    provider.next('deletePod', 'web', () => deleted.promise);
+    const options = { resolver: new FakeResolver().asResolver, podFilesFolder: folder, nodeName: 'node-1' };
+    await using world = await first.world.restart(options, true);
+    await pass(world, 10_000);
+    expect(provider.calls.some((call) => call.startsWith('deletePod web'))).toBe(true);
+    expect(await readdir(folder)).toEqual([metadata?.uid]);
+    provider.lose('web');
+    deleted.resolve();
+    await pass(world, 20_000);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('need a resolver and an absolute path', async () => {
     const refused = expect.objectContaining({ code: 'ERR_INVALID_OPTION' });
     expect(() => new ProviderWorld({ podFilesFolder: '/run/pods' })).toThrow(refused);
