@@ -98,6 +98,18 @@ describe('the files of pods, with a folder', () => {
     expect(resolver.held).toBe(0);
   });
 
+  it('hold the pod back where one volume cannot be written', async () => {
+    const { world, resolver } = await started();
+    await using _ = world;
+    await world.create('web', {
+      spec: { ...spec, volumes: [...spec.volumes, { name: 'No_Label', secret: { secretName: 'db' } }] },
+    });
+    await pass(world, 2000);
+    expect(given(world)).toBeUndefined();
+    expect(world.events.join()).toContain('FailedMount: MountVolume.SetUp failed for volume "No_Label"');
+    expect(resolver.held).toBe(0);
+  });
+
   it('are taken over by the next run of the agent, which removes those of pods that are gone', async () => {
     const first = await started();
     const { folder } = first;
