@@ -66,6 +66,7 @@ export type { ContainerRun, RunContainer } from './node/provider/container-life.
 export { ContainerProvider, type ContainerProviderOptions } from './node/provider/container-provider.ts';
 export type { HeldPod, ToldEvent } from './node/provider/held-pod.ts';
 export type { PodMethod } from './node/provider/long-calls.ts';
+export { PodHeldError } from './node/provider/pod-held-error.ts';
 export type {
   ContainerSpec,
   DeletePodCall,
@@ -77,8 +78,9 @@ export type {
   ProviderTools,
   ResolvedFile,
   ResolvedFiles,
+  ResolvePodOptions,
 } from './node/provider/pod-provider.ts';
-export { PodResolver, type PodResolverOptions, type Resolution } from './node/provider/pod-resolver.ts';
+export { PodResolver, type PodResolverOptions, type Resolution, type ResolveOptions } from './node/provider/pod-resolver.ts';
 export type { ProviderCallReport, ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';
 export { ProviderNode } from './node/provider/provider-node.ts';

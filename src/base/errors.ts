@@ -12,6 +12,7 @@ export const errorCodes = {
   ERR_NOT_REGISTERED: 'no registered pod names the secret or config map',
   ERR_NOT_FOUND: 'the apiserver has no such secret or config map',
   ERR_OVER_BUDGET: 'a pod would make this node hold more for it than one pod may',
+  ERR_POD_HELD: 'a pod refers to something that is missing, or that cannot be read now; the error names it',
   ERR_START_TIMEOUT: 'what a start waits for was not there in time; what was started goes on trying, and stop() ends it',
   ERR_SYNC_TIMEOUT: 'the watch of a secret or config map has not brought it in time',
   ERR_KILL_TIMEOUT: 'the containers of a pod that was to end have not stopped in time',

@@ -8,6 +8,7 @@ import { isInt32 } from '../../base/options.ts';
 import { runtimeReason } from '../pod-status/get-phase.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-status.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';
+import { ContainerValues } from './container-values.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
 import { shortErrorText } from './provider-calls.ts';
 import { type ReportTools, RunReport } from './run-report.ts';
@@ -59,6 +60,7 @@ export class RunningContainer {
   readonly #options: ContainerLifeOptions;
   readonly #restartsBefore: number;
   readonly #report: RunReport;
+  readonly #values: ContainerValues;
   #runs = 0;
   /** How the run before has ended. */
   #lastEnd: GivenEnd | undefined;
@@ -68,6 +70,7 @@ export class RunningContainer {
     const { pod, spec, isInit } = options;
     this.#options = options;
     this.#report = new RunReport(options);
+    this.#values = new ContainerValues(options);
     this.isSidecar = isInit && isRestartableInitContainer(spec);
     this.#restartsBefore = restartsBefore(pod, spec.name);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -92,6 +95,7 @@ export class RunningContainer {
     const { ending } = this.#options;
     while (!ending.aborted) {
       const end = await this.#runOnce();
+      const ended = this.#state;
       if (ending.aborted) return;
       if (!this.#mayRunAgain(end.exitCode)) {
         if (end.exitCode === 0) this.#report.succeeded();
@@ -100,7 +104,16 @@ export class RunningContainer {
       await this.#backOff(end);
       // a container that ends at once and need not wait must leave room for others
       await nextTurn();
+      await this.#renewValues(end, ended);
     }
+  }
+
+  /** The next run gets the values of now, as with a kubelet. It waits for those that are missing. */
+  async #renewValues(lastState: GivenEnd, ended: GivenContainer): Promise<void> {
+    const { spec, ending } = this.#options;
+    const restartCount = this.#restartsBefore + this.#runs - 1;
+    await this.#values.renew((wait) => this.#become({ name: spec.name, state: 'waiting', restartCount, ...wait, lastState }));
+    if (ending.aborted && this.#state !== ended) this.#become(ended);
   }
 
   async #runOnce(): Promise<GivenEnd> {
@@ -118,7 +131,8 @@ export class RunningContainer {
   }
 
   async #call(id: string): Promise<GivenEnd> {
-    const { pod, spec, runContainer } = this.#options;
+    const { runContainer } = this.#options;
+    const { pod, spec } = this.#values;
     // the listeners that a run leaves on its signals go with it, and do not add up over many runs
     const [stop, kill] = [new LinkedAbort(this.#options.stop), new LinkedAbort(this.#options.kill)];
     try {

@@ -43,7 +43,10 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * good. It ignores ephemeral containers, and changes of a pod's spec while the pod runs.
  *
  * The function gets each container as the node hands it over: its variables have plain values, and `pod.files` has the files of its
- * volumes, as they were when the pod began. A pod that asks for what the function does not do is best refused, by `admitPod` of the
+ * volumes (with `podFilesFolder` of the node, `pod.volumeFolders` their folders), as they are when the run begins: before a container is
+ * started again, the node is asked for them anew. While something of them is missing, that run waits with the reason
+ * `CreateContainerConfigError`, and is tried again after 1 s, later after 10 s. Where the apiserver cannot say, the values of the run
+ * before serve. A pod that asks for what the function does not do is best refused, by `admitPod` of the
  * node.
  *
  * @example
@@ -87,14 +90,16 @@ export class ContainerProvider implements PodProvider {
   }
 
   /** Without `tools` nobody is told of containers that are started, fail, and wait to be started again, but by the status. */
-  notifyPods(notify: NotifyPods, tools?: ProviderTools): void {
+  notifyPods(notify: NotifyPods, tools?: Omit<ProviderTools, 'resolvePod'> & Partial<ProviderTools>): void {
     this.#notify = notify;
     if (tools === undefined) return;
     const logger = loggerOption(tools.logger);
     this.#recoveries?.stop();
     const recoveries = new RecoveryLines({ clock: this.#clock, logger });
     this.#recoveries = recoveries;
-    this.#tools = { logger, eventRecorder: safeEventRecorder(tools.eventRecorder), recoveries };
+    const { resolvePod } = tools;
+    const eventRecorder = safeEventRecorder(tools.eventRecorder);
+    this.#tools = { logger, eventRecorder, recoveries, ...(resolvePod !== undefined && { resolvePod }) };
   }
 
   /** Throws ERR_STOPPED after `close`. */

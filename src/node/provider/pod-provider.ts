@@ -4,14 +4,20 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
 import type { ContainerStreams } from '../streams/container-streams.ts';
+import type { PodHeldError } from './pod-held-error.ts';
 
 /** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
 export type NodePod = Pod & {
   readonly metadata: { readonly uid: string; readonly name: string; readonly namespace: string };
   /** Without containers where the node knows no more of the pod than its name: one that only the provider has. */
   readonly spec: NonNullable<Pod['spec']>;
-  /** The files of its volumes, where the node has resolved them: with `createPod` and `updatePod`. */
+  /** The files of its volumes, where the node has resolved them and writes none: with `createPod`, `updatePod` and `resolvePod`. */
   readonly files?: ResolvedFiles;
+  /**
+   * In place of `files` with the node's option `podFilesFolder`: the folder of each such volume, an absolute path, by the name of the
+   * volume. The node keeps what is in it up to date until the pod has ended.
+   */
+  readonly volumeFolders?: Readonly<Record<string, string>>;
 };
 
 /** The files of a pod's volumes of config maps, secrets, fields and tokens: by the name of the volume, then by the path in it. */
@@ -46,6 +52,25 @@ export interface ProviderTools {
   readonly logger: Logger;
   /** Writes events of the pods, which `kubectl describe` shows. It never waits, and what it throws is ignored. */
   readonly eventRecorder: EventRecorder;
+  /**
+   * The pod with the values and files that it would get now: for a container that is started again, or a token that is to be renewed.
+   * The pod that counts is the newest one of the apiserver with this uid. With `rawPods` it comes as it is.
+   *
+   * Each call reads what the pod refers to anew, and asks for its tokens anew, unless the node has `podFilesFolder`: call it when a
+   * container starts, or a token is about to end. Calls for one pod run one after another.
+   *
+   * Rejects with a {@link PodHeldError}, ERR_POD_HELD, while something is missing, with the signal's reason, with
+   * ERR_INVALID_ARGUMENT for a pod that the node does not have, and with ERR_STOPPED once the node stops.
+   */
+  readonly resolvePod: (pod: Pod, options?: ResolvePodOptions) => Promise<NodePod>;
+}
+
+/** What of a pod is wanted, and for how long that is waited for. */
+export interface ResolvePodOptions {
+  /** Ends the call. */
+  readonly signal?: AbortSignal;
+  /** The names of the containers that are to have plain values; what the others lack does not matter. Default: all. */
+  readonly containers?: readonly string[];
 }
 
 /** A container of a pod's spec. */
@@ -81,7 +106,8 @@ export type ContainerLog = string | Uint8Array | AsyncIterable<string | Uint8Arr
  * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
  *
  * A pod comes to `createPod` and `updatePod` with plain values in the place of what it refers to: variables of config maps, secrets,
- * fields, resources and services, `$(NAME)` in commands, and the files of its volumes in `files`. It comes once all of that is there.
+ * fields, resources and services, `$(NAME)` in commands, and the files of its volumes in `files`, or in folders with the node's option
+ * `podFilesFolder`. It comes once all of that is there; `resolvePod` of {@link ProviderTools} gives newer values later on.
  * The other methods get it as it is on the apiserver, and so do all with the node's option `rawPods`. `admitPod` of the node refuses
  * pods that ask for what the provider cannot do.
  *

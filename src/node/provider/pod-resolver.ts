@@ -5,6 +5,7 @@ import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { settledAtOnce, whileGoing } from '../../base/concurrency/aborts.ts';
+import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -14,7 +15,7 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { ClusterServices } from '../environment/cluster-services.ts';
 import { containerEnvironment } from '../environment/environment.ts';
 import { serviceEnvironment } from '../environment/service-environment.ts';
-import { StartTurns } from '../environment/start-limits.ts';
+import { LargeStart, StartTurns } from '../environment/start-limits.ts';
 import { startTexts } from '../environment/start-texts.ts';
 import { objectBudget } from '../object-managers/object-budget.ts';
 import { ReferencedObjects } from '../object-managers/referenced-objects.ts';
@@ -70,6 +71,15 @@ export type Resolution =
       readonly held: HeldPod;
     };
 
+/** What of a pod is resolved. */
+export interface ResolveOptions {
+  /**
+   * The names of the containers whose variables and commands get plain values; the others come as they are, and what they lack
+   * holds nothing back. None: the files of the volumes alone. Default: all containers.
+   */
+  readonly containers?: readonly string[];
+}
+
 /** So long the first list of services may take before a pod counts as waiting for it, unless it fails sooner. */
 const servicesWithinMs = 10_000;
 /** So many volumes of a pod are read at once. */
@@ -116,6 +126,8 @@ export class PodResolver {
   readonly #tokens: TokenManager;
   readonly #turns = new StartTurns();
   readonly #bytes = new FileBytes(limits, words);
+  /** Counts the resolutions: what each of one pod has counts by itself, until it is released. */
+  #resolutions = 0;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: PodResolverOptions) {
@@ -161,25 +173,41 @@ export class PodResolver {
     return this.stop();
   }
 
-  /** Rejects with the signal's reason alone. `podIPs`: those of the pod, as far as they are known. */
-  async resolve(pod: Pod, podIPs: readonly string[], signal: AbortSignal): Promise<Resolution> {
+  /**
+   * Rejects with the signal's reason alone, and with ERR_INVALID_OPTION. `podIPs`: those of the pod, as far as they are known. A pod
+   * that is held, or waits until there is room for its variables, keeps nothing of its values meanwhile.
+   */
+  async resolve(pod: Pod, podIPs: readonly string[], signal: AbortSignal, options: ResolveOptions = {}): Promise<Resolution> {
+    const wanted = wantedContainers(options);
+    const make = (isTurn: boolean): Promise<Resolution> => this.#resolve(pod, { podIPs, wanted, isTurn, signal });
+    return whileGoing(() => this.#turns.make(make, signal), signal);
+  }
+
+  /** Rejects with the signal's reason, and where it is not its turn with LargeStart, once nothing else holds the pod back. */
+  async #resolve(pod: Pod, { podIPs, wanted, isTurn, signal }: Wanted): Promise<Resolution> {
     const [objects, services] = [this.#objects, this.#services];
     const { uid, namespace, name } = nodePod(pod).metadata;
-    const bytes = this.#bytes.begin(uid, `${namespace}/${name}`);
-    const release = (): void => this.#bytes.forget(uid);
+    this.#resolutions += 1;
+    const key = `${uid} ${this.#resolutions}`;
+    const bytes = this.#bytes.begin(key, `${namespace}/${name}`);
+    const release = (): void => this.#bytes.forget(key);
     try {
       objects.requireWithinBudget(pod);
       const reads = new ObjectReads(objects.secretManager, objects.configMapManager, signal);
       const files = await this.#files(pod, { reads, bytes, signal });
-      if (services.known() === undefined) {
+      const asked = containersOfPod(pod).filter((container) => wanted?.has(container.name) ?? true);
+      if (asked.length > 0 && services.known() === undefined) {
         services.start();
         await services.awaitFirstList(signal, servicesWithinMs);
       }
-      const { containers, notes } = await this.#containers(pod, { reads, bytes, files, podIPs, signal });
+      const containers = await this.#containers(pod, asked, { reads, bytes, files, podIPs, isTurn, signal });
+      const notes = wanted === undefined ? await optionalNotes(pod, reads) : [];
+      signal.throwIfAborted();
       return { pod: withStart(pod, containers, files), notes, release };
     } catch (error) {
       release();
       signal.throwIfAborted();
+      if (error instanceof LargeStart) throw error;
       return { held: error instanceof Held ? error.held : heldByContainers(pod, new Map([['', error]])) };
     }
   }
@@ -206,8 +234,10 @@ export class PodResolver {
   }
 
   /** The containers by name, with plain values. */
-  async #containers(pod: Pod, resolving: Resolving & { readonly files: ResolvedFiles; readonly podIPs: readonly string[] }) {
-    const { reads, bytes, files, podIPs, signal } = resolving;
+  async #containers(pod: Pod, asked: readonly Container[], resolving: Environments): Promise<ReadonlyMap<string, Container>> {
+    const { reads, bytes, files, podIPs, isTurn, signal } = resolving;
+    const containers = new Map<string, Container>();
+    if (asked.length === 0) return containers;
     const known = this.#services.known();
     if (known === undefined) throw new Error(this.#services.unreadText());
     const sources = {
@@ -216,24 +246,48 @@ export class PodResolver {
       addresses: { podIPs, hostIPs: this.#hostIPs() },
       allocatable: this.#allocatable(),
       readVolumeFile: async (volume: string, path: string) => textOfFile(files, volume, path),
+      isTurn,
     };
-    const containers = new Map<string, Container>();
     const failures = new Map<string, unknown>();
-    for (const container of containersOfPod(pod)) {
-      const make = async (isTurn: boolean): Promise<Container> => {
-        const environment = await containerEnvironment(pod, container, { ...sources, isTurn });
-        return startOf(container, startTexts(container, environment, isTurn), bytes);
-      };
+    let large: LargeStart | undefined;
+    for (const container of asked) {
       try {
-        containers.set(container.name, await whileGoing(() => this.#turns.make(make, signal), signal));
+        const environment = await whileGoing(() => containerEnvironment(pod, container, sources), signal);
+        const started = startOf(container, startTexts(container, environment, isTurn), bytes);
+        // what is made again once it is the pod's turn is not kept until then
+        if (large === undefined) containers.set(container.name, started);
       } catch (error) {
         signal.throwIfAborted();
-        failures.set(container.name, error);
+        if (!(error instanceof LargeStart)) failures.set(container.name, error);
+        else large ??= error;
       }
     }
     if (failures.size > 0) throw new Held(heldByContainers(pod, failures));
-    return { containers, notes: await optionalNotes(pod, reads) };
+    if (large !== undefined) throw large;
+    return containers;
   }
+}
+
+/** Undefined: all. */
+function wantedContainers(options: ResolveOptions): ReadonlySet<string> | undefined {
+  requireKnownOptions('options', options, ['containers']);
+  const { containers } = options;
+  if (containers === undefined) return undefined;
+  if (!Array.isArray(containers)) throw invalidOption('containers', 'a list of names', containers);
+  return new Set(containers);
+}
+
+interface Wanted {
+  readonly podIPs: readonly string[];
+  /** Undefined: all containers. */
+  readonly wanted: ReadonlySet<string> | undefined;
+  /** True: a start with long texts may be made now. */
+  readonly isTurn: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Environments extends Resolving, Pick<Wanted, 'podIPs' | 'isTurn'> {
+  readonly files: ResolvedFiles;
 }
 
 interface Resolving {

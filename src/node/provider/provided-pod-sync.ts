@@ -81,6 +81,7 @@ export class ProvidedPodSync {
     this.#logLost(record, answer);
     statuses.tell(record, status);
     if (isTerminalPhase(status.phase)) return { isTerminal: true };
+    this.#options.resolved.keep(record);
     if (record.change === undefined && record.needsUpdate) {
       return this.#changeAndAsk(record, 'updatePod', signal);
     }

@@ -108,6 +108,8 @@ export class ProvidedPod {
   answerFailure: AnswerFailure | undefined;
   /** What the pod refers to and what is not there. */
   held: HeldFailure | undefined;
+  /** Why the files of a pod that the provider has are no longer brought up to date. */
+  staleFiles: HeldFailure | undefined;
   /** What keeps the pod from being created. */
   namesake: Namesake | undefined;
   /** What was told last of the pod while it ended. */
@@ -153,6 +155,7 @@ export class ProvidedPod {
     this.missingSince = undefined;
     this.failure = undefined;
     this.held = undefined;
+    this.staleFiles = undefined;
     this.deleteFailure = undefined;
   }
 

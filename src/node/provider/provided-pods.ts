@@ -55,6 +55,12 @@ export class ProvidedPods implements RuntimeStatusCache {
     return this.#records.values();
   }
 
+  /** False for a pod that has ended, and for one that neither the agent nor the provider has named. */
+  mayRun(podUID: string): boolean {
+    const record = this.#records.get(podUID);
+    return record === undefined ? this.#listed.has(podUID) : !record.isTerminated;
+  }
+
   /** The record of the pod, with this object as its newest version. */
   take(pod: Pod): ProvidedPod {
     const uid = requirePod(pod);

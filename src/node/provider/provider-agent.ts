@@ -125,6 +125,7 @@ export class ProviderAgent {
       ...selection,
       hostIPs,
       ...(this.resolver !== undefined && { resolver: this.resolver }),
+      ...(given.podFilesFolder !== undefined && { podFilesFolder: given.podFilesFolder }),
       eventRecorder: this.eventRecorder,
       ...shared,
     });

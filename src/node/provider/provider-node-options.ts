@@ -17,7 +17,7 @@ import type { PodSource } from '../sources/pod-source.ts';
 import type { SyncLoopOptions } from '../workers/sync-loop-options.ts';
 import type { PodWorkersOptions } from '../workers/workers-options.ts';
 import type { PodProvider } from './pod-provider.ts';
-import { type ProviderPodSyncerOptions, requireProvider } from './provider-pod-syncer-options.ts';
+import { type ProviderPodSyncerOptions, requireFilesFolder, requireProvider } from './provider-pod-syncer-options.ts';
 
 /** What goes on to the node's object as it is. */
 export interface NodeMembers
@@ -40,6 +40,16 @@ export interface ProviderNodeOptions extends NodeMembers {
    * refer to, and with the files of their volumes, once all of that is there.
    */
   readonly rawPods?: boolean;
+  /**
+   * An absolute path, on Linux: the files of volumes of config maps, secrets, fields and tokens are written to
+   * `FOLDER/UID/volumes/NAME`, and a pod comes with `volumeFolders` in place of `files`. A reader sees one version of all files of
+   * a volume, through symbolic links, as with a kubelet. While the pod runs they are looked at every 60 to 90 s and written again
+   * where something has changed, tokens before they end; they are removed once the pod has ended. Secrets and tokens are among them:
+   * let it be a folder in memory, such as one below `/run`. The files have the modes that the pod asks for, and belong to the
+   * user of the agent: `fsGroup` and `runAsUser` change nothing. Only the agent's user and group get into the folder of a pod. One
+   * pod may have 16 MiB, all pods together 256 MiB and one MiB each. Default: files are handed over as values.
+   */
+  readonly podFilesFolder?: string;
   /** The apiserver's pods of this namespace alone. Default: of all. */
   readonly namespace?: string;
   /** Where pods come from beside the apiserver, by name: `{ file: new FileSource(...) }`. Static pods get mirror pods. */
@@ -133,6 +143,7 @@ const knownOptions = [
     nodeName: true,
     provider: true,
     rawPods: true,
+    podFilesFolder: true,
     namespace: true,
     sources: true,
     podManager: true,
@@ -190,6 +201,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
     requireKnownOptions(part, options[part] ?? {}, partOptions[part]);
   }
   if (options.rawPods !== undefined) optionOfType('rawPods', options.rawPods, 'boolean');
+  requireFilesFolder(options.podFilesFolder, options.rawPods !== true, '`rawPods` being false');
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);

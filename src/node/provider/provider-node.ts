@@ -17,6 +17,7 @@ import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
+import type { ProviderTools } from './pod-provider.ts';
 import { ProviderAgent } from './provider-agent.ts';
 import { shortErrorText } from './provider-calls.ts';
 import type { ProviderNodeOptions } from './provider-node-options.ts';
@@ -160,8 +161,10 @@ export class ProviderNode {
     safeEventRecorder(eventRecorder).nodeEvent(nodeName, 'Normal', 'Starting', 'Starting the provider node.');
     if (provider.notifyPods !== undefined) {
       const notify = (pod: string | Pod): void => this.notify(pod);
+      const resolvePod: ProviderTools['resolvePod'] = (pod, wanted) => this.#agent.podSyncer.resolvePod(pod, wanted);
+      const tools = { logger: options.logger, eventRecorder: safeEventRecorder(eventRecorder), resolvePod };
       callGuarded(
-        () => provider.notifyPods?.(notify, { logger: options.logger, eventRecorder: safeEventRecorder(eventRecorder) }),
+        () => provider.notifyPods?.(notify, tools),
         (err) => options.logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
       );
     }

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -54,6 +55,11 @@ export interface ProviderPodSyncerOptions {
   readonly backoffMaxMs?: number;
   /** Puts plain values in the place of what a pod refers to, before the provider gets it. Default: it gets pods as they are. */
   readonly resolver?: PodResolver;
+  /**
+   * Where the files of pods' volumes are written, as `ProviderNode`'s option of this name says; needs `resolver`. Several nodes may
+   * share a folder if each has a `nodeName` of its own. Default: the provider gets them as values.
+   */
+  readonly podFilesFolder?: string;
   /** Gets Warning events: calls of the provider that fail, pods that wait for another pod or are lost. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
   /** From 0 up to 1. Default `Math.random`. */
@@ -95,6 +101,7 @@ const knownOptions = [
   'namespace',
   'hostIPs',
   'resolver',
+  'podFilesFolder',
   'pollIntervalMs',
   'callTimeoutMs',
   'changeTimeoutMs',
@@ -121,6 +128,15 @@ export function requireProvider(provider: unknown): void {
   if (getPods !== undefined) optionOfType('provider.getPods', getPods, 'function');
 }
 
+/** Throws ERR_INVALID_OPTION for what is no absolute path, and for a folder where nobody makes the files; `needs` says who would. */
+export function requireFilesFolder(folder: unknown, isMade: boolean, needs: string): void {
+  if (folder === undefined) return;
+  if (typeof folder !== 'string' || !isAbsolute(folder) || folder.includes('\0')) {
+    throw invalidOption('podFilesFolder', 'an absolute path', folder);
+  }
+  if (!isMade) throw invalidOption('podFilesFolder', `absent without ${needs}: nobody makes the files`, folder);
+}
+
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { provider, statusManager, podChanged, nodeName, namespace, hostIPs = [], pollIntervalMs } = options;
@@ -133,6 +149,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   if (options.resolver !== undefined) requireMethods('resolver', options.resolver, ['register', 'unregister', 'resolve']);
+  requireFilesFolder(options.podFilesFolder, options.resolver !== undefined, 'a resolver');
   requireMethods('clock', clock, ['now', 'setTimer']);
   const isTold = provider.notifyPods !== undefined;
   const settled = pollIntervalMs ?? (isTold ? undefined : defaultPollMs);

@@ -1,8 +1,11 @@
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase, podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import type { Clock } from '../../base/clock.ts';
+import { invalidArgument, invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 import type { PodProblem } from '../../base/problem.ts';
 import type {
   PodSyncer,
@@ -12,8 +15,9 @@ import type {
   SyncTerminatingPodRequest,
 } from '../workers/pod-syncer.ts';
 import { PodEnding, PodReleases } from './pod-ending.ts';
+import { PodFolders } from './pod-folders.ts';
 import { PodNotices } from './pod-notices.ts';
-import type { PodResolver } from './pod-resolver.ts';
+import type { NodePod, ResolvePodOptions } from './pod-provider.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { ProvidedPodSync } from './provided-pod-sync.ts';
 import { ProvidedPods } from './provided-pods.ts';
@@ -73,7 +77,7 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly #ending: PodEnding;
   readonly #releases: PodReleases;
   readonly #clock: Clock;
-  readonly #resolver: PodResolver | undefined;
+  readonly #resolved: ResolvedPods;
   #isStopped = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -102,9 +106,12 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#statuses = statuses;
     this.#calls = calls;
     this.#recoveries = recoveries;
-    const { resolver } = options;
-    const resolved = new ResolvedPods({ resolver, calls, statuses, recoveries, lookMs: pollMs.soon, clock, logger });
-    this.#resolver = resolver;
+    const { resolver, podFilesFolder: folder } = options;
+    const folders = folder === undefined ? undefined : new PodFolders({ folder, nodeName: checked.nodeName ?? '', clock });
+    const { random } = checked;
+    const waits = { lookMs: pollMs.soon, random, clock, logger };
+    const resolved = new ResolvedPods({ resolver, folders, calls, statuses, recoveries, ...waits });
+    this.#resolved = resolved;
     this.#sync = new ProvidedPodSync({
       pods,
       calls,
@@ -141,12 +148,27 @@ export class ProviderPodSyncer implements PodSyncer {
    */
   releasePods(pods: readonly Pod[], isFinished: (podUID: string) => boolean): void {
     this.#releases.look(pods, isFinished);
+    const alive = new Set(pods.filter(({ status }) => !isTerminalPhase(status?.phase)).map(podUIDOf));
+    this.#resolved.sweep((podUID) => alive.has(podUID) || this.pods.mayRun(podUID));
+  }
+
+  /** As `resolvePod` of the tools that a node hands to its provider. */
+  async resolvePod(pod: Pod, options: ResolvePodOptions = {}): Promise<NodePod> {
+    requireKnownOptions('options', options, ['signal', 'containers']);
+    const { signal, ...wanted } = options;
+    if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidOption('signal', 'an AbortSignal', signal);
+    const record = this.pods.find(requirePod(pod));
+    if (this.#isStopped) throw new StatusManagerError('ERR_STOPPED', 'The provider node is stopping or stopped');
+    if (record === undefined || record.isTerminated)
+      throw invalidArgument('pod', 'a pod of this node that has not ended', pod.metadata?.uid);
+    return this.#resolved.resolveNow(record, wanted, signal);
   }
 
   /** Aborts every call of the provider. No timer is left; nothing that is still under way has any effect. */
   stop(): void {
     this.#isStopped = true;
     this.#statuses.stop();
+    this.#resolved.stop();
     this.#sync.stop();
     this.#releases.stop();
     this.#notices.stop();
@@ -193,18 +215,19 @@ export class ProviderPodSyncer implements PodSyncer {
   async syncTerminatingRuntimePod(runningPod: RunningPod, signal: AbortSignal): Promise<void> {
     const record = this.pods.takeRunning(runningPod);
     await this.#ending.end(record, { gracePeriodSeconds: 1, releases: true, told: () => {} }, signal);
-    this.#forget(record);
+    await this.#forget(record);
   }
 
   async syncTerminatedPod({ pod }: SyncTerminatedPodRequest): Promise<void> {
+    // whoever hears that the pod has ended finds nothing of it left
+    await this.#forget(this.pods.take(pod));
     this.#statuses.tellTerminated(pod);
-    this.#forget(this.pods.take(pod));
   }
 
-  #forget(record: ProvidedPod): void {
+  async #forget(record: ProvidedPod): Promise<void> {
     this.#sync.cancelPoll(record.uid);
     this.#notices.forget(record.uid);
-    this.#resolver?.unregister(record.pod);
+    await this.#resolved.forget(record);
     this.pods.noteTerminated(record);
   }
 }

@@ -60,9 +60,10 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
 }
 
 function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
-  const { failure, deleteFailure, answerFailure, held, change, namesake } = record;
+  const { failure, deleteFailure, answerFailure, held, staleFiles, change, namesake } = record;
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
   if (held !== undefined) return heldProblem(held);
+  if (staleFiles !== undefined) return heldProblem(staleFiles);
   if (failure !== undefined) return callProblem(failure);
   if (change?.late !== undefined) return lateProblem(change, change.late);
   if (answerFailure !== undefined) {

@@ -14,7 +14,7 @@ import type { ContainerSpec, NodePod, ProviderTools } from './pod-provider.ts';
 import { shortErrorText } from './provider-calls.ts';
 
 /** What tells of pods. */
-export interface ReportTools extends ProviderTools {
+export interface ReportTools extends Omit<ProviderTools, 'resolvePod'>, Partial<Pick<ProviderTools, 'resolvePod'>> {
   /** Says which container that is well again has a line of its own. Without it, each has. */
   readonly recoveries?: Pick<RecoveryLines, 'take'>;
 }

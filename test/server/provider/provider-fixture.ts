@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, Pod, PodStatus } from '../../../src/api/json/types.ts';
 import { podUIDOf } from '../../../src/api/pod/pod-identity.ts';
-import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
+import type { NotifyPods, PodProvider, ProviderTools } from '../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
 import { FileSource } from '../../../src/node/sources/file-source.ts';
@@ -24,6 +24,12 @@ export class MapProvider implements PodProvider {
   endsAfterMs = 0;
   /** Called before a method has its effect. What it returns is waited for. */
   before: (method: string, pod: Pod) => unknown = () => undefined;
+  /** What the node has handed over at its start. */
+  tools: ProviderTools | undefined;
+
+  notifyPods(_: NotifyPods, tools: ProviderTools): void {
+    this.tools = tools;
+  }
 
   async createPod(pod: Pod): Promise<void> {
     await this.#note('createPod', pod);

@@ -1,7 +1,10 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { NodePod } from '../../../src/node/provider/pod-provider.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import type { PodJsonOptions } from '../pods-contract/pods-contract-fixture.ts';
 import { ProviderNodeFixture } from './provider-fixture.ts';
 
@@ -214,6 +217,48 @@ describe('a pod that refers to what is not there', () => {
     await fixture.delete('gone', 30);
     await fixture.gone('gone');
     expect(fixture.provider.callsOf('gone')).not.toContain('createPod gone');
+  });
+});
+
+describe('what a provider is given later', () => {
+  it('has the values of now, and is refused by name while one is missing', async () => {
+    await start();
+    await make('secrets', { metadata: { name: 'changes' }, data: { k: base64('one') } });
+    await fixture.create('later', withContainer({ env: [{ name: 'A', valueFrom: secretKey('k', 'changes') }] }));
+    const pod = await handed('later');
+    const now = async () =>
+      (await fixture.provider.tools?.resolvePod(pod))?.spec.containers[0]?.env?.find(({ name }) => name === 'A');
+    expect(pod.spec.containers[0]?.env).toContainEqual({ name: 'A', value: 'one' });
+    const path = `/api/v1/namespaces/${namespace}/secrets/changes`;
+    await server.admin.send('DELETE', path);
+    await expect(now()).rejects.toMatchObject({ code: 'ERR_POD_HELD', held: { kind: 'secret-missing' } });
+    await make('secrets', { metadata: { name: 'changes' }, data: { k: base64('two') } });
+    expect(await now()).toEqual({ name: 'A', value: 'two' });
+  });
+
+  it('is written to a folder by option, brought up to date, and removed with the pod', async () => {
+    const podFilesFolder = await tempDir();
+    fixture = await ProviderNodeFixture.start(server, namespace, { podFilesFolder });
+    const volumes = [
+      { name: 'keys', secret: { secretName: 'db', defaultMode: 0o400 } },
+      { name: 'about', downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+    ];
+    const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/mnt/${name}` }));
+    await fixture.create('folder', { metadata: { labels: { app: 'x' } }, ...withContainer({ volumeMounts }, { volumes }) });
+    const { metadata, files, volumeFolders = {} } = await handed('folder');
+    expect(files).toBeUndefined();
+    expect(volumeFolders).toEqual({
+      keys: join(podFilesFolder, metadata.uid, 'volumes', 'keys'),
+      about: join(podFilesFolder, metadata.uid, 'volumes', 'about'),
+    });
+    expect(await readFile(join(volumeFolders.keys ?? '', 'password'), 'utf8')).toBe('s3cret');
+    const labels = () => readFile(join(volumeFolders.about ?? '', 'labels'), 'utf8');
+    expect(await labels()).toBe('app="x"');
+    await server.admin.patchPod(namespace, 'folder', { metadata: { labels: { app: 'y' } } }, 'merge');
+    await fixture.until('the label is in the file', async () => (await labels()) === 'app="y"');
+    await fixture.delete('folder', 1);
+    await fixture.gone('folder');
+    expect(await readdir(podFilesFolder)).toEqual([]);
   });
 });
 

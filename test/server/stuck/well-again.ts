@@ -21,6 +21,8 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'a container has ended and will be started again': 'a container that had failed is well again',
   'a probe of a container has failed as often as its threshold says': 'a probe of a container succeeds again',
   'a pod waits for what it refers to': 'a pod has what it waited for',
+  'a container waits for what it refers to': 'a container has what it waited for',
+  'the files of a pod could not be brought up to date': 'the files of a pod are up to date again',
   'a mirror pod could not be kept in step': 'a mirror pod is kept in step again',
   'the pods of the URL could not be read': 'the pods of the URL can be read again',
   'the path of manifests cannot be read': manifestsRead,

@@ -1,6 +1,7 @@
 import type { ContainerRun } from '../../../../src/node/provider/container-life.ts';
 import { ContainerProvider } from '../../../../src/node/provider/container-provider.ts';
 import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.ts';
+import type { ProviderPodSyncerOptions } from '../../../../src/node/provider/provider-pod-syncer-options.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ProviderWorld } from './provider-world.ts';
 
@@ -11,6 +12,7 @@ export const sidecar = (name: string): object => init(name, { restartPolicy: 'Al
 /** A run of a container that a test ends. */
 export interface Run extends ContainerRun {
   readonly name: string;
+  readonly spec: ContainerSpec;
   readonly exit: (exitCode?: number) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -24,11 +26,11 @@ export class ContainerWorld implements AsyncDisposable {
   /** What happened, in order: `+NAME` a start, `-NAME` an end, `stop NAME` and `kill NAME` what a run was told. */
   readonly log: string[] = [];
 
-  constructor(earlier?: ContainerWorld) {
+  constructor(earlier?: ContainerWorld, options: Partial<ProviderPodSyncerOptions> = {}) {
     const [now, elapsed] = [() => this.node.clock.now(), () => this.node.clock.elapsed()];
     const clock = { now, elapsed, setTimer: this.#setTimer.bind(this) };
     this.provider = new ContainerProvider({ runContainer: (spec, run) => this.#run(spec, run), clock });
-    this.node = new ProviderWorld({ provider: this.provider }, earlier?.node, earlier !== undefined);
+    this.node = new ProviderWorld({ provider: this.provider, ...options }, earlier?.node, earlier !== undefined);
     this.provider.notifyPods((pod) => this.node.syncer.notice(String(pod)), this.node.tools);
   }
 
@@ -58,12 +60,13 @@ export class ContainerWorld implements AsyncDisposable {
     return this.node.clock.setTimer(...timer);
   }
 
-  #run({ name }: ContainerSpec, call: ContainerRun): Promise<number | undefined> {
+  #run(spec: ContainerSpec, call: ContainerRun): Promise<number | undefined> {
+    const { name } = spec;
     this.log.push(`+${name}`);
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
     call.stop.addEventListener('abort', () => this.log.push(`stop ${name}`));
     call.kill.addEventListener('abort', () => this.log.push(`kill ${name}`));
-    const run = { name, ...call, exit: resolve, fail: reject };
+    const run = { name, spec, ...call, exit: resolve, fail: reject };
     this.running.push(run);
     const over = (): void => {
       this.log.push(`-${name}`);

@@ -70,6 +70,71 @@ describe('what is resolved', () => {
     expect('pod' in (await resolve(podOf('later', 14, { envFrom })))).toBe(true);
   });
 
+  it('counts each time that it is resolved for one pod, until that one is released', async () => {
+    makeSecret('large', large());
+    const pod = podOf('web', 14, { envFrom: [{ secretRef: { name: 'large' } }] });
+    const resolutions: Resolution[] = [];
+    const again = async (): Promise<boolean> => {
+      const resolution = await resolve(pod);
+      if ('pod' in resolution) resolutions.push(resolution);
+      return 'pod' in resolution;
+    };
+    while (resolutions.length < 24 && (await again()));
+    expect(resolutions.length).toBe(22);
+    const [first] = resolutions;
+    if (first !== undefined && 'pod' in first) {
+      first.release();
+      first.release();
+    }
+    expect([await again(), await again()]).toEqual([true, false]);
+  });
+
+  it('is made anew where the variables had to wait for their turn: nothing is kept until then', async () => {
+    makeSecret('large', large());
+    let calls = 0;
+    const hostIPs = (): string[] => {
+      calls += 1;
+      return [`10.0.0.${calls}`];
+    };
+    await using own = new PodResolver({ transport, hostIPs, logger: null });
+    const env = [{ name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }];
+    const containers = [
+      { name: 'small', image: 'app:1', env },
+      { name: 'large', image: 'app:1', envFrom: [{ secretRef: { name: 'large' } }] },
+    ];
+    const pod = podOf('web', 0, {}, { containers });
+    own.register(pod);
+    const resolution = await own.resolve(pod, [], signal);
+    const given = 'pod' in resolution ? resolution.pod.spec.containers : [];
+    expect(given[0]?.env).toContainEqual({ name: 'HOST', value: '10.0.0.2' });
+    expect(given[1]?.env?.some(({ name }) => name === 'K6')).toBe(true);
+  });
+
+  it('is that of some containers alone, where only they are asked for, and what others lack holds nothing back', async () => {
+    makeSecret('db', { key: 'value' });
+    const env = (name: string) => [{ name: 'A', valueFrom: { secretKeyRef: { name, key: 'key' } } }];
+    const containers = [
+      { name: 'good', image: 'app:1', env: env('db') },
+      { name: 'bad', image: 'app:1', env: env('none') },
+    ];
+    const pod = podOf('web', 0, {}, { containers });
+    resolver.register(pod);
+    const good = await resolver.resolve(pod, [], signal, { containers: ['good'] });
+    const [first, second] = 'pod' in good ? good.pod.spec.containers : [];
+    expect(first?.env).toContainEqual({ name: 'A', value: 'value' });
+    expect(second?.env).toEqual(env('none'));
+    expect(wordsOf(await resolver.resolve(pod, [], signal, { containers: ['bad'] }))).toContain('secret "none" not found');
+    expect('pod' in (await resolver.resolve(pod, [], signal, { containers: [] }))).toBe(true);
+  });
+
+  it('needs no services where only files are asked for', async () => {
+    server.fail({ resource: 'services', fault: { kind: 'hang' }, times: 1e9 });
+    const pod = podOf('web', 1, {});
+    resolver.register(pod);
+    expect('pod' in (await resolver.resolve(pod, [], signal, { containers: [] }))).toBe(true);
+    expect(server.requests.some(({ resource }) => resource === 'services')).toBe(false);
+  });
+
   it('reads each object once for a pod, however many containers name it', async () => {
     makeSecret('shared', { key: 'value' });
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'shared', key: 'key' } } }];

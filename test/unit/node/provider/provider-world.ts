@@ -57,7 +57,7 @@ export class ProviderWorld implements AsyncDisposable {
       event: (pod: { metadata?: { name?: string } }, type: string, reason: string, message: string) =>
         void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),
     } as EventRecorder;
-    this.tools = { logger, eventRecorder };
+    this.tools = { logger, eventRecorder, resolvePod: (pod, wanted) => this.syncer.resolvePod(pod, wanted) };
     const shared = { clock, logger, random: () => 0 };
     this.workQueue = new WorkQueue({ clock });
     this.config = new PodConfig({ clock });
