@@ -101,7 +101,7 @@ export type { HttpSourceOptions } from './node/sources/http-source.ts';
 export { HttpSource } from './node/sources/http-source.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
-export { BackoffError } from './node/workers/backoff-error.ts';
+export { BackoffError, type BackoffErrorOptions } from './node/workers/backoff-error.ts';
 export type { Admission } from './node/workers/pod-admissions.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
 export type { PodWorkerState, WorkerFailure } from './node/workers/pod-record.ts';

@@ -13,8 +13,9 @@ import type { PodNotices } from './pod-notices.ts';
 import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';
 import { isUnbegun, lostContainers, lostStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
-import { failureText, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
+import { failureText, type ProviderCalls } from './provider-calls.ts';
 import type { ResolvedSyncerOptions } from './provider-pod-syncer-options.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 import type { ResolvedPods } from './resolved-pods.ts';
 import type { ToldStatuses } from './told-statuses.ts';
 

@@ -2,7 +2,6 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
-import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -12,7 +11,6 @@ import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { BackoffError, FailedCall } from '../workers/backoff-error.ts';
 import { LongCalls, longCallMs } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
@@ -20,6 +18,7 @@ import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 import { callProblem, lateProblem } from './provider-problems.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -343,54 +342,4 @@ export function failureText(method: ProviderChange['method'], message: string): 
 /** What an error says, in a length that fits into a status. Never throws. */
 export function shortErrorText(error: unknown): string {
   return textBeginning(errorText(error), 500) || 'unknown error';
-}
-
-export interface ProviderRetriesOptions {
-  /** The longest wait after the first failure; it doubles with each further one, and the wait is drawn from 0 up to it. */
-  readonly backoffBaseMs: number;
-  /** The longest wait of all. */
-  readonly backoffMaxMs: number;
-  readonly random: () => number;
-  readonly clock: SteadyClock;
-}
-
-/** When a call that has failed is made again. */
-export interface RetryTime {
-  /** In milliseconds since the epoch: to be told. */
-  readonly retryAt: number;
-  /** By `clock.elapsed()`: to be waited for. */
-  readonly dueAt: number;
-  /** In milliseconds. */
-  readonly delayMs: number;
-}
-
-/** The waits of a provider's calls that have failed. Each pod waits by itself. */
-export class ProviderRetries {
-  readonly #options: ProviderRetriesOptions;
-
-  constructor(options: ProviderRetriesOptions) {
-    this.#options = options;
-  }
-
-  /** `attempt`: how many calls in a row have failed. `mostMs` bounds the wait, too. */
-  after(attempt: number, mostMs = Number.POSITIVE_INFINITY): RetryTime {
-    const { backoffBaseMs, backoffMaxMs, random, clock } = this.#options;
-    const delayMs = backoffMs(attempt, { baseMs: backoffBaseMs, capMs: Math.min(backoffMaxMs, mostMs), random });
-    return { retryAt: clock.now() + delayMs, dueAt: clock.elapsed() + delayMs, delayMs };
-  }
-
-  /** What a sync rejects with, so that it is repeated then. */
-  backoffError(message: string, dueAt: number): BackoffError {
-    return new BackoffError(message, this.#until(dueAt));
-  }
-
-  /** The same for a failure that nobody else tells of. */
-  failedCall(method: string, message: string, dueAt: number, cause: unknown): BackoffError {
-    return new FailedCall(method, message, this.#until(dueAt), cause);
-  }
-
-  #until(dueAt: number): number {
-    const { clock } = this.#options;
-    return Math.ceil(clock.now() + Math.max(0, dueAt - clock.elapsed()));
-  }
 }

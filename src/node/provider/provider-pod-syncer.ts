@@ -11,17 +11,19 @@ import type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from '../workers/pod-syncer.ts';
-import { PodEnding, PodReleases } from './pod-ending.ts';
+import { PodEnding } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
+import { PodReleases } from './pod-releases.ts';
 import type { PodResolver } from './pod-resolver.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { ProvidedPodSync } from './provided-pod-sync.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, statusOfAnswer } from './provided-status.ts';
-import { ProviderCalls, ProviderRetries } from './provider-calls.ts';
+import { ProviderCalls } from './provider-calls.ts';
 import { ProviderMetrics } from './provider-metrics.ts';
 import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
 import { providedPodProblem } from './provider-problems.ts';
+import { ProviderRetries } from './provider-retries.ts';
 import { ResolvedPods } from './resolved-pods.ts';
 import { ToldStatuses } from './told-statuses.ts';
 

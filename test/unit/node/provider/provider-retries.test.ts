@@ -28,6 +28,22 @@ describe('a call of the provider that has failed', () => {
     expect(world.condition('web', 'Ready')).toBe('True');
   });
 
+  it('is made again when it was said to, whatever the workers draw', async () => {
+    await using world = new ProviderWorld(defaults, undefined, false, () => 1 - Number.EPSILON);
+    world.provider.next('createPod', 'web', ...times(6, refuse));
+    const { metadata } = await world.create('web');
+    const promised: number[] = [];
+    const made: number[] = [];
+    for (let ms = 0; ms <= 32_000; ms += 10) {
+      const { failure } = world.syncer.pods.find(metadata?.uid ?? '') ?? {};
+      if (failure !== undefined && failure.retryAt !== promised.at(-1)) promised.push(failure.retryAt);
+      if (world.provider.took().length > 0) made.push(world.clock.now());
+      await world.clock.advance(10);
+    }
+    expect(made.slice(1)).toEqual(promised);
+    expect(promised).toHaveLength(6);
+  });
+
   it('waits between 100 ms and as long as it may, by chance, and as the options say', async () => {
     await using world = new ProviderWorld({ backoffBaseMs: 4000, backoffMaxMs: 6000, random: () => 0.25 });
     world.provider.next('createPod', 'web', ...times(3, refuse));
@@ -125,5 +141,26 @@ describe('a deletePod that has failed', () => {
     await world.delete('job', 30);
     await world.clock.advance(6000);
     expect([world.provider.took().length, world.isGone('job')]).toEqual([2, true]);
+  });
+
+  it('is made again when it was said to, for a pod that had ended before', async () => {
+    await using world = new ProviderWorld({ ...defaults, backoffBaseMs: 3300 });
+    const { metadata } = await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.set('job', { phase: 'Succeeded' });
+    await world.clock.advance(10_000);
+    world.provider.took();
+    world.provider.next('deletePod', 'job', refuse);
+    const body = { status: { phase: 'Running' } };
+    world.store.patch('default', 'job', { type: 'application/merge-patch+json', subresource: 'status', body });
+    await world.delete('job', 30);
+    const at: number[] = [];
+    let promised: number | undefined;
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      promised = world.syncer.pods.find(metadata?.uid ?? '')?.deleteFailure?.retryAt ?? promised;
+      if (world.provider.took().length > 0) at.push(world.clock.now());
+      await world.clock.advance(10);
+    }
+    expect(at).toHaveLength(2);
+    expect(at[1]).toBe(promised);
   });
 });

@@ -39,8 +39,11 @@ export class ProviderWorld implements AsyncDisposable {
   readonly tools: ProviderTools;
   readonly #unwatch: () => void;
 
-  /** `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. */
-  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld, listsFirst = false) {
+  /**
+   * `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. `random`: what the workers
+   * draw.
+   */
+  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld, listsFirst = false, random = () => 0) {
     const clock = earlier?.clock ?? new FakeClock();
     this.clock = clock;
     this.store = earlier?.store ?? new PodStore({ clock });
@@ -58,7 +61,7 @@ export class ProviderWorld implements AsyncDisposable {
         void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),
     } as EventRecorder;
     this.tools = { logger, eventRecorder };
-    const shared = { clock, logger, random: () => 0 };
+    const shared = { clock, logger, random };
     this.workQueue = new WorkQueue({ clock });
     this.config = new PodConfig({ clock });
     this.statusManager = new StatusManager({
