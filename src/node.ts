@@ -78,6 +78,7 @@ export type {
   ResolvedFile,
   ResolvedFiles,
 } from './node/provider/pod-provider.ts';
+export { PodRejectedError } from './node/provider/pod-rejected-error.ts';
 export { PodResolver, type PodResolverOptions, type Resolution } from './node/provider/pod-resolver.ts';
 export type { ProviderCallReport, ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';

@@ -57,9 +57,8 @@ export class PodEnding {
     const { calls, notices, clock, pollMs } = this.#options;
     const graceMs = request.gracePeriodSeconds * 1000;
     const deleteAt = clock.elapsed() + graceMs;
-    let deadline = deleteAt + patienceMs;
     if (record.change !== undefined) {
-      record.isUncertain = true;
+      if (record.change.isBegun) record.isUncertain = true;
       record.change.abort();
     }
     let deletion: Deletion | undefined;
@@ -74,6 +73,8 @@ export class PodEnding {
           deletion = undefined;
         }
         if (deletion?.outcome() === 'done') this.#noteDeleted(record);
+        // the time for a deletion counts from its call: not while it waits for its turn
+        const deadline = deletion === undefined ? deleteAt + patienceMs : deadlineOf(deletion, graceMs);
         const step = nextStep({
           hasEnded: 'answer' in asked && isOver(record.pod, asked.answer),
           isToFree: request.releases && asked.answer !== undefined,
@@ -90,10 +91,9 @@ export class PodEnding {
         if (step === 'delete') {
           this.#requireDue(record, request);
           isBesideChange = record.change !== undefined;
-          deadline = clock.elapsed() + graceMs + patienceMs;
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
-        const nextAt = deletion === undefined ? deleteAt : deadline;
+        const nextAt = deletion === undefined ? deleteAt : deadlineOf(deletion, graceMs);
         // the end of a call under way wakes it, too
         await notices.wait(record.uid, Math.min(pollMs, nextAt - clock.elapsed()), signal);
         signal.throwIfAborted();
@@ -166,6 +166,11 @@ export class PodEnding {
     const message = `Pod ${namespace}/${name} has not ended within its grace period of ${gracePeriodSeconds} s and ${patienceMs / 1000} s more: ${why}`;
     return 'error' in asked ? new Error(message, { cause: asked.error }) : new Error(message);
   }
+}
+
+/** When the provider has taken too long to delete the pod, by `clock.elapsed()`. */
+function deadlineOf(deletion: Deletion, graceMs: number): number {
+  return (deletion.begunAt() ?? Number.POSITIVE_INFINITY) + graceMs + patienceMs;
 }
 
 type Asked =

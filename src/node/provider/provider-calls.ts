@@ -11,9 +11,12 @@ import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
+import { problemOfStatus } from '../../status/rules/status-problem.ts';
+import type { CallTurns } from './call-turns.ts';
 import { LongCalls, longCallMs } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
+import { type PodRejection, rejectionOf } from './pod-rejected-error.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
@@ -37,6 +40,7 @@ export interface ProviderCallsOptions {
   readonly logger: Logger;
   readonly metrics: ProviderMetrics;
   readonly retries: ProviderRetries;
+  readonly turns: CallTurns;
   readonly recoveries: RecoveryLines;
   /** The longest wait after questions that have failed. */
   readonly mostAskMs: number;
@@ -46,6 +50,8 @@ export interface ProviderCallsOptions {
 export interface Deletion {
   readonly outcome: () => 'pending' | 'done' | 'failed';
   readonly error: () => unknown;
+  /** When it began, by `clock.elapsed()`; undefined while it waits for its turn. */
+  readonly begunAt: () => number | undefined;
   /** The status that the call has resolved to, if any. */
   readonly last: () => WirePodStatus | undefined;
   /** Ends the call, unless it has settled. */
@@ -69,6 +75,7 @@ export class ProviderCalls {
     this.#isStopped = true;
     this.#longCalls.stop();
     for (const linked of this.#open) linked.abort();
+    this.#options.turns.stop();
   }
 
   /**
@@ -77,7 +84,7 @@ export class ProviderCalls {
    * has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, notices, clock, callTimeoutMs, metrics, retries, mostAskMs } = this.#options;
+    const { provider, notices, clock, callTimeoutMs, metrics, retries, turns, mostAskMs } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
       const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
@@ -86,8 +93,6 @@ export class ProviderCalls {
       record.answerFailure = { message, attempt, since, retryAt: Math.round(record.askedAt + intervalMs) };
       throw retries.backoffError(message, askAt);
     }
-    record.askedAt = clock.now();
-    record.askedAtElapsed = clock.elapsed();
     const call = async (own: AbortSignal): Promise<unknown> => {
       record.unsettled += 1;
       // a shorter limit tells of it as of a failure
@@ -103,9 +108,18 @@ export class ProviderCalls {
       new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
     const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
-    record.questions += 1;
+    const ask = async (): Promise<unknown> => {
+      record.askedAt = clock.now();
+      record.askedAtElapsed = clock.elapsed();
+      record.questions += 1;
+      return metrics
+        .call('getPodStatus', linked.signal, () => callWithin(call, limits))
+        .finally(() => {
+          record.questions -= 1;
+        });
+    };
     try {
-      const given = await metrics.call('getPodStatus', linked.signal, () => callWithin(call, limits));
+      const given = await turns.run(record, 'getPodStatus', linked.signal, ask);
       const status = this.#read(record, given);
       record.noteAnswer(status);
       // a later outage has an event of its own
@@ -123,44 +137,47 @@ export class ProviderCalls {
       record.answerFailure = { message, attempt: attempt + 1, since, retryAt };
       throw retries.failedCall('getPodStatus', message, dueAt, error);
     } finally {
-      record.questions -= 1;
       this.#release(linked);
     }
   }
 
-  /** Begins `createPod` or `updatePod` with the pod as it is now; `handed` is what the provider gets of it. The end is in the record, and is told of. */
+  /**
+   * Begins `createPod` or `updatePod` with the pod as it is now, once it is its turn; `handed` is what the provider gets of it. The end is
+   * in the record, and is told of.
+   */
   change(record: ProvidedPod, method: ProviderChange['method'], handed: NodePod): ProviderChange {
-    const { notices, clock, logger } = this.#options;
+    const { notices, clock, logger, turns } = this.#options;
     const { pod } = record;
     const linked = this.#link();
     const { signal } = linked;
-    logger.debug({ ...podFields(pod.metadata), method }, 'the provider is called');
-    const settled = this.#invoke(method, handed, { signal }).then(
-      () => {
-        record.given = pod;
-        record.isHeld = true;
-        record.isDeleted = false;
-        this.#noteSuccess(record, change, pod);
-      },
-      (error: unknown) => this.#noteFailure(record, change, pod, error, signal.aborted),
-    );
-    const change: ProviderChange = {
-      method,
-      abort: (reason) => linked.abort(reason),
-      since: clock.now(),
-      late: undefined,
-      settled: settled.then(() => {
-        endWatch();
-        endLong();
-        this.#release(linked);
-        record.change = undefined;
-        if (!change.isAwaited) notices.tell(record.uid);
-      }),
-      isAwaited: false,
-    };
+    const { promise: settled, resolve } = Promise.withResolvers<void>();
+    const abort = (reason?: unknown): void => linked.abort(reason);
+    const since = clock.now();
+    const change: ProviderChange = { method, abort, isBegun: false, since, late: undefined, settled, isAwaited: false };
     record.change = change;
-    const endWatch = this.#limit(record, change, signal);
-    const endLong = this.#longCalls.begin(pod, method);
+    let ends: readonly (() => void)[] = [];
+    const call = (): Promise<unknown> => {
+      change.isBegun = true;
+      change.since = clock.now();
+      logger.debug({ ...podFields(pod.metadata), method }, 'the provider is called');
+      ends = [this.#limit(record, change, signal), this.#longCalls.begin(pod, method)];
+      return this.#invoke(method, handed, { signal });
+    };
+    const done = (): void => {
+      record.given = pod;
+      record.isHeld = true;
+      record.isDeleted = false;
+      this.#noteSuccess(record, change, pod);
+    };
+    const failed = (error: unknown): void => this.#noteFailure(record, change, pod, error, signal.aborted);
+    const end = (): void => {
+      for (const each of ends) each();
+      this.#release(linked);
+      record.change = undefined;
+      if (!change.isAwaited) notices.tell(record.uid);
+      resolve();
+    };
+    void turns.run(record, method, signal, call).then(done, failed).then(end);
     return change;
   }
 
@@ -194,39 +211,48 @@ export class ProviderCalls {
     };
   }
 
-  /** Begins `deletePod`. `signal` ends it. */
+  /** Begins `deletePod`, once it is its turn. `signal` ends it. */
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
-    const { notices, clock, logger } = this.#options;
+    const { notices, clock, logger, turns } = this.#options;
     const linked = this.#link(signal);
-    const deletion = { since: clock.now() };
+    const deletion: { since: number | undefined } = { since: undefined };
     record.deletion = deletion;
-    const endLong = this.#longCalls.begin(record.pod, 'deletePod');
-    logger.debug({ ...podFields(record.pod.metadata), method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
-    const call = { gracePeriodSeconds, signal: linked.signal };
-    let outcome: 'pending' | 'done' | 'failed' = 'pending';
+    const given = { gracePeriodSeconds, signal: linked.signal };
+    let [outcome, begunAt, endLong]: ['pending' | 'done' | 'failed', number | undefined, () => void] = [
+      'pending',
+      undefined,
+      () => {},
+    ];
     let failure: unknown;
     let last: WirePodStatus | undefined;
-    const settled = this.#invoke('deletePod', record.pod, call).then(
-      (result) => {
-        last = this.#readLast(record, result);
-        outcome = 'done';
-      },
-      (error: unknown) => {
-        outcome = 'failed';
-        failure = error;
-        if (!call.signal.aborted)
-          this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${shortErrorText(error)}`);
-      },
-    );
-    void settled.then(() => {
+    const call = (): Promise<unknown> => {
+      deletion.since = clock.now();
+      begunAt = clock.elapsed();
+      endLong = this.#longCalls.begin(record.pod, 'deletePod');
+      logger.debug({ ...podFields(record.pod.metadata), method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
+      return this.#invoke('deletePod', record.pod, given);
+    };
+    const done = (result: unknown): void => {
+      last = this.#readLast(record, result);
+      outcome = 'done';
+    };
+    const failed = (error: unknown): void => {
+      outcome = 'failed';
+      failure = error;
+      if (given.signal.aborted) return;
+      this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${shortErrorText(error)}`);
+    };
+    const end = (): void => {
       endLong();
       if (record.deletion === deletion) record.deletion = undefined;
       this.#release(linked);
       notices.wake(record.uid);
-    });
+    };
+    void turns.run(record, 'deletePod', linked.signal, call).then(done, failed).then(end);
     return {
       outcome: () => outcome,
       error: () => failure,
+      begunAt: () => begunAt,
       last: () => last,
       abort: () => {
         if (outcome === 'pending') linked.abort();
@@ -306,11 +332,17 @@ export class ProviderCalls {
     logger.info({ ...podFields(pod.metadata), method, ...ended }, 'the provider has done what it failed at before');
   }
 
-  #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
+  #noteFailure(record: ProvidedPod, change: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
     const { retries, logger, clock } = this.#options;
+    const { method, late, isBegun } = change;
     // it may have begun something all the same
-    if (method === 'createPod') record.isDeleted = false;
+    if (method === 'createPod' && isBegun) record.isDeleted = false;
     if (wasAborted && late === undefined) return;
+    const rejection = method === 'createPod' ? rejectionOf(error) : undefined;
+    if (rejection !== undefined) {
+      this.#noteRejection(record, rejection, error);
+      return;
+    }
     const message = late ?? shortErrorText(error);
     const attempt = (record.failure?.attempt ?? 0) + 1;
     const { retryAt, dueAt } = retries.after(attempt);
@@ -326,6 +358,18 @@ export class ProviderCalls {
       );
     }
     this.event(record, failureReasons[method], failureText(method, message));
+  }
+
+  #noteRejection(record: ProvidedPod, rejection: PodRejection, err: unknown): void {
+    const { reason, message } = rejection;
+    record.failure = undefined;
+    record.rejection = rejection;
+    // what it has begun all the same is deleted
+    record.isUncertain = true;
+    const problem = problemFields(problemOfStatus({ phase: 'Failed', reason, message }) ?? {});
+    const fields = { err, ...podFields(record.pod.metadata), reason: `${reason}: ${message}`, ...problem };
+    this.#options.logger.warn(fields, 'the provider will never run a pod; it is Failed');
+    this.event(record, reason, message);
   }
 }
 

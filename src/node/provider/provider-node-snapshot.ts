@@ -46,6 +46,7 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     ...problemReport(allProblems(agent, own, { at, node: report, sources }), at),
     podsWithoutStatus: podsWithoutStatus(agent),
     callsUnderWay: callsUnderWay(agent, at),
+    callsWaiting: callsWaiting(agent),
     pods: withPods ? podReports(agent) : [],
   };
 }
@@ -129,6 +130,12 @@ function callsUnderWay({ podSyncer }: ProviderAgent, at: number): PodCallReport[
   return calls;
 }
 
+function callsWaiting({ podSyncer }: ProviderAgent): number {
+  let count = 0;
+  for (const { waits } of podSyncer.pods.all()) count += waits.size;
+  return count;
+}
+
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
 export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, podUID: string): ProviderPodReport {
   const pod = podManager.getPodByUID(podUID);
@@ -146,6 +153,7 @@ export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, 
     isHeld: record?.isHeld ?? false,
     askedAt: record !== undefined && Number.isFinite(record.askedAt) ? record.askedAt : undefined,
     underWay: record?.underWay,
+    waitsForTurn: record?.waiting && { method: record.waiting.method, since: record.waiting.since },
     change: record?.change?.method,
     changeSince: record?.change?.since,
     failure: failureOf(record),

@@ -11,6 +11,7 @@ import type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from '../workers/pod-syncer.ts';
+import { CallTurns } from './call-turns.ts';
 import { PodEnding } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
 import { PodReleases } from './pod-releases.ts';
@@ -89,6 +90,8 @@ export class ProviderPodSyncer implements PodSyncer {
     const metrics = new ProviderMetrics(checked);
     const statuses = new ToldStatuses({ statusManager, hostIPs, clock, metrics });
     const retries = new ProviderRetries(checked);
+    const { concurrency, rateLimiter, changeTimeoutMs } = checked;
+    const turns = new CallTurns({ concurrency, rateLimiter, mostHeldMs: changeTimeoutMs, clock });
     const recoveries = new RecoveryLines({ clock, logger });
     const calls = new ProviderCalls({
       ...checked,
@@ -96,6 +99,7 @@ export class ProviderPodSyncer implements PodSyncer {
       metrics,
       factsOf: (record) => statuses.facts(record),
       retries,
+      turns,
       recoveries,
       mostAskMs: pollMs.settled ?? defaultPollMs,
     });
@@ -184,11 +188,15 @@ export class ProviderPodSyncer implements PodSyncer {
     const request = {
       gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
       releases: pod.metadata?.deletionTimestamp != null,
-      told: (answer: WirePodStatus) =>
-        this.#statuses.tellChange(record, changed(statusOfAnswer(this.#statuses.facts(record), answer))),
+      told: (answer: WirePodStatus): void => {
+        // what is left of a pod that was refused is no news of it
+        if (record.rejection !== undefined) return;
+        this.#statuses.tellChange(record, changed(statusOfAnswer(this.#statuses.facts(record), answer)));
+      },
     };
     const answer = await this.#ending.end(record, request, signal);
-    this.#statuses.tell(record, changed(endedStatus(this.#statuses.facts(record), answer)));
+    const last = record.rejection === undefined ? answer : undefined;
+    this.#statuses.tell(record, changed(endedStatus(this.#statuses.facts(record), last)));
     if (request.releases) this.#releases.note(record.uid);
   }
 

@@ -1,6 +1,6 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
-import type { DeleteFailure, HeldFailure, ProvidedPod, ProviderChange, ProviderFailure } from './provided-pod.ts';
+import type { DeleteFailure, HeldFailure, ProvidedPod, ProviderChange, ProviderFailure, WaitingCall } from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
@@ -51,6 +51,16 @@ export function unlistedProblem(why: string): Problem {
   return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt: 1, help });
 }
 
+/** A call that waits so long for its turn is worth a problem. */
+const longTurnMs = 10_000;
+
+/** A call waits for its turn. */
+function turnProblem({ method, since, turns }: WaitingCall): Problem {
+  const message = `${method}() waits for its turn: ${turns.underWay} calls of the provider are under way, and ${turns.waiting} wait`;
+  const help = 'Raise pods.concurrency or pods.rateLimiter, or see which calls of the provider take long (callsUnderWay).';
+  return frozenProblem({ kind: 'waits-for-turn', message, attempt: 0, since, help });
+}
+
 /** What is wrong between the pod and its provider; undefined where all is well. */
 export function providedPodProblem(record: ProvidedPod, at: number): PodProblem | undefined {
   if (record.isTerminated) return undefined;
@@ -60,7 +70,7 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
 }
 
 function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
-  const { failure, deleteFailure, answerFailure, held, change, namesake } = record;
+  const { failure, deleteFailure, answerFailure, held, change, namesake, waiting } = record;
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
   if (held !== undefined) return heldProblem(held);
   if (failure !== undefined) return callProblem(failure);
@@ -71,6 +81,7 @@ function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
     const words = failedCall('getPodStatus', message);
     return { kind: 'get-pod-status', message: words, attempt, since, retryAt, help };
   }
+  if (waiting !== undefined && at - waiting.since >= longTurnMs) return turnProblem(waiting);
   if (namesake === undefined || at - namesake.since < longMs) return undefined;
   return {
     kind: 'name-taken',
