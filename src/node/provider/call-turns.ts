@@ -24,14 +24,27 @@ interface Lane {
   underWay: number;
 }
 
+/** Whose call is to have its turn. */
+export interface WantedTurn {
+  readonly record: ProvidedPod;
+  readonly method: PodMethod;
+  readonly lane: TurnLane;
+  /** Ends the wait, and gives up the place. */
+  readonly signal: AbortSignal;
+}
+
 interface Waiter extends WaitingCall {
   readonly go: () => void;
 }
 
+/** `ends`: deletePod, and questions about pods that end. `changes`: createPod and updatePod. `questions`: all others. */
+export type TurnLane = 'ends' | 'changes' | 'questions';
+
 /**
- * Lets so many calls of a provider be under way at once, and so many begin in a second. Deletions, changes and questions have a
- * lane each, and of the lanes that wait each has its turn: no call waits for all calls of another lane. In its lane the call that came
- * first is the first. Changes leave one place to the others, where there are several: creations that hang keep no pod from its end.
+ * Lets so many calls of a provider be under way at once, and so many begin in a second. What ends pods, what changes them, and
+ * questions have a lane each, and of the lanes that wait each has its turn: no call waits for all calls of another lane. In its lane the
+ * call that came first is the first. Changes leave one place to the others, where there are several: creations that hang keep no pod
+ * from its end.
  *
  * A call has its place until it settles or its signal aborts, and not longer than `mostHeldMs`: what a provider never settles takes no
  * place for ever. The first call and each retry of it take a token of the rate; a call that is aborted while it waits takes none.
@@ -40,7 +53,7 @@ export class CallTurns {
   readonly #options: CallTurnsOptions;
   readonly #most: number;
   readonly #limiter: RateLimiter | undefined;
-  readonly #lanes: { readonly [Method in PodMethod]: Lane };
+  readonly #lanes: Readonly<Record<TurnLane, Lane>>;
   /** The lane whose turn is next is the first. */
   readonly #order: Set<Lane>;
 
@@ -49,9 +62,8 @@ export class CallTurns {
     const { concurrency, rateLimiter, clock } = options;
     this.#most = concurrency ?? Number.POSITIVE_INFINITY;
     const lane = (most: number): Lane => ({ most, waiting: new FifoSet(), underWay: 0 });
-    const [deletions, questions, changes] = [lane(this.#most), lane(this.#most), lane(Math.max(1, this.#most - 1))];
-    this.#lanes = { deletePod: deletions, getPodStatus: questions, createPod: changes, updatePod: changes };
-    this.#order = new Set([deletions, questions, changes]);
+    this.#lanes = { ends: lane(this.#most), questions: lane(this.#most), changes: lane(Math.max(1, this.#most - 1)) };
+    this.#order = new Set(Object.values(this.#lanes));
     if (rateLimiter !== undefined) this.#limiter = new RateLimiter(rateLimiter, clock, () => this.#serve());
   }
 
@@ -70,9 +82,9 @@ export class CallTurns {
   }
 
   /** Makes the call at once, or when it is its turn. Rejects with the signal's reason when that aborts before. */
-  run<T>(record: ProvidedPod, method: PodMethod, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  run<T>(wanted: WantedTurn, call: () => Promise<T>): Promise<T> {
     const { concurrency, rateLimiter } = this.#options;
-    return concurrency === undefined && rateLimiter === undefined ? call() : this.#inTurn(record, method, signal, call);
+    return concurrency === undefined && rateLimiter === undefined ? call() : this.#inTurn(wanted, call);
   }
 
   /** No timer is left. What waits ends with its signal. */
@@ -80,11 +92,12 @@ export class CallTurns {
     this.#limiter?.release();
   }
 
-  async #inTurn<T>(record: ProvidedPod, method: PodMethod, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(wanted: WantedTurn, call: () => Promise<T>): Promise<T> {
+    const { signal } = wanted;
     signal.throwIfAborted();
-    const lane = this.#lanes[method];
+    const lane = this.#lanes[wanted.lane];
     if (this.#mayGo(lane)) lane.underWay += 1;
-    else await this.#turn(record, method, signal);
+    else await this.#turn(wanted, lane);
     const leave = this.#hold(lane, signal);
     try {
       // it may have aborted since its turn came
@@ -107,8 +120,7 @@ export class CallTurns {
     return underWay < most && this.underWay < this.#most;
   }
 
-  async #turn(record: ProvidedPod, method: PodMethod, signal: AbortSignal): Promise<void> {
-    const { waiting } = this.#lanes[method];
+  async #turn({ record, method, signal }: WantedTurn, { waiting }: Lane): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { method, since: this.#options.clock.now(), turns: this, go: resolve };
     waiting.add(waiter);

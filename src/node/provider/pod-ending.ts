@@ -105,7 +105,7 @@ export class PodEnding {
 
   async #tryToAsk(record: ProvidedPod, signal: AbortSignal): Promise<Asked> {
     try {
-      return { answer: await this.#options.calls.ask(record, signal) };
+      return { answer: await this.#options.calls.ask(record, signal, 'ends') };
     } catch (error) {
       signal.throwIfAborted();
       return { error };

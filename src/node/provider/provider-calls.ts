@@ -12,7 +12,7 @@ import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
-import type { CallTurns } from './call-turns.ts';
+import type { CallTurns, TurnLane } from './call-turns.ts';
 import { LongCalls, longCallMs } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
@@ -81,9 +81,9 @@ export class ProviderCalls {
   /**
    * The status that the provider gives of the pod; undefined where it has no such pod. Rejects when it does, when it gives no
    * answer in time, and for an answer that is no status, each time with a BackoffError; with the signal's reason once `signal`
-   * has aborted.
+   * has aborted. `lane`: `ends` of a pod that ends.
    */
-  async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
+  async ask(record: ProvidedPod, signal: AbortSignal, lane: TurnLane = 'questions'): Promise<WirePodStatus | undefined> {
     const { provider, notices, clock, callTimeoutMs, metrics, retries, turns, mostAskMs } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
@@ -119,7 +119,7 @@ export class ProviderCalls {
         });
     };
     try {
-      const given = await turns.run(record, 'getPodStatus', linked.signal, ask);
+      const given = await turns.run({ record, method: 'getPodStatus', lane, signal: linked.signal }, ask);
       const status = this.#read(record, given);
       record.noteAnswer(status);
       // a later outage has an event of its own
@@ -177,7 +177,7 @@ export class ProviderCalls {
       if (!change.isAwaited) notices.tell(record.uid);
       resolve();
     };
-    void turns.run(record, method, signal, call).then(done, failed).then(end);
+    void turns.run({ record, method, lane: 'changes', signal }, call).then(done, failed).then(end);
     return change;
   }
 
@@ -248,7 +248,7 @@ export class ProviderCalls {
       this.#release(linked);
       notices.wake(record.uid);
     };
-    void turns.run(record, 'deletePod', linked.signal, call).then(done, failed).then(end);
+    void turns.run({ record, method: 'deletePod', lane: 'ends', signal: linked.signal }, call).then(done, failed).then(end);
     return {
       outcome: () => outcome,
       error: () => failure,
