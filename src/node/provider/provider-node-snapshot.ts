@@ -16,13 +16,13 @@ import {
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { PodCallReport, ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
-import { providedPodProblem, unlistedProblem } from './provider-problems.ts';
+import { providedPodProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
 interface OwnFacts {
   readonly state: RunStateName;
-  /** Why the provider gave no list of its pods at the start. */
-  readonly listFailure: string | undefined;
+  /** Why the provider has given no list of its pods since the start. */
+  readonly listProblem: Problem | undefined;
 }
 
 /** `withPods`: every pod that the agent or the provider has is in it, too. */
@@ -55,21 +55,21 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
 type Asked = Pick<ObservedNode, 'at' | 'node' | 'sources'>;
 
 /** Of the node, then of its pods: what the provider, the workers and the status manager know. */
-function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, asked: Asked): (Problem | PodProblem)[] {
+function allProblems(agent: ProviderAgent, { state, listProblem }: OwnFacts, asked: Asked): (Problem | PodProblem)[] {
   if (state !== 'running') return [notRunning('the node', state)];
-  return [...ownProblems(agent, listFailure, asked), ...podProblems(agent, asked.at)];
+  return [...ownProblems(agent, listProblem, asked), ...podProblems(agent, asked.at)];
 }
 
 const unlisted: Problem = { kind: 'get-pods', message: 'the provider has not answered getPods() yet', attempt: 0 };
 
-function ownProblems(agent: ProviderAgent, listFailure: string | undefined, asked: Asked): Problem[] {
+function ownProblems(agent: ProviderAgent, listProblem: Problem | undefined, asked: Asked): Problem[] {
   const { loop } = agent;
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
   const hasBegun = loop.state !== 'idle';
   const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
   problems.push(...eventsProblems(agent.eventsFailing()));
   if (!hasBegun) problems.push(unlisted);
-  if (listFailure !== undefined) problems.push(unlistedProblem(listFailure));
+  if (listProblem !== undefined) problems.push(listProblem);
   return problems;
 }
 

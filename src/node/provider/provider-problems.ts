@@ -1,6 +1,14 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
-import type { DeleteFailure, HeldFailure, ProvidedPod, ProviderChange, ProviderFailure, WaitingCall } from './provided-pod.ts';
+import type {
+  AnswerFailure,
+  DeleteFailure,
+  HeldFailure,
+  ProvidedPod,
+  ProviderChange,
+  ProviderFailure,
+  WaitingCall,
+} from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
@@ -44,11 +52,16 @@ export function heldProblem({ kind, message, help, attempt, since, retryAt }: He
   return frozenProblem({ kind, message, attempt, since, retryAt, ...(help !== undefined && { help }) });
 }
 
-/** The provider gave no list of its pods at the start. */
-export function unlistedProblem(why: string): Problem {
+/** The provider has given no list of its pods since the start. */
+export function unlistedProblem({
+  why,
+  attempt,
+  since,
+  retryAt,
+}: Omit<AnswerFailure, 'message'> & { readonly why: string }): Problem {
   const help =
     'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
-  return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt: 1, help });
+  return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt, since, retryAt, help });
 }
 
 /** A call that waits so long for its turn is worth a problem. */

@@ -110,6 +110,35 @@ describe('a limit of the calls under way', () => {
     expect(world.provider.took()).toEqual(['createPod new']);
   });
 
+  it('is given back by a call that is aborted and does not settle', async () => {
+    await using world = new ProviderWorld({ concurrency: 1, callTimeoutMs: 3000 });
+    world.provider.next('createPod', 'first', never);
+    await world.create('first');
+    await world.create('second');
+    expect(world.provider.took()).toEqual(['createPod first']);
+    await world.delete('first', 5);
+    await world.clock.advance(2000);
+    expect(world.provider.took()).toEqual(['createPod second']);
+    world.provider.next('getPodStatus', 'second', never);
+    await world.clock.advance(20_000);
+    await world.create('third');
+    await world.clock.advance(5000);
+    expect(world.condition('third', 'Ready')).toBe('True');
+  });
+
+  it('makes no deletion late that waits', async () => {
+    await using world = new ProviderWorld({ concurrency: 1, changeTimeoutMs: 200_000 });
+    const { metadata } = await world.create('old');
+    world.provider.next('createPod', 'first', never);
+    await world.create('first');
+    await world.delete('old', 1);
+    await world.clock.advance(150_000);
+    const uid = metadata?.uid ?? '';
+    expect([world.workers.explain(uid)?.failure, world.syncer.pods.find(uid)?.waiting]).toEqual([undefined, expect.anything()]);
+    await world.clock.advance(60_000);
+    expect(world.isGone('old')).toBe(true);
+  });
+
   it('keeps no pod that is deleted while it waits: the provider never hears of it', async () => {
     await using world = new ProviderWorld({ concurrency: 2 });
     world.provider.next('createPod', 'first', never);

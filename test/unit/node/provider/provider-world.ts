@@ -37,6 +37,10 @@ export class ProviderWorld implements AsyncDisposable {
   readonly infos: [object, string][] = [];
   /** What a node hands to its provider. */
   readonly tools: ProviderTools;
+  /** True: the agent does not hear what changes on the server, so that many pods cost little. */
+  isDeaf = false;
+  /** The agent hears of all that is on the server. */
+  readonly tellAll: () => void;
   readonly #unwatch: () => void;
 
   /**
@@ -107,7 +111,8 @@ export class ProviderWorld implements AsyncDisposable {
     const send = this.config.channel('api');
     // other objects each time, as they come over a wire
     const told = (): void => send(structuredClone(this.store.list()));
-    this.#unwatch = this.store.watch(told);
+    this.tellAll = told;
+    this.#unwatch = this.store.watch(() => void (this.isDeaf || told()));
     const begin = (): void => {
       this.statusManager.start();
       this.loop.start();
