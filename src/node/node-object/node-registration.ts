@@ -92,10 +92,9 @@ export class NodeRegistration {
   /** The node is not there any more: the next step creates it, or looks for the one that somebody else creates. */
   noteDeleted(): void {
     const { logger, nodeName, registerNode } = this.#options;
-    const news = registerNode
-      ? 'the node was deleted; it is created again'
-      : 'the node was deleted; it is waited for, since registerNode is false';
-    if (this.#isRegistered) logger.warn({ node: nodeName }, news);
+    const fields = { node: nodeName };
+    if (this.#isRegistered && registerNode) logger.warn(fields, 'the node was deleted; it is created again');
+    else if (this.#isRegistered) logger.warn(fields, 'the node was deleted; it is waited for, since registerNode is false');
     this.#isRegistered = false;
     this.#createdUID = undefined;
   }

@@ -2,7 +2,6 @@ import { lookupByName } from '../../api/json/json.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, containersOfPod } from '../../api/pod/pod-containers.ts';
 import { localAnnotationKeys, sameContent } from '../config/pod-changes.ts';
-import type { CallTurns } from './call-turns.ts';
 import type { PodMethod } from './long-calls.ts';
 import type { PodRejection } from './pod-rejected-error.ts';
 
@@ -17,7 +16,7 @@ export interface ProviderCallReport {
 /** A call of the provider that waits for its turn: it is not made yet. */
 export interface WaitingCall extends ProviderCallReport {
   /** What it waits for. */
-  readonly turns: Pick<CallTurns, 'underWay' | 'waiting'>;
+  readonly turns: { readonly underWay: number; readonly waiting: number };
 }
 
 /** A call of `createPod` or `updatePod` that has not settled. */
