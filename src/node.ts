@@ -80,6 +80,7 @@ export type {
   ResolvedFiles,
   ResolvePodOptions,
 } from './node/provider/pod-provider.ts';
+export { PodRejectedError } from './node/provider/pod-rejected-error.ts';
 export { PodResolver, type PodResolverOptions, type Resolution, type ResolveOptions } from './node/provider/pod-resolver.ts';
 export type { ProviderCallReport, ProviderFailure } from './node/provider/provided-pod.ts';
 export type { ProvidedPods } from './node/provider/provided-pods.ts';
@@ -103,7 +104,7 @@ export type { HttpSourceOptions } from './node/sources/http-source.ts';
 export { HttpSource } from './node/sources/http-source.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
-export { BackoffError } from './node/workers/backoff-error.ts';
+export { BackoffError, type BackoffErrorOptions } from './node/workers/backoff-error.ts';
 export type { Admission } from './node/workers/pod-admissions.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
 export type { PodWorkerState, WorkerFailure } from './node/workers/pod-record.ts';

@@ -21,6 +21,7 @@ export const errorCodes = {
   ERR_INVALID_MANIFEST: 'the manifest of a static pod is no pod, or one that breaks a rule',
   ERR_NODE_VERSION: 'this Node.js is older than the package needs; the import throws it',
   ERR_VOLUME: 'a volume of a pod could not be made ready; the error says which, and why',
+  ERR_POD_REJECTED: 'a provider will never run a pod; the error says why',
   ERR_PLUGIN: 'a plugin of the scheduler threw, or answered what it must not; the error names the plugin',
   ERR_CGROUP: 'a cgroup of a pod could not be made, changed or removed',
   ERR_RUNTIME: 'a call to the container runtime failed',

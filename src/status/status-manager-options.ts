@@ -1,5 +1,5 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
-import type { RateLimiterOptions } from '../base/concurrency/rate-limiter.ts';
+import { type RateLimiterOptions, rateLimiterOption } from '../base/concurrency/rate-limiter.ts';
 import { invalidOption } from '../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../base/guard.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
@@ -109,7 +109,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     channelCapacity: integerOption('channelCapacity', options.channelCapacity ?? 1000, 0),
     concurrency: integerOption('concurrency', options.concurrency ?? 16, 1),
     requestTimeoutMs: numberOption('requestTimeoutMs', options.requestTimeoutMs ?? 10_000, 1, longestTimerMs),
-    rateLimiter: rateLimiter === undefined ? undefined : resolveRateLimiter(rateLimiter),
+    rateLimiter: rateLimiter === undefined ? undefined : rateLimiterOption(rateLimiter),
     patchFormat: oneOfOption('patchFormat', options.patchFormat ?? 'strategic', ['strategic', 'json']),
     fetchBeforePatch: oneOfOption('fetchBeforePatch', options.fetchBeforePatch ?? 'when-unknown', ['when-unknown', 'always']),
     terminateWhenReclaimed: optionOfType('terminateWhenReclaimed', options.terminateWhenReclaimed ?? true, 'boolean'),
@@ -128,15 +128,6 @@ function resolveClock(clock: Clock): SteadyClock {
   const now: unknown = callGuarded(() => clock.now(), ignoreFailure);
   if (!Number.isFinite(now)) throw invalidOption('clock.now()', 'a finite number of milliseconds', now);
   return safeClock(clock);
-}
-
-function resolveRateLimiter(limiter: RateLimiterOptions): RateLimiterOptions {
-  if (typeof limiter !== 'object' || limiter === null) throw invalidOption('rateLimiter', 'an object { qps, burst }', limiter);
-  requireKnownOptions('rateLimiter', limiter, ['qps', 'burst']);
-  return {
-    qps: numberOption('rateLimiter.qps', limiter.qps, 0.001, 1_000_000),
-    burst: integerOption('rateLimiter.burst', limiter.burst, 1),
-  };
 }
 
 function conditionTypes(types: unknown): ReadonlySet<string> {

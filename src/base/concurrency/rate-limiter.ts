@@ -1,4 +1,6 @@
 import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../clock.ts';
+import { invalidOption } from '../errors.ts';
+import { integerOption, numberOption, requireKnownOptions } from '../options.ts';
 
 /** A limit of requests: a token bucket. */
 export interface RateLimiterOptions {
@@ -6,6 +8,16 @@ export interface RateLimiterOptions {
   readonly qps: number;
   /** Requests that may go at once after a time without requests. */
   readonly burst: number;
+}
+
+/** The option `rateLimiter`, checked. Throws ERR_INVALID_OPTION. */
+export function rateLimiterOption(limiter: RateLimiterOptions): RateLimiterOptions {
+  if (typeof limiter !== 'object' || limiter === null) throw invalidOption('rateLimiter', 'an object { qps, burst }', limiter);
+  requireKnownOptions('rateLimiter', limiter, ['qps', 'burst']);
+  return {
+    qps: numberOption('rateLimiter.qps', limiter.qps, 0.001, 1_000_000),
+    burst: integerOption('rateLimiter.burst', limiter.burst, 1),
+  };
 }
 
 /**

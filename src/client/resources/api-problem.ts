@@ -94,6 +94,11 @@ const ofCode: Readonly<Record<string, FailureInWords>> = {
   EACCES: { kind: 'unreadable', help: 'Let the agent read the path that the message names.' },
 };
 
+/** What a client's own reasons mean, where no class of answers says it. */
+const ofReason: Readonly<Record<string, FailureInWords>> = {
+  NoNode: { kind: 'no-node', help: 'Create the Node object of this name, or let the agent do it with registerNode: true.' },
+};
+
 /** How many causes behind an error are looked at. */
 const deepestCause = 5;
 
@@ -103,6 +108,8 @@ export function failureInWords(error: unknown): FailureInWords {
   const errorClass = classOf(failure);
   if (errorClass === 'forbidden' && failure.message.includes('admission webhook')) return deniedByWebhook;
   if (errorClass !== 'unavailable') return ofClass[errorClass];
+  const { reason = '' } = failure;
+  if (failure.status === undefined && Object.hasOwn(ofReason, reason)) return ofReason[reason] as FailureInWords;
   return callGuarded(() => wordsOfCode(error), ignoreFailure) ?? ofClass.unavailable;
 }
 

@@ -1,4 +1,4 @@
-// Behaviour of pkg/kubelet/kubelet_node_status.go syncNodeStatus, v1.36.3, but that a node which was deleted is created again.
+// Behaviour of pkg/kubelet/kubelet_node_status.go syncNodeStatus, v1.36.3, but that a node which was deleted is created again (not with registerNode: false).
 
 import { formatTime } from '../../api/json/time.ts';
 import type { WireNode } from '../../api/json/types.ts';
@@ -89,10 +89,12 @@ export class NodeRegistration {
     }
   }
 
-  /** The node is not there any more: the next step creates it. */
+  /** The node is not there any more: the next step creates it, or looks for the one that somebody else creates. */
   noteDeleted(): void {
-    const { logger, nodeName } = this.#options;
-    if (this.#isRegistered) logger.warn({ node: nodeName }, 'the node was deleted; it is created again');
+    const { logger, nodeName, registerNode } = this.#options;
+    const fields = { node: nodeName };
+    if (this.#isRegistered && registerNode) logger.warn(fields, 'the node was deleted; it is created again');
+    else if (this.#isRegistered) logger.warn(fields, 'the node was deleted; it is waited for, since registerNode is false');
     this.#isRegistered = false;
     this.#createdUID = undefined;
   }

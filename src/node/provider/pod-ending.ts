@@ -1,18 +1,17 @@
-import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import type { WirePodStatus } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { endedFailures } from '../../base/failure-run.ts';
-import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { problemFields } from '../../base/problem.ts';
 import type { BackoffError } from '../workers/backoff-error.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
-import type { ProvidedPods } from './provided-pods.ts';
 import { isOver } from './provided-status.ts';
-import { type Deletion, type ProviderCalls, type ProviderRetries, shortErrorText } from './provider-calls.ts';
+import { type Deletion, type ProviderCalls, shortErrorText } from './provider-calls.ts';
 import { deletionProblem } from './provider-problems.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
@@ -58,9 +57,8 @@ export class PodEnding {
     const { calls, notices, clock, pollMs } = this.#options;
     const graceMs = request.gracePeriodSeconds * 1000;
     const deleteAt = clock.elapsed() + graceMs;
-    let deadline = deleteAt + patienceMs;
     if (record.change !== undefined) {
-      record.isUncertain = true;
+      if (record.change.isBegun) record.isUncertain = true;
       record.change.abort();
     }
     let deletion: Deletion | undefined;
@@ -75,6 +73,8 @@ export class PodEnding {
           deletion = undefined;
         }
         if (deletion?.outcome() === 'done') this.#noteDeleted(record);
+        // the time for a deletion counts from its call: not while it waits for its turn
+        const deadline = deletion === undefined ? deleteAt + patienceMs : deadlineOf(deletion, graceMs);
         const step = nextStep({
           hasEnded: 'answer' in asked && isOver(record.pod, asked.answer),
           isToFree: request.releases && asked.answer !== undefined,
@@ -91,10 +91,9 @@ export class PodEnding {
         if (step === 'delete') {
           this.#requireDue(record, request);
           isBesideChange = record.change !== undefined;
-          deadline = clock.elapsed() + graceMs + patienceMs;
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
-        const nextAt = deletion === undefined ? deleteAt : deadline;
+        const nextAt = deletion === undefined ? deleteAt : deadlineOf(deletion, graceMs);
         // the end of a call under way wakes it, too
         await notices.wait(record.uid, Math.min(pollMs, nextAt - clock.elapsed()), signal);
         signal.throwIfAborted();
@@ -106,7 +105,7 @@ export class PodEnding {
 
   async #tryToAsk(record: ProvidedPod, signal: AbortSignal): Promise<Asked> {
     try {
-      return { answer: await this.#options.calls.ask(record, signal) };
+      return { answer: await this.#options.calls.ask(record, signal, 'ends') };
     } catch (error) {
       signal.throwIfAborted();
       return { error };
@@ -169,6 +168,11 @@ export class PodEnding {
   }
 }
 
+/** When the provider has taken too long to delete the pod, by `clock.elapsed()`. */
+function deadlineOf(deletion: Deletion, graceMs: number): number {
+  return (deletion.begunAt() ?? Number.POSITIVE_INFINITY) + graceMs + patienceMs;
+}
+
 type Asked =
   | { readonly answer: WirePodStatus | undefined; readonly error?: never }
   | { readonly error: unknown; readonly answer?: never };
@@ -206,90 +210,4 @@ function nextStep(facts: EndFacts): EndStep {
   // a call that never settles must not keep a pod for ever of which the provider says that it is over
   if (hasEnded && (!isUnderWay || isLate)) return 'resolve';
   return isLate ? 'giveUp' : 'wait';
-}
-
-export interface PodReleasesOptions {
-  readonly pods: ProvidedPods;
-  readonly ending: PodEnding;
-  /** Called once the provider has nothing more to free of a pod that had ended before it was deleted. */
-  readonly released: (pod: Pod) => void;
-  readonly retries: ProviderRetries;
-  readonly clock: SteadyClock;
-  readonly logger: Logger;
-}
-
-/** Nothing of such a pod runs. */
-const gracePeriodSeconds = 1;
-
-/**
- * Pods that had ended before they were deleted: the provider is told to free them while the apiserver still has them, so that
- * no other pod of their name can begin meanwhile.
- */
-export class PodReleases {
-  readonly #options: PodReleasesOptions;
-  /** The deleted pods of which the provider has nothing more to free. */
-  readonly #released = new Set<string>();
-  readonly #underWay = new Map<string, AbortController>();
-  /** Releases that have failed: how many in a row, and when the next may begin, by `clock.elapsed()`. */
-  readonly #failures = new Map<string, { readonly attempt: number; readonly dueAt: number }>();
-  #isStopped = false;
-
-  constructor(options: PodReleasesOptions) {
-    this.#options = options;
-  }
-
-  isReleased(podUID: string): boolean {
-    return this.#released.has(podUID) || this.#options.pods.find(podUID)?.isDeleted === true;
-  }
-
-  note(podUID: string): void {
-    this.#released.add(podUID);
-  }
-
-  /** Begins what is due. `pods`: all that the agent has. `isFinished`: true for those with which the workers are done. */
-  look(pods: readonly Pod[], isFinished: (podUID: string) => boolean): void {
-    if (this.#isStopped) return;
-    const deleted = new Map<string, Pod>();
-    for (const pod of pods) if (pod.metadata?.deletionTimestamp != null) deleted.set(pod.metadata.uid ?? '', pod);
-    for (const uid of this.#released) if (!deleted.has(uid)) this.#released.delete(uid);
-    for (const uid of this.#failures.keys()) if (!deleted.has(uid)) this.#failures.delete(uid);
-    // what was forced off the apiserver is an orphan, and ends as such
-    for (const [uid, controller] of this.#underWay) if (!deleted.has(uid)) controller.abort();
-    const now = this.#options.clock.elapsed();
-    for (const [uid, pod] of deleted) {
-      if (this.isReleased(uid) || this.#underWay.has(uid) || now < (this.#failures.get(uid)?.dueAt ?? now)) continue;
-      if (isFinished(uid)) void this.#release(uid, pod);
-    }
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    for (const controller of this.#underWay.values()) controller.abort();
-  }
-
-  /** Never rejects. */
-  async #release(uid: string, pod: Pod): Promise<void> {
-    const { pods, ending, released, retries, clock, logger } = this.#options;
-    const controller = new AbortController();
-    this.#underWay.set(uid, controller);
-    const record = pods.find(uid) ?? pods.take(pod);
-    try {
-      await ending.end(record, { gracePeriodSeconds, releases: true, told: () => {} }, controller.signal);
-      if (controller.signal.aborted) return;
-      this.#released.add(uid);
-      pods.noteTerminated(record);
-      callGuarded(
-        () => released(pod),
-        (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the end of a pod was not told'),
-      );
-    } catch (err) {
-      if (controller.signal.aborted) return;
-      const attempt = (this.#failures.get(uid)?.attempt ?? 0) + 1;
-      const { dueAt = 0 } = record.deleteFailure ?? {};
-      this.#failures.set(uid, { attempt, dueAt: dueAt > clock.elapsed() ? dueAt : retries.after(attempt).dueAt });
-      logger.debug({ err, ...podFields(pod.metadata) }, 'a deleted pod stays until the provider has freed it');
-    } finally {
-      this.#underWay.delete(uid);
-    }
-  }
 }

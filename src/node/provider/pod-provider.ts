@@ -119,11 +119,12 @@ export interface PodProvider {
    * Begins to run the pod; settled means "begun", not "running". Called once for a pod that the provider does not have, and
    * again, later and later, each time that it has failed, also while `getPodStatus` then gives the phase Pending and no
    * container that runs. Never called while another `createPod` or `updatePod` of the pod has not settled: one that takes
-   * longer than `changeTimeoutMs`, five minutes by default, must heed its signal, or the pod waits for it.
+   * longer than `changeTimeoutMs`, five minutes by default, must heed its signal, or the pod waits for it. A `PodRejectedError` says
+   * that the pod will never run: it is Failed with that reason, and `deletePod` is called for what was begun.
    */
   createPod(pod: NodePod, call: ProviderCall): unknown;
   /**
-   * The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`.
+   * The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`, whatever it throws.
    * A provider without this method is not told what changes of a pod while it runs.
    */
   updatePod?(pod: NodePod, call: ProviderCall): unknown;
@@ -157,8 +158,9 @@ export interface PodProvider {
   /**
    * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
    * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. After a
-   * start, a pod that is not among them, and that `getPodStatus` does not know, is lost at once. Without it only pods of this run
-   * are known.
+   * start, a pod that is not among them, and that `getPodStatus` does not know, is lost at once. The start waits ten seconds for the
+   * list; one that fails is asked for again half a second later, and less and less often, until it is there. Without this method only
+   * pods of this run are known.
    */
   getPods?(call: ProviderCall): readonly Pod[] | Promise<readonly Pod[]>;
   /** The log of a container. A request with `follow` is answered until the container has ended or the signal aborts: when the client is gone. */

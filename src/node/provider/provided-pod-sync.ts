@@ -10,11 +10,13 @@ import { problemFields } from '../../base/problem.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { SyncPodResult } from '../workers/pod-syncer.ts';
 import type { PodNotices } from './pod-notices.ts';
+import type { PodRejection } from './pod-rejected-error.ts';
 import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import type { ProvidedPods } from './provided-pods.ts';
-import { isUnbegun, lostContainers, lostStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
-import { failureText, type ProviderCalls, type ProviderRetries } from './provider-calls.ts';
+import { isUnbegun, lostContainers, lostStatus, rejectedStatus, statusOfAnswer, waitingStatus } from './provided-status.ts';
+import { failureText, type ProviderCalls } from './provider-calls.ts';
 import type { ResolvedSyncerOptions } from './provider-pod-syncer-options.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 import type { ResolvedPods } from './resolved-pods.ts';
 import type { ToldStatuses } from './told-statuses.ts';
 
@@ -49,6 +51,7 @@ export class ProvidedPodSync {
   async sync(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
     const { pods, calls } = this.#options;
     this.cancelPoll(record.uid);
+    if (record.rejection !== undefined) return this.#reject(record, record.rejection);
     if (!record.isHeld && record.change === undefined) {
       const namesake = pods.namesakeOf(record);
       if (namesake !== undefined) return this.#holdBack(record, namesake);
@@ -124,7 +127,15 @@ export class ProvidedPodSync {
 
   async #changeAndAsk(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<SyncPodResult> {
     const isBegun = await this.#change(record, method, signal);
+    if (record.rejection !== undefined) return this.#reject(record, record.rejection);
     return isBegun ? this.#syncAgain(record, signal) : { isTerminal: false };
+  }
+
+  /** The provider will never run the pod: it ends, and what there is of it is deleted. */
+  #reject(record: ProvidedPod, rejection: PodRejection): SyncPodResult {
+    const { statuses } = this.#options;
+    statuses.tell(record, rejectedStatus(statuses.facts(record), rejection));
+    return { isTerminal: true };
   }
 
   /** A change was waited for: what has it led to? */

@@ -3,6 +3,7 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, containersOfPod } from '../../api/pod/pod-containers.ts';
 import { localAnnotationKeys, sameContent } from '../config/pod-changes.ts';
 import type { PodMethod } from './long-calls.ts';
+import type { PodRejection } from './pod-rejected-error.ts';
 
 /** A call of the provider that has not settled. */
 export interface ProviderCallReport {
@@ -12,13 +13,21 @@ export interface ProviderCallReport {
   readonly since: number;
 }
 
+/** A call of the provider that waits for its turn: it is not made yet. */
+export interface WaitingCall extends ProviderCallReport {
+  /** What it waits for. */
+  readonly turns: { readonly underWay: number; readonly waiting: number };
+}
+
 /** A call of `createPod` or `updatePod` that has not settled. */
 export interface ProviderChange {
   readonly method: 'createPod' | 'updatePod';
   /** Asks the call to end soon. */
   readonly abort: (reason?: unknown) => void;
-  /** In milliseconds since the epoch. */
-  readonly since: number;
+  /** False while it waits for its turn: the provider knows nothing of it. */
+  isBegun: boolean;
+  /** When it began, or while it waits since when, in milliseconds since the epoch. */
+  since: number;
   /** That it takes too long, once it does: its signal has aborted then. */
   late: string | undefined;
   /** Never rejects. */
@@ -98,8 +107,12 @@ export class ProvidedPod {
   /** Since when a pod that was there is not, by `clock.elapsed()`. */
   missingSince: number | undefined;
   change: ProviderChange | undefined;
-  /** The last call of `deletePod`, until it has settled. `since`: in milliseconds since the epoch. */
-  deletion: { readonly since: number } | undefined;
+  /** The last call of `deletePod`, until it has settled. `since`: when it began, in milliseconds since the epoch; undefined while it waits. */
+  deletion: { readonly since: number | undefined } | undefined;
+  /** The calls that wait for their turn. */
+  readonly waits = new Set<WaitingCall>();
+  /** Why the provider will never run the pod. */
+  rejection: PodRejection | undefined;
   /** How many calls of `getPodStatus` are waited for. */
   questions = 0;
   failure: ProviderFailure | undefined;
@@ -154,6 +167,7 @@ export class ProvidedPod {
     this.isDeleted = false;
     this.missingSince = undefined;
     this.failure = undefined;
+    this.rejection = undefined;
     this.held = undefined;
     this.staleFiles = undefined;
     this.deleteFailure = undefined;
@@ -170,9 +184,15 @@ export class ProvidedPod {
   /** The call under way that tells most: of `deletePod`, then of the others that change the pod, then of `getPodStatus`. */
   get underWay(): ProviderCallReport | undefined {
     const { deletion, change, questions, askedAt } = this;
-    if (deletion !== undefined) return { method: 'deletePod', since: deletion.since };
-    if (change !== undefined) return { method: change.method, since: change.since };
+    if (deletion?.since !== undefined) return { method: 'deletePod', since: deletion.since };
+    if (change?.isBegun) return { method: change.method, since: change.since };
     return questions === 0 ? undefined : { method: 'getPodStatus', since: askedAt };
+  }
+
+  /** The call that waits for its turn: the one that waits longest, if there are several. */
+  get waiting(): WaitingCall | undefined {
+    for (const call of this.waits) return call;
+    return undefined;
   }
 
   /** True when the provider was given another version of the pod. */

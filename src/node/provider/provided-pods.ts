@@ -45,6 +45,11 @@ export class ProvidedPods implements RuntimeStatusCache {
     this.#options = options;
   }
 
+  /** True once the provider has given a list of its pods, and for one that never does. */
+  get hasList(): boolean {
+    return this.#listedCall > 0 || this.#options.provider.getPods === undefined;
+  }
+
   /** The record of the pod; undefined for one that the provider was not given and does not have. */
   find(podUID: string): ProvidedPod | undefined {
     return this.#records.get(podUID);
@@ -163,7 +168,21 @@ export class ProvidedPods implements RuntimeStatusCache {
     }
     this.#listed = listed;
     this.#listedNames = names;
+    const isFirst = this.#listedCall === 0;
     this.#listedCall = call;
+    if (isFirst) this.#noteFirstList();
+  }
+
+  /** The first list has come after pods that an earlier run has told to run: those that it lacks are lost. */
+  #noteFirstList(): void {
+    for (const record of this.#records.values()) {
+      const { uid, isHeld, answer, given, change } = record;
+      // what this run has created, or the provider has answered for, is known better
+      if (answer !== undefined || given !== undefined || change !== undefined) continue;
+      const listed = this.#listed.get(uid);
+      if (listed === undefined) record.isUnlisted = isHeld;
+      else record.isHeld = true;
+    }
   }
 
   /** False for a pod that is another node's, or of a namespace that is not this node's. A pod that does not say is its own. */

@@ -17,6 +17,7 @@ import type { GivenContainer } from '../pod-status/given-status.ts';
 import { addressMembers, podIPsInOrder } from '../pod-status/pod-ips.ts';
 import { podStatusFromContainers } from '../pod-status/pod-status-from-containers.ts';
 import type { HeldPod } from './held-pod.ts';
+import type { PodRejection } from './pod-rejected-error.ts';
 
 /** What a status is made from, beside what the provider says. */
 export interface StatusFacts {
@@ -54,6 +55,12 @@ export function waitingStatus(facts: StatusFacts, reason: string, message?: stri
   const waits = { waiting: { reason, ...(message !== undefined && { message }) } };
   const status = statusOfContainers(facts, (before) => ({ ...before, state: waits }), false);
   return message === undefined ? status : { ...status, reason: 'ProviderFailed', message };
+}
+
+/** The status of a pod that the provider will never run. */
+export function rejectedStatus(facts: StatusFacts, { reason, message }: PodRejection): WirePodStatus {
+  const status = statusOfContainers(facts, (before) => before, true);
+  return complete(facts, { ...status, phase: 'Failed', reason, message: `Pod was rejected: ${message}` }, undefined);
 }
 
 /** The status of a pod that the provider has lost: its containers have ended, nobody knows how, and start again if they may. */

@@ -2,7 +2,6 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
-import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -12,14 +11,17 @@ import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { BackoffError, FailedCall } from '../workers/backoff-error.ts';
+import { problemOfStatus } from '../../status/rules/status-problem.ts';
+import type { CallTurns, TurnLane } from './call-turns.ts';
 import { LongCalls, longCallMs } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
+import { type PodRejection, rejectionOf } from './pod-rejected-error.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer, type StatusFacts, statusOfListed } from './provided-status.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 import { callProblem, lateProblem } from './provider-problems.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -38,6 +40,7 @@ export interface ProviderCallsOptions {
   readonly logger: Logger;
   readonly metrics: ProviderMetrics;
   readonly retries: ProviderRetries;
+  readonly turns: CallTurns;
   readonly recoveries: RecoveryLines;
   /** The longest wait after questions that have failed. */
   readonly mostAskMs: number;
@@ -47,6 +50,8 @@ export interface ProviderCallsOptions {
 export interface Deletion {
   readonly outcome: () => 'pending' | 'done' | 'failed';
   readonly error: () => unknown;
+  /** When it began, by `clock.elapsed()`; undefined while it waits for its turn. */
+  readonly begunAt: () => number | undefined;
   /** The status that the call has resolved to, if any. */
   readonly last: () => WirePodStatus | undefined;
   /** Ends the call, unless it has settled. */
@@ -70,15 +75,16 @@ export class ProviderCalls {
     this.#isStopped = true;
     this.#longCalls.stop();
     for (const linked of this.#open) linked.abort();
+    this.#options.turns.stop();
   }
 
   /**
    * The status that the provider gives of the pod; undefined where it has no such pod. Rejects when it does, when it gives no
    * answer in time, and for an answer that is no status, each time with a BackoffError; with the signal's reason once `signal`
-   * has aborted.
+   * has aborted. `lane`: `ends` of a pod that ends.
    */
-  async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, notices, clock, callTimeoutMs, metrics, retries, mostAskMs } = this.#options;
+  async ask(record: ProvidedPod, signal: AbortSignal, lane: TurnLane = 'questions'): Promise<WirePodStatus | undefined> {
+    const { provider, notices, clock, callTimeoutMs, metrics, retries, turns, mostAskMs } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
       const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
@@ -87,8 +93,6 @@ export class ProviderCalls {
       record.answerFailure = { message, attempt, since, retryAt: Math.round(record.askedAt + intervalMs) };
       throw retries.backoffError(message, askAt);
     }
-    record.askedAt = clock.now();
-    record.askedAtElapsed = clock.elapsed();
     const call = async (own: AbortSignal): Promise<unknown> => {
       record.unsettled += 1;
       // a shorter limit tells of it as of a failure
@@ -104,9 +108,18 @@ export class ProviderCalls {
       new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
     const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
-    record.questions += 1;
+    const ask = async (): Promise<unknown> => {
+      record.askedAt = clock.now();
+      record.askedAtElapsed = clock.elapsed();
+      record.questions += 1;
+      return metrics
+        .call('getPodStatus', linked.signal, () => callWithin(call, limits))
+        .finally(() => {
+          record.questions -= 1;
+        });
+    };
     try {
-      const given = await metrics.call('getPodStatus', linked.signal, () => callWithin(call, limits));
+      const given = await turns.run({ record, method: 'getPodStatus', lane, signal: linked.signal }, ask);
       const status = this.#read(record, given);
       record.noteAnswer(status);
       // a later outage has an event of its own
@@ -124,44 +137,47 @@ export class ProviderCalls {
       record.answerFailure = { message, attempt: attempt + 1, since, retryAt };
       throw retries.failedCall('getPodStatus', message, dueAt, error);
     } finally {
-      record.questions -= 1;
       this.#release(linked);
     }
   }
 
-  /** Begins `createPod` or `updatePod` with the pod as it is now; `handed` is what the provider gets of it. The end is in the record, and is told of. */
+  /**
+   * Begins `createPod` or `updatePod` with the pod as it is now, once it is its turn; `handed` is what the provider gets of it. The end is
+   * in the record, and is told of.
+   */
   change(record: ProvidedPod, method: ProviderChange['method'], handed: NodePod): ProviderChange {
-    const { notices, clock, logger } = this.#options;
+    const { notices, clock, logger, turns } = this.#options;
     const { pod } = record;
     const linked = this.#link();
     const { signal } = linked;
-    logger.debug({ ...podFields(pod.metadata), method }, 'the provider is called');
-    const settled = this.#invoke(method, handed, { signal }).then(
-      () => {
-        record.given = pod;
-        record.isHeld = true;
-        record.isDeleted = false;
-        this.#noteSuccess(record, change, pod);
-      },
-      (error: unknown) => this.#noteFailure(record, change, pod, error, signal.aborted),
-    );
-    const change: ProviderChange = {
-      method,
-      abort: (reason) => linked.abort(reason),
-      since: clock.now(),
-      late: undefined,
-      settled: settled.then(() => {
-        endWatch();
-        endLong();
-        this.#release(linked);
-        record.change = undefined;
-        if (!change.isAwaited) notices.tell(record.uid);
-      }),
-      isAwaited: false,
-    };
+    const { promise: settled, resolve } = Promise.withResolvers<void>();
+    const abort = (reason?: unknown): void => linked.abort(reason);
+    const since = clock.now();
+    const change: ProviderChange = { method, abort, isBegun: false, since, late: undefined, settled, isAwaited: false };
     record.change = change;
-    const endWatch = this.#limit(record, change, signal);
-    const endLong = this.#longCalls.begin(pod, method);
+    let ends: readonly (() => void)[] = [];
+    const call = (): Promise<unknown> => {
+      change.isBegun = true;
+      change.since = clock.now();
+      logger.debug({ ...podFields(pod.metadata), method }, 'the provider is called');
+      ends = [this.#limit(record, change, signal), this.#longCalls.begin(pod, method)];
+      return this.#invoke(method, handed, { signal });
+    };
+    const done = (): void => {
+      record.given = pod;
+      record.isHeld = true;
+      record.isDeleted = false;
+      this.#noteSuccess(record, change, pod);
+    };
+    const failed = (error: unknown): void => this.#noteFailure(record, change, pod, error, signal.aborted);
+    const end = (): void => {
+      for (const each of ends) each();
+      this.#release(linked);
+      record.change = undefined;
+      if (!change.isAwaited) notices.tell(record.uid);
+      resolve();
+    };
+    void turns.run({ record, method, lane: 'changes', signal }, call).then(done, failed).then(end);
     return change;
   }
 
@@ -195,39 +211,48 @@ export class ProviderCalls {
     };
   }
 
-  /** Begins `deletePod`. `signal` ends it. */
+  /** Begins `deletePod`, once it is its turn. `signal` ends it. */
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
-    const { notices, clock, logger } = this.#options;
+    const { notices, clock, logger, turns } = this.#options;
     const linked = this.#link(signal);
-    const deletion = { since: clock.now() };
+    const deletion: { since: number | undefined } = { since: undefined };
     record.deletion = deletion;
-    const endLong = this.#longCalls.begin(record.pod, 'deletePod');
-    logger.debug({ ...podFields(record.pod.metadata), method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
-    const call = { gracePeriodSeconds, signal: linked.signal };
-    let outcome: 'pending' | 'done' | 'failed' = 'pending';
+    const given = { gracePeriodSeconds, signal: linked.signal };
+    let [outcome, begunAt, endLong]: ['pending' | 'done' | 'failed', number | undefined, () => void] = [
+      'pending',
+      undefined,
+      () => {},
+    ];
     let failure: unknown;
     let last: WirePodStatus | undefined;
-    const settled = this.#invoke('deletePod', record.pod, call).then(
-      (result) => {
-        last = this.#readLast(record, result);
-        outcome = 'done';
-      },
-      (error: unknown) => {
-        outcome = 'failed';
-        failure = error;
-        if (!call.signal.aborted)
-          this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${shortErrorText(error)}`);
-      },
-    );
-    void settled.then(() => {
+    const call = (): Promise<unknown> => {
+      deletion.since = clock.now();
+      begunAt = clock.elapsed();
+      endLong = this.#longCalls.begin(record.pod, 'deletePod');
+      logger.debug({ ...podFields(record.pod.metadata), method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
+      return this.#invoke('deletePod', record.pod, given);
+    };
+    const done = (result: unknown): void => {
+      last = this.#readLast(record, result);
+      outcome = 'done';
+    };
+    const failed = (error: unknown): void => {
+      outcome = 'failed';
+      failure = error;
+      if (given.signal.aborted) return;
+      this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${shortErrorText(error)}`);
+    };
+    const end = (): void => {
       endLong();
       if (record.deletion === deletion) record.deletion = undefined;
       this.#release(linked);
       notices.wake(record.uid);
-    });
+    };
+    void turns.run({ record, method: 'deletePod', lane: 'ends', signal: linked.signal }, call).then(done, failed).then(end);
     return {
       outcome: () => outcome,
       error: () => failure,
+      begunAt: () => begunAt,
       last: () => last,
       abort: () => {
         if (outcome === 'pending') linked.abort();
@@ -307,11 +332,17 @@ export class ProviderCalls {
     logger.info({ ...podFields(pod.metadata), method, ...ended }, 'the provider has done what it failed at before');
   }
 
-  #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
+  #noteFailure(record: ProvidedPod, change: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
     const { retries, logger, clock } = this.#options;
+    const { method, late, isBegun } = change;
     // it may have begun something all the same
-    if (method === 'createPod') record.isDeleted = false;
+    if (method === 'createPod' && isBegun) record.isDeleted = false;
     if (wasAborted && late === undefined) return;
+    const rejection = method === 'createPod' ? rejectionOf(error) : undefined;
+    if (rejection !== undefined) {
+      this.#noteRejection(record, rejection, error);
+      return;
+    }
     const message = late ?? shortErrorText(error);
     const attempt = (record.failure?.attempt ?? 0) + 1;
     const { retryAt, dueAt } = retries.after(attempt);
@@ -328,6 +359,18 @@ export class ProviderCalls {
     }
     this.event(record, failureReasons[method], failureText(method, message));
   }
+
+  #noteRejection(record: ProvidedPod, rejection: PodRejection, err: unknown): void {
+    const { reason, message } = rejection;
+    record.failure = undefined;
+    record.rejection = rejection;
+    // what it has begun all the same is deleted
+    record.isUncertain = true;
+    const problem = problemFields(problemOfStatus({ phase: 'Failed', reason, message }) ?? {});
+    const fields = { err, ...podFields(record.pod.metadata), reason: `${reason}: ${message}`, ...problem };
+    this.#options.logger.warn(fields, 'the provider will never run a pod; it is Failed');
+    this.event(record, reason, message);
+  }
 }
 
 /** The pod as a provider gets it: its uid, name and namespace were checked; a pod of which only those are known has no containers. */
@@ -343,54 +386,4 @@ export function failureText(method: ProviderChange['method'], message: string): 
 /** What an error says, in a length that fits into a status. Never throws. */
 export function shortErrorText(error: unknown): string {
   return textBeginning(errorText(error), 500) || 'unknown error';
-}
-
-export interface ProviderRetriesOptions {
-  /** The longest wait after the first failure; it doubles with each further one, and the wait is drawn from 0 up to it. */
-  readonly backoffBaseMs: number;
-  /** The longest wait of all. */
-  readonly backoffMaxMs: number;
-  readonly random: () => number;
-  readonly clock: SteadyClock;
-}
-
-/** When a call that has failed is made again. */
-export interface RetryTime {
-  /** In milliseconds since the epoch: to be told. */
-  readonly retryAt: number;
-  /** By `clock.elapsed()`: to be waited for. */
-  readonly dueAt: number;
-  /** In milliseconds. */
-  readonly delayMs: number;
-}
-
-/** The waits of a provider's calls that have failed. Each pod waits by itself. */
-export class ProviderRetries {
-  readonly #options: ProviderRetriesOptions;
-
-  constructor(options: ProviderRetriesOptions) {
-    this.#options = options;
-  }
-
-  /** `attempt`: how many calls in a row have failed. `mostMs` bounds the wait, too. */
-  after(attempt: number, mostMs = Number.POSITIVE_INFINITY): RetryTime {
-    const { backoffBaseMs, backoffMaxMs, random, clock } = this.#options;
-    const delayMs = backoffMs(attempt, { baseMs: backoffBaseMs, capMs: Math.min(backoffMaxMs, mostMs), random });
-    return { retryAt: clock.now() + delayMs, dueAt: clock.elapsed() + delayMs, delayMs };
-  }
-
-  /** What a sync rejects with, so that it is repeated then. */
-  backoffError(message: string, dueAt: number): BackoffError {
-    return new BackoffError(message, this.#until(dueAt));
-  }
-
-  /** The same for a failure that nobody else tells of. */
-  failedCall(method: string, message: string, dueAt: number, cause: unknown): BackoffError {
-    return new FailedCall(method, message, this.#until(dueAt), cause);
-  }
-
-  #until(dueAt: number): number {
-    const { clock } = this.#options;
-    return Math.ceil(clock.now() + Math.max(0, dueAt - clock.elapsed()));
-  }
 }

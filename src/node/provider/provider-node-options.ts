@@ -60,10 +60,17 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly podClient?: PodClient;
   /** Asked before a pod begins; one that it refuses is Failed for good, and says why. Default: every pod may run. As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
-  /** How often pods are asked about, how long calls may take, and failed ones wait: as `ProviderPodSyncer`'s. */
+  /** How often pods are asked about, how long calls may take, how many there are at once, and how long failed ones wait: as `ProviderPodSyncer`'s. */
   readonly pods?: Pick<
     ProviderPodSyncerOptions,
-    'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs' | 'backoffBaseMs' | 'backoffMaxMs'
+    | 'pollIntervalMs'
+    | 'callTimeoutMs'
+    | 'changeTimeoutMs'
+    | 'missingAfterMs'
+    | 'backoffBaseMs'
+    | 'backoffMaxMs'
+    | 'concurrency'
+    | 'rateLimiter'
   >;
   /** How often pods are synced again, and how long they wait after a failure: as `PodWorkers`'s. */
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
@@ -103,6 +110,8 @@ const partOptions = {
     missingAfterMs: true,
     backoffBaseMs: true,
     backoffMaxMs: true,
+    concurrency: true,
+    rateLimiter: true,
   }),
   workers: namesOf<Given<'workers'>>({ resyncIntervalMs: true, backOffPeriodMs: true }),
   syncLoop: namesOf<Given<'syncLoop'>>({ housekeepingIntervalMs: true, listTimeoutMs: true }),

@@ -77,9 +77,11 @@ export interface ProviderPodReport {
   readonly askedAt: number | undefined;
   /** The call of the provider that is under way, whichever it is: of several `deletePod` first, and `getPodStatus` last. */
   readonly underWay: ProviderCallReport | undefined;
-  /** The call under way that creates or updates the pod. */
+  /** The call of the provider that waits for its turn, and since when; of several the one that waits longest. */
+  readonly waitsForTurn: ProviderCallReport | undefined;
+  /** The call under way, or waiting for its turn, that creates or updates the pod. */
   readonly change: 'createPod' | 'updatePod' | undefined;
-  /** When that call began, in milliseconds since the epoch. */
+  /** When that call began, or since when it waits, in milliseconds since the epoch. */
   readonly changeSince: number | undefined;
   /** The last failure of `createPod` or `updatePod`, while no success has followed. */
   readonly failure: (ProviderFailureReport & { readonly method: 'createPod' | 'updatePod' }) | undefined;
@@ -115,6 +117,8 @@ export interface ProviderNodeSnapshot extends ProblemReport {
   readonly podsWithoutStatus: readonly PodWithoutStatus[];
   /** Calls of the provider that have been under way for a second or longer: no problem, but why a pod waits. At most 1000. */
   readonly callsUnderWay: readonly PodCallReport[];
+  /** How many calls of the provider wait for their turn: see `pods.concurrency` and `pods.rateLimiter`. */
+  readonly callsWaiting: number;
   /** The Node on the apiserver: what was written last, and what failed. */
   readonly node: Pick<NodeObjectReport, 'uid' | 'readiness' | 'lastReportAt' | 'rival'> & {
     /** Why the Node could not be written or read last, while no success has followed. */

@@ -16,13 +16,13 @@ import {
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { PodCallReport, ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
-import { providedPodProblem, unlistedProblem } from './provider-problems.ts';
+import { providedPodProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
 interface OwnFacts {
   readonly state: RunStateName;
-  /** Why the provider gave no list of its pods at the start. */
-  readonly listFailure: string | undefined;
+  /** Why the provider has given no list of its pods since the start. */
+  readonly listProblem: Problem | undefined;
 }
 
 /** `withPods`: every pod that the agent or the provider has is in it, too. */
@@ -46,6 +46,7 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     ...problemReport(allProblems(agent, own, { at, node: report, sources }), at),
     podsWithoutStatus: podsWithoutStatus(agent),
     callsUnderWay: callsUnderWay(agent, at),
+    callsWaiting: callsWaiting(agent),
     pods: withPods ? podReports(agent) : [],
   };
 }
@@ -54,21 +55,21 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
 type Asked = Pick<ObservedNode, 'at' | 'node' | 'sources'>;
 
 /** Of the node, then of its pods: what the provider, the workers and the status manager know. */
-function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, asked: Asked): (Problem | PodProblem)[] {
+function allProblems(agent: ProviderAgent, { state, listProblem }: OwnFacts, asked: Asked): (Problem | PodProblem)[] {
   if (state !== 'running') return [notRunning('the node', state)];
-  return [...ownProblems(agent, listFailure, asked), ...podProblems(agent, asked.at)];
+  return [...ownProblems(agent, listProblem, asked), ...podProblems(agent, asked.at)];
 }
 
 const unlisted: Problem = { kind: 'get-pods', message: 'the provider has not answered getPods() yet', attempt: 0 };
 
-function ownProblems(agent: ProviderAgent, listFailure: string | undefined, asked: Asked): Problem[] {
+function ownProblems(agent: ProviderAgent, listProblem: Problem | undefined, asked: Asked): Problem[] {
   const { loop } = agent;
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
   const hasBegun = loop.state !== 'idle';
   const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
   problems.push(...eventsProblems(agent.eventsFailing()));
   if (!hasBegun) problems.push(unlisted);
-  if (listFailure !== undefined) problems.push(unlistedProblem(listFailure));
+  if (listProblem !== undefined) problems.push(listProblem);
   return problems;
 }
 
@@ -129,6 +130,12 @@ function callsUnderWay({ podSyncer }: ProviderAgent, at: number): PodCallReport[
   return calls;
 }
 
+function callsWaiting({ podSyncer }: ProviderAgent): number {
+  let count = 0;
+  for (const { waits } of podSyncer.pods.all()) count += waits.size;
+  return count;
+}
+
 /** What the parts know of one pod; `podUID` is the static pod's where there is a mirror pod. */
 export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, podUID: string): ProviderPodReport {
   const pod = podManager.getPodByUID(podUID);
@@ -146,6 +153,7 @@ export function podReport({ podManager, podWorkers, podSyncer }: ProviderAgent, 
     isHeld: record?.isHeld ?? false,
     askedAt: record !== undefined && Number.isFinite(record.askedAt) ? record.askedAt : undefined,
     underWay: record?.underWay,
+    waitsForTurn: record?.waiting && { method: record.waiting.method, since: record.waiting.since },
     change: record?.change?.method,
     changeSince: record?.change?.since,
     failure: failureOf(record),

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
-import { callWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
+import { safeClock } from '../../base/clock.ts';
+import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import {
   awaitStart,
   RunState,
@@ -10,16 +11,14 @@ import {
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
-import { problemFields } from '../../base/problem.ts';
 import { safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { ApiError } from '../../client/transport/api-error.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
 import type { ProviderTools } from './pod-provider.ts';
 import { ProviderAgent } from './provider-agent.ts';
-import { shortErrorText } from './provider-calls.ts';
+import { ProviderListing } from './provider-listing.ts';
 import type { ProviderNodeOptions } from './provider-node-options.ts';
 import type {
   ProviderNodeSnapshot,
@@ -29,13 +28,6 @@ import type {
   StoppedProviderNode,
 } from './provider-node-reports.ts';
 import { awaitedByNode, nodeSnapshot, podProblem, podReport } from './provider-node-snapshot.ts';
-import { unlistedProblem } from './provider-problems.ts';
-
-/** How long the start waits for the provider's list of pods. */
-const listTimeoutMs = 10_000;
-function lateList(): ApiError {
-  return new ApiError({ reason: 'Timeout', message: `getPods() gave no answer within ${listTimeoutMs} ms` });
-}
 
 /**
  * A node whose pods a {@link ProviderNodeOptions.provider} runs: its object and its Lease, the pods of the apiserver and of
@@ -74,19 +66,19 @@ export class ProviderNode {
   /** The Node and its Lease on the apiserver, with `setStatus` and `changed`. The node starts and stops it. */
   readonly nodeObject: NodeObject;
   readonly #agent: ProviderAgent;
-  readonly #stopping = new AbortController();
+  readonly #listing: ProviderListing;
   readonly #runState = new RunState<StoppedProviderNode>('provider node');
-  /** Why the provider gave no list of its pods at the start. */
-  #listFailure: string | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
     this.#agent = new ProviderAgent(options);
-    const { podManager, statusManager, podWorkers, nodeObject } = this.#agent;
+    const { podManager, statusManager, podWorkers, nodeObject, podSyncer } = this.#agent;
     this.podManager = podManager;
     this.statusManager = statusManager;
     this.podWorkers = podWorkers;
     this.nodeObject = nodeObject;
+    const { clock, logger } = this.#agent.options;
+    this.#listing = new ProviderListing({ pods: podSyncer.pods, nodeName: options.nodeName, clock: safeClock(clock), logger });
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -130,7 +122,7 @@ export class ProviderNode {
   snapshot(options: ProviderNodeSnapshotOptions = {}): ProviderNodeSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    return nodeSnapshot(this.#agent, { state: this.state, listFailure: this.#listFailure }, pods);
+    return nodeSnapshot(this.#agent, { state: this.state, listProblem: this.#listing.problem }, pods);
   }
 
   /**
@@ -170,7 +162,8 @@ export class ProviderNode {
     }
     this.nodeObject.start();
     this.statusManager.start();
-    await this.#listProvided();
+    // what an earlier run of the agent has left is known before the first pod is synced
+    await this.#listing.first();
     if (this.state === 'running') {
       mirrorPods.start();
       loop.start();
@@ -179,30 +172,12 @@ export class ProviderNode {
     await Promise.all([this.nodeObject.registered(), source.firstList()]);
   }
 
-  /** What an earlier run of the agent has left is known before the first pod is synced. */
-  async #listProvided(): Promise<void> {
-    const { options, podSyncer } = this.#agent;
-    const { clock, logger } = options;
-    const { signal } = this.#stopping;
-    try {
-      await callWithin((own) => podSyncer.pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late: lateList });
-    } catch (err) {
-      if (signal.aborted) return;
-      this.#listFailure = shortErrorText(err);
-      const problem = problemFields(unlistedProblem(this.#listFailure));
-      logger.error(
-        { err, node: options.given.nodeName, ...problem },
-        'the provider gave no list of its pods; each pod is asked about',
-      );
-    }
-  }
-
   async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
     const { options, source, config, loop, podSyncer, mirrorPods, resolver } = this.#agent;
     const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
-    this.#stopping.abort();
+    this.#listing.stop();
     source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
     await config.stop();
     await loop.stop();

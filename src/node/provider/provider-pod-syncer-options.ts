@@ -1,10 +1,18 @@
 import { isAbsolute } from 'node:path';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { type RateLimiterOptions, rateLimiterOption } from '../../base/concurrency/rate-limiter.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
@@ -44,8 +52,8 @@ export interface ProviderPodSyncerOptions {
   readonly missingAfterMs?: number;
   /**
    * The longest wait after a call of the provider that has failed, in milliseconds; it doubles with each further failure of the
-   * pod, and each wait is drawn from 100 ms up to it, or takes as long as it where it is shorter. The workers add up to half of
-   * the wait. Default 500.
+   * pod, and each wait is drawn from 100 ms up to it, or takes as long as it where it is shorter. The call is repeated when the
+   * wait is over: at the `retryAt` of `explain`. Default 500.
    */
   readonly backoffBaseMs?: number;
   /**
@@ -53,6 +61,14 @@ export interface ProviderPodSyncerOptions {
    * that is not given), and within the grace period of a pod that ends none goes beyond it. Default 300 000 (5 minutes).
    */
   readonly backoffMaxMs?: number;
+  /**
+   * So many calls of `createPod`, `updatePod`, `deletePod` and `getPodStatus` are under way at once, at least 1; `createPod` and
+   * `updatePod` leave one place to the others where there are two or more. A call has its place until it settles or its signal aborts,
+   * and not longer than `changeTimeoutMs`. The wait for a turn counts against no time limit. Default: no limit.
+   */
+  readonly concurrency?: number;
+  /** So many of these calls begin in a second, retries as well. Default: no limit. */
+  readonly rateLimiter?: RateLimiterOptions;
   /** Puts plain values in the place of what a pod refers to, before the provider gets it. Default: it gets pods as they are. */
   readonly resolver?: PodResolver;
   /**
@@ -86,6 +102,8 @@ export interface ResolvedSyncerOptions {
   readonly missingAfterMs: number;
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
+  readonly concurrency: number | undefined;
+  readonly rateLimiter: RateLimiterOptions | undefined;
   readonly random: () => number;
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
@@ -108,6 +126,8 @@ const knownOptions = [
   'missingAfterMs',
   'backoffBaseMs',
   'backoffMaxMs',
+  'concurrency',
+  'rateLimiter',
   'random',
   'eventRecorder',
   'clock',
@@ -167,6 +187,8 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     missingAfterMs: numberOption('missingAfterMs', options.missingAfterMs ?? 10_000, 0, longestTimerMs),
     backoffBaseMs: numberOption('backoffBaseMs', backoffBaseMs, 1, longestTimerMs),
     backoffMaxMs: numberOption('backoffMaxMs', backoffMaxMs, backoffBaseMs, longestTimerMs),
+    concurrency: options.concurrency === undefined ? undefined : integerOption('concurrency', options.concurrency, 1),
+    rateLimiter: options.rateLimiter === undefined ? undefined : rateLimiterOption(options.rateLimiter),
     random: safeRandom(optionOfType('random', random, 'function')),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),

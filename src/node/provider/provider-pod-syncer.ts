@@ -14,18 +14,21 @@ import type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from '../workers/pod-syncer.ts';
-import { PodEnding, PodReleases } from './pod-ending.ts';
+import { CallTurns } from './call-turns.ts';
+import { PodEnding } from './pod-ending.ts';
 import { PodFolders } from './pod-folders.ts';
 import { PodNotices } from './pod-notices.ts';
 import type { NodePod, ResolvePodOptions } from './pod-provider.ts';
+import { PodReleases } from './pod-releases.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { ProvidedPodSync } from './provided-pod-sync.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, statusOfAnswer } from './provided-status.ts';
-import { ProviderCalls, ProviderRetries } from './provider-calls.ts';
+import { ProviderCalls } from './provider-calls.ts';
 import { ProviderMetrics } from './provider-metrics.ts';
 import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
 import { providedPodProblem } from './provider-problems.ts';
+import { ProviderRetries } from './provider-retries.ts';
 import { ResolvedPods } from './resolved-pods.ts';
 import { ToldStatuses } from './told-statuses.ts';
 
@@ -91,6 +94,8 @@ export class ProviderPodSyncer implements PodSyncer {
     const metrics = new ProviderMetrics(checked);
     const statuses = new ToldStatuses({ statusManager, hostIPs, clock, metrics });
     const retries = new ProviderRetries(checked);
+    const { concurrency, rateLimiter, changeTimeoutMs } = checked;
+    const turns = new CallTurns({ concurrency, rateLimiter, mostHeldMs: changeTimeoutMs, clock });
     const recoveries = new RecoveryLines({ clock, logger });
     const calls = new ProviderCalls({
       ...checked,
@@ -98,6 +103,7 @@ export class ProviderPodSyncer implements PodSyncer {
       metrics,
       factsOf: (record) => statuses.facts(record),
       retries,
+      turns,
       recoveries,
       mostAskMs: pollMs.settled ?? defaultPollMs,
     });
@@ -204,11 +210,15 @@ export class ProviderPodSyncer implements PodSyncer {
     const request = {
       gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
       releases: pod.metadata?.deletionTimestamp != null,
-      told: (answer: WirePodStatus) =>
-        this.#statuses.tellChange(record, changed(statusOfAnswer(this.#statuses.facts(record), answer))),
+      told: (answer: WirePodStatus): void => {
+        // what is left of a pod that was refused is no news of it
+        if (record.rejection !== undefined) return;
+        this.#statuses.tellChange(record, changed(statusOfAnswer(this.#statuses.facts(record), answer)));
+      },
     };
     const answer = await this.#ending.end(record, request, signal);
-    this.#statuses.tell(record, changed(endedStatus(this.#statuses.facts(record), answer)));
+    const last = record.rejection === undefined ? answer : undefined;
+    this.#statuses.tell(record, changed(endedStatus(this.#statuses.facts(record), last)));
     if (request.releases) this.#releases.note(record.uid);
   }
 

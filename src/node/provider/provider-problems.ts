@@ -1,6 +1,14 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
-import type { DeleteFailure, HeldFailure, ProvidedPod, ProviderChange, ProviderFailure } from './provided-pod.ts';
+import type {
+  AnswerFailure,
+  DeleteFailure,
+  HeldFailure,
+  ProvidedPod,
+  ProviderChange,
+  ProviderFailure,
+  WaitingCall,
+} from './provided-pod.ts';
 
 /** Another pod of the same name is waited for so long before that is worth a problem. */
 const longMs = 1000;
@@ -44,11 +52,26 @@ export function heldProblem({ kind, message, help, attempt, since, retryAt }: He
   return frozenProblem({ kind, message, attempt, since, retryAt, ...(help !== undefined && { help }) });
 }
 
-/** The provider gave no list of its pods at the start. */
-export function unlistedProblem(why: string): Problem {
+/** The provider has given no list of its pods since the start. */
+export function unlistedProblem({
+  why,
+  attempt,
+  since,
+  retryAt,
+}: Omit<AnswerFailure, 'message'> & { readonly why: string }): Problem {
   const help =
     'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.';
-  return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt: 1, help });
+  return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt, since, retryAt, help });
+}
+
+/** A call that waits so long for its turn is worth a problem. */
+const longTurnMs = 10_000;
+
+/** A call waits for its turn. */
+function turnProblem({ method, since, turns }: WaitingCall): Problem {
+  const message = `${method}() waits for its turn: ${turns.underWay} calls of the provider are under way, and ${turns.waiting} wait`;
+  const help = 'Raise pods.concurrency or pods.rateLimiter, or see which calls of the provider take long (callsUnderWay).';
+  return frozenProblem({ kind: 'waits-for-turn', message, attempt: 0, since, help });
 }
 
 /** What is wrong between the pod and its provider; undefined where all is well. */
@@ -60,7 +83,7 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
 }
 
 function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
-  const { failure, deleteFailure, answerFailure, held, staleFiles, change, namesake } = record;
+  const { failure, deleteFailure, answerFailure, held, staleFiles, change, namesake, waiting } = record;
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
   if (held !== undefined) return heldProblem(held);
   if (staleFiles !== undefined) return heldProblem(staleFiles);
@@ -72,6 +95,7 @@ function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
     const words = failedCall('getPodStatus', message);
     return { kind: 'get-pod-status', message: words, attempt, since, retryAt, help };
   }
+  if (waiting !== undefined && at - waiting.since >= longTurnMs) return turnProblem(waiting);
   if (namesake === undefined || at - namesake.since < longMs) return undefined;
   return {
     kind: 'name-taken',

@@ -6,7 +6,8 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 const deepest = 16;
 
 /**
- * What is to be done waits until a time. Pod workers repeat a call that rejects with this error at that time.
+ * What is to be done waits until a time. Pod workers repeat a call that rejects with this error at that time, or
+ * up to half of the wait later (`isExact`).
  *
  * @example
  * ```ts
@@ -20,12 +21,22 @@ const deepest = 16;
 export class BackoffError extends StatusManagerError {
   /** When the wait ends, in milliseconds since the epoch. */
   readonly until: number;
+  /** True: the call is repeated at that time. False: up to half of the wait later, by chance, so that pods spread. */
+  readonly isExact: boolean;
 
-  constructor(message: string, until: number, options?: ErrorOptions) {
-    super('ERR_BACKOFF', message, options);
+  constructor(message: string, until: number, options: BackoffErrorOptions = {}) {
+    const { isExact = false, ...rest } = options;
+    super('ERR_BACKOFF', message, rest);
     this.name = 'BackoffError';
     this.until = until;
+    this.isExact = isExact;
   }
+}
+
+/** What a {@link BackoffError} may say beside the time. */
+export interface BackoffErrorOptions extends ErrorOptions {
+  /** True for a wait that was drawn by chance already, or that was promised. Default false. */
+  readonly isExact?: boolean;
 }
 
 /** A call of the agent's own part has failed, and is made again after a wait. The cause, which has all the words, is what the call threw. */
@@ -34,7 +45,7 @@ export class FailedCall extends BackoffError {
   readonly method: string;
 
   constructor(method: string, message: string, until: number, cause: unknown) {
-    super(message, until, { cause });
+    super(message, until, { cause, isExact: true });
     this.name = 'FailedCall';
     this.method = method;
   }
@@ -45,24 +56,36 @@ export function failureFields(error: unknown): { readonly err: unknown; readonly
   return error instanceof FailedCall ? { err: error.cause, method: error.method } : { err: error };
 }
 
+/** The end of a wait, as an error tells of it. */
+export interface BackoffEnd {
+  /** In milliseconds since the epoch. */
+  readonly until: number;
+  readonly isExact: boolean;
+}
+
 /**
- * When the earliest wait that the error tells of ends, in milliseconds since the epoch; undefined where it tells of none. It
- * is looked for in the error, in its `cause`, and in the `errors` of an AggregateError. Never throws.
+ * The wait that ends first of those that the error tells of; undefined where it tells of none. It is looked for in the error, in its
+ * `cause`, and in the `errors` of an AggregateError. Never throws.
  */
-export function earliestBackoffEnd(error: unknown): number | undefined {
+export function earliestBackoff(error: unknown): BackoffEnd | undefined {
   return callGuarded(() => earliest(error, 0), ignoreFailure);
 }
 
-function earliest(error: unknown, depth: number): number | undefined {
+/** When that wait ends. */
+export function earliestBackoffEnd(error: unknown): number | undefined {
+  return earliestBackoff(error)?.until;
+}
+
+function earliest(error: unknown, depth: number): BackoffEnd | undefined {
   if (typeof error !== 'object' || error === null || depth > deepest) return undefined;
   if ('code' in error && error.code === 'ERR_BACKOFF' && 'until' in error && Number.isFinite(error.until)) {
-    return error.until as number;
+    return { until: error.until as number, isExact: 'isExact' in error && error.isExact === true };
   }
   const parts: unknown[] = error instanceof AggregateError ? error.errors : 'cause' in error ? [error.cause] : [];
-  let found: number | undefined;
+  let found: BackoffEnd | undefined;
   for (const part of parts) {
-    const until = earliest(part, depth + 1);
-    if (until !== undefined && (found === undefined || until < found)) found = until;
+    const end = earliest(part, depth + 1);
+    if (end !== undefined && (found === undefined || end.until < found.until)) found = end;
   }
   return found;
 }

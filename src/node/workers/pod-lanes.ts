@@ -8,7 +8,7 @@ import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
 import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
-import { earliestBackoffEnd, failureFields, isOnlyWaiting } from './backoff-error.ts';
+import { earliestBackoff, failureFields, isOnlyWaiting } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType } from './pod-syncer.ts';
@@ -323,7 +323,8 @@ function startDelayMs({ backOffPeriodMs, random }: RetryOptions): number {
 function failureDelayMs(error: unknown, now: number, { resyncIntervalMs, backOffPeriodMs, random }: RetryOptions): number {
   const spread = 1 + random() * jitter;
   if (errorText(error).includes(networkNotReadyMessage)) return networkRetryMs * spread;
-  const until = earliestBackoffEnd(error);
-  const delayMs = until === undefined ? backOffPeriodMs : Math.max(0, Math.min(until - now, resyncIntervalMs));
-  return delayMs * spread;
+  const end = earliestBackoff(error);
+  if (end === undefined) return backOffPeriodMs * spread;
+  const delayMs = Math.max(0, Math.min(end.until - now, resyncIntervalMs));
+  return end.isExact ? delayMs : delayMs * spread;
 }

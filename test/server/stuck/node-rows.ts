@@ -355,7 +355,6 @@ export const nodeRows: readonly NodeRow[] = [
     words: 'cloud: no credentials',
     log: { message: 'the provider gave no list of its pods; each pod is asked about' },
     help: 'See why the provider gives no list: what an earlier run of the agent has left is not known, and each pod is asked about.',
-    retried: false,
     options: {
       provider: {
         getPods() {

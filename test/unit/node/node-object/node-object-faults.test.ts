@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { failureInWords } from '../../../../src/client/resources/api-problem.ts';
 import type { NodeObjectOptions } from '../../../../src/node/node-object/node-object-options.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { deaf, minute, NodeWorld, namespace, nodeName, refusal, unreachable } from './node-world.ts';
@@ -83,6 +84,27 @@ describe('a node that is deleted', () => {
       { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: second?.metadata?.uid },
     ]);
     expect(world.logs).toContain('warn: the node was deleted; it is created again');
+    await world.node.stop();
+  });
+
+  it('is waited for with registerNode: false, and the problem says who is to create it', async () => {
+    const world = new NodeWorld({ registerNode: false });
+    world.nodes.create({ metadata: { name: nodeName } });
+    await world.start();
+    expect(world.node.explain().registered).toBe(true);
+    world.nodes.remove({ name: nodeName });
+    await world.clock.advance(1000);
+    expect(world.stored()).toBeUndefined();
+    const news = 'warn: the node was deleted; it is waited for, since registerNode is false';
+    expect(world.logs.filter((line) => line.includes('the node was deleted'))).toEqual([news]);
+    const failure = world.node.explain().nodeFailure;
+    expect(failureInWords(failure?.error)).toEqual({
+      kind: 'no-node',
+      help: 'Create the Node object of this name, or let the agent do it with registerNode: true.',
+    });
+    world.nodes.create({ metadata: { name: nodeName } });
+    await world.clock.advance(10_000);
+    expect(world.node.explain()).toMatchObject({ registered: true, nodeFailure: undefined });
     await world.node.stop();
   });
 

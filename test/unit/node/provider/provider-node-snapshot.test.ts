@@ -76,6 +76,25 @@ describe('the snapshot of a provider node', () => {
     expect(node.snapshot().sources[0]?.lastError).toBeUndefined();
   });
 
+  it('says which calls wait for their turn, in the notes after ten seconds', async () => {
+    const hanging: PodProvider = { ...provider, createPod: () => new Promise<never>(() => {}), getPodStatus: () => undefined };
+    await using node = nodeOf({ provider: hanging, pods: { concurrency: 2 } });
+    await node.start();
+    createPod('first');
+    const uid = createPod('second');
+    await passUntil(clock, () => node.snapshot().callsWaiting > 0);
+    const waiting = node.snapshot().pods.find(({ waitsForTurn }) => waitsForTurn !== undefined);
+    expect(waiting).toMatchObject({ waitsForTurn: { method: 'createPod' }, underWay: undefined, change: 'createPod' });
+    expect([node.snapshot().callsWaiting, node.snapshot().problems]).toEqual([1, []]);
+    expect(JSON.stringify(node.explain(waiting?.podUID ?? uid).waitsForTurn)).toMatch(/^{"method":"createPod","since":\d+}$/);
+    await passUntil(clock, () => node.snapshot().problemCount > 0);
+    expect(node.snapshot().notes).toEqual([
+      expect.stringMatching(
+        /^default\/(first|second): createPod\(\) waits for its turn: 1 calls of the provider are under way, and 1 wait/,
+      ),
+    ]);
+  });
+
   it('names the call of the provider that failed, and forgets it once it succeeds', async () => {
     let failure: Error | undefined = new Error('no room');
     const createPodOfProvider = (): void => {

@@ -95,6 +95,22 @@ describe('ProviderNode', () => {
     expect(node.state).toBe('running');
   });
 
+  it('asks for the list again soon where it could not be had at the start', async () => {
+    let asked = 0;
+    const getPods = (): [] => {
+      asked += 1;
+      if (asked < 3) throw new Error('cloud: 503');
+      return [];
+    };
+    await using node = new ProviderNode(options({ provider: { ...provider, getPods } }));
+    const kinds = () => node.snapshot().problems.map(({ kind }) => kind);
+    await node.start();
+    expect(kinds()).toContain('get-pods');
+    const before = clock.now();
+    await passUntil(clock, () => !kinds().includes('get-pods'));
+    expect([asked, clock.now() - before < 2000]).toEqual([3, true]);
+  });
+
   it('tells of a pod at once when its provider does', async () => {
     let message: string | undefined;
     let notify: Parameters<NonNullable<PodProvider['notifyPods']>>[0] = () => {};

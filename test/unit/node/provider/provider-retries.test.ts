@@ -28,6 +28,22 @@ describe('a call of the provider that has failed', () => {
     expect(world.condition('web', 'Ready')).toBe('True');
   });
 
+  it('is made again when it was said to, whatever the workers draw', async () => {
+    await using world = new ProviderWorld(defaults, undefined, false, () => 1 - Number.EPSILON);
+    world.provider.next('createPod', 'web', ...times(6, refuse));
+    const { metadata } = await world.create('web');
+    const promised: number[] = [];
+    const made: number[] = [];
+    for (let ms = 0; ms <= 32_000; ms += 10) {
+      const { failure } = world.syncer.pods.find(metadata?.uid ?? '') ?? {};
+      if (failure !== undefined && failure.retryAt !== promised.at(-1)) promised.push(failure.retryAt);
+      if (world.provider.took().length > 0) made.push(world.clock.now());
+      await world.clock.advance(10);
+    }
+    expect(made.slice(1)).toEqual(promised);
+    expect(promised).toHaveLength(6);
+  });
+
   it('waits between 100 ms and as long as it may, by chance, and as the options say', async () => {
     await using world = new ProviderWorld({ backoffBaseMs: 4000, backoffMaxMs: 6000, random: () => 0.25 });
     world.provider.next('createPod', 'web', ...times(3, refuse));
@@ -50,27 +66,53 @@ describe('a call of the provider that has failed', () => {
     expect(() => new ProviderWorld({ random: 1 as never })).toThrow('`random`');
   });
 
-  it('delays its own pod alone', async () => {
-    await using world = new ProviderWorld(defaults);
-    const count = 200;
-    const failing = (index: number): boolean => index % 20 === 0;
-    const name = (index: number): string => `pod-${index}`;
-    for (let index = 0; index < count; index++) {
-      if (failing(index)) world.provider.next(index % 40 === 0 ? 'createPod' : 'getPodStatus', name(index), refuse);
-      world.store.create({
-        metadata: { name: name(index) },
-        spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] },
-      });
-    }
-    const waiting = (): number[] =>
-      Array.from({ length: count }, (_, index) => index).filter((index) => world.condition(name(index), 'Ready') !== 'True');
-    await settle(1000);
-    expect(waiting().every(failing)).toBe(true);
-    expect(waiting()).toHaveLength(10);
-    await world.clock.advance(500);
-    await settle(100);
-    expect(waiting()).toEqual([]);
-  });
+  it('delays its own pod alone: of 500 pods the others are ready when they would be without any failure', async () => {
+    const count = 500;
+    const methods = ['createPod', 'getPodStatus'] as const;
+    const isFailing = (index: number): boolean => index % 20 === 7;
+    /** When each pod was first ready, in milliseconds; each call takes 200 ms. */
+    const readyAt = async (fails: (index: number) => boolean): Promise<(number | undefined)[]> => {
+      await using world = new ProviderWorld(defaults);
+      const { provider, clock, store } = world;
+      const start = clock.now();
+      const uids: string[] = [];
+      world.isDeaf = true;
+      for (const method of methods) {
+        const plain = provider[method].bind(provider) as (...given: unknown[]) => unknown;
+        const slow = async (...given: unknown[]): Promise<unknown> => {
+          await new Promise<void>((resolve) => void clock.setTimer(resolve, 200));
+          return plain(...given);
+        };
+        Object.assign(provider, { [method]: slow });
+      }
+      for (let index = 0; index < count; index++) {
+        const name = `pod-${index}`;
+        if (fails(index)) provider.next(methods[index % 40 === 7 ? 0 : 1], name, refuse);
+        const { metadata } = store.create({ metadata: { name }, spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] } });
+        uids.push(metadata?.uid ?? '');
+      }
+      const at: (number | undefined)[] = Array.from({ length: count });
+      world.tellAll();
+      await settle(500);
+      for (let ms = 0; ms < 3000; ms += 100) {
+        await clock.advance(100);
+        await settle(20);
+        for (const [index, uid] of uids.entries()) {
+          const { conditions } = world.statusManager.getPodStatus(uid) ?? {};
+          if (conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) at[index] ??= clock.now() - start;
+        }
+      }
+      return at;
+    };
+    const [plain, failing] = [await readyAt(() => false), await readyAt(isFailing)];
+    expect(plain.every((ms) => ms === plain[0] && ms !== undefined)).toBe(true);
+    expect(failing.filter((_, index) => !isFailing(index))).toEqual(plain.filter((_, index) => !isFailing(index)));
+    const late = failing.filter((_, index) => isFailing(index));
+    expect([late.length, late.every((ms) => (ms ?? 0) > (plain[0] ?? 0) && (ms ?? 1e9) <= (plain[0] ?? 0) + 1000)]).toEqual([
+      25,
+      true,
+    ]);
+  }, 30_000);
 });
 
 describe('a question that has failed', () => {
@@ -125,5 +167,26 @@ describe('a deletePod that has failed', () => {
     await world.delete('job', 30);
     await world.clock.advance(6000);
     expect([world.provider.took().length, world.isGone('job')]).toEqual([2, true]);
+  });
+
+  it('is made again when it was said to, for a pod that had ended before', async () => {
+    await using world = new ProviderWorld({ ...defaults, backoffBaseMs: 3300 });
+    const { metadata } = await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.set('job', { phase: 'Succeeded' });
+    await world.clock.advance(10_000);
+    world.provider.took();
+    world.provider.next('deletePod', 'job', refuse);
+    const body = { status: { phase: 'Running' } };
+    world.store.patch('default', 'job', { type: 'application/merge-patch+json', subresource: 'status', body });
+    await world.delete('job', 30);
+    const at: number[] = [];
+    let promised: number | undefined;
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      promised = world.syncer.pods.find(metadata?.uid ?? '')?.deleteFailure?.retryAt ?? promised;
+      if (world.provider.took().length > 0) at.push(world.clock.now());
+      await world.clock.advance(10);
+    }
+    expect(at).toHaveLength(2);
+    expect(at[1]).toBe(promised);
   });
 });

@@ -233,6 +233,39 @@ describe('a pod that its provider has lost', () => {
     expect(world.status('web')).toMatchObject({ message: 'later', containerStatuses: [again] });
   });
 
+  it('while the agent was away begins at once, and a pod that is there runs on, whatever missingAfterMs is', async () => {
+    const first = new ProviderWorld();
+    for (const name of ['gone', 'there']) await first.create(name);
+    first.provider.lose('gone');
+    first.provider.took();
+    const spec = { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] };
+    first.store.create({ metadata: { name: 'new' }, spec });
+    await settle(20);
+    first.provider.took();
+    first.provider.lose('new');
+    const before = first.clock.now();
+    await using world = await first.restart({ missingAfterMs: 3_600_000 }, true);
+    await settle(100);
+    expect([world.provider.took().sort(), world.clock.now() - before]).toEqual([['createPod gone', 'createPod new'], 0]);
+    expect(['there', 'gone', 'new'].map((name) => world.condition(name, 'Ready'))).toEqual(['True', 'True', 'True']);
+  });
+
+  it('while the agent was away is lost at once when a later list lacks it, and one of the list is not', async () => {
+    const first = new ProviderWorld();
+    for (const name of ['gone', 'there']) await first.create(name);
+    first.provider.lose('gone');
+    first.provider.took();
+    first.provider.next('getPods', '', refuse);
+    first.provider.next('getPodStatus', 'there', ...Array.from({ length: 5 }, () => () => undefined));
+    await using world = await first.restart({ missingAfterMs: 3_600_000 }, true);
+    await world.clock.advance(3000);
+    expect(world.provider.took()).toEqual([]);
+    await world.syncer.pods.list(new AbortController().signal);
+    await world.clock.advance(1000);
+    expect(world.provider.took()).toEqual(['createPod gone']);
+    expect(world.syncer.pods.hasList).toBe(true);
+  });
+
   it('while the agent was away is waited for where the list could not be read', async () => {
     const first = new ProviderWorld();
     await first.create('web');

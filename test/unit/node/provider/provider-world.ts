@@ -37,10 +37,17 @@ export class ProviderWorld implements AsyncDisposable {
   readonly infos: [object, string][] = [];
   /** What a node hands to its provider. */
   readonly tools: ProviderTools;
+  /** True: the agent does not hear what changes on the server, so that many pods cost little. */
+  isDeaf = false;
+  /** The agent hears of all that is on the server. */
+  readonly tellAll: () => void;
   readonly #unwatch: () => void;
 
-  /** `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. */
-  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld, listsFirst = false) {
+  /**
+   * `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. `random`: what the workers
+   * draw.
+   */
+  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld, listsFirst = false, random = () => 0) {
     const clock = earlier?.clock ?? new FakeClock();
     this.clock = clock;
     this.store = earlier?.store ?? new PodStore({ clock });
@@ -58,7 +65,7 @@ export class ProviderWorld implements AsyncDisposable {
         void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),
     } as EventRecorder;
     this.tools = { logger, eventRecorder, resolvePod: (pod, wanted) => this.syncer.resolvePod(pod, wanted) };
-    const shared = { clock, logger, random: () => 0 };
+    const shared = { clock, logger, random };
     this.workQueue = new WorkQueue({ clock });
     this.config = new PodConfig({ clock });
     this.statusManager = new StatusManager({
@@ -104,7 +111,8 @@ export class ProviderWorld implements AsyncDisposable {
     const send = this.config.channel('api');
     // other objects each time, as they come over a wire
     const told = (): void => send(structuredClone(this.store.list()));
-    this.#unwatch = this.store.watch(told);
+    this.tellAll = told;
+    this.#unwatch = this.store.watch(() => void (this.isDeaf || told()));
     const begin = (): void => {
       this.statusManager.start();
       this.loop.start();
