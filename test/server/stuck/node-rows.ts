@@ -328,6 +328,16 @@ export const nodeRows: readonly NodeRow[] = [
     },
   },
   {
+    id: 'no-node',
+    title: 'the Node object is not there, and `registerNode` is false',
+    about: 'node',
+    kind: 'no-node',
+    words: 'is not there, and registerNode is false',
+    log: { message: 'the node could not be kept in step' },
+    help: 'Create the Node object of this name, or let the agent do it with registerNode: true.',
+    options: { registerNode: false },
+  },
+  {
     id: 'not-ready',
     title: "the agent's own `readiness` says no",
     about: 'node',

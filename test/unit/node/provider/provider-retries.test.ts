@@ -88,7 +88,10 @@ describe('a call of the provider that has failed', () => {
       for (let index = 0; index < count; index++) {
         const name = `pod-${index}`;
         if (fails(index)) provider.next(methods[index % 40 === 7 ? 0 : 1], name, refuse);
-        const { metadata } = store.create({ metadata: { name }, spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] } });
+        const { metadata } = store.create({
+          metadata: { name },
+          spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] },
+        });
         uids.push(metadata?.uid ?? '');
       }
       const at: (number | undefined)[] = Array.from({ length: count });
