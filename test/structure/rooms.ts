@@ -86,7 +86,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/random base/logging base/concurrency api/quantity api/json api/pod ' +
     'client/resources node/files node/object-managers',
   'node/pod-status':
-    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions ' + 'status/canonical',
+    'base/guard base/clock base/errors base/options api/quantity api/json api/pod status/conditions status/canonical',
   'node/probes':
     'base/grpc-codes base/guard base/clock base/errors base/options base/metrics base/random base/logging ' +
     'base/concurrency base/failure-run base/problem api/json api/pod client/events status/conditions',
@@ -107,13 +107,14 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
+  'node/streams': '',
   'node/provider':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
-    'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
-    'status/status-manager-options status/status-manager node/files node/mirror node/node-object node/object-managers ' +
-    'node/pod-files node/pod-status node/problem-help node/environment node/sources node/config node/workers ' +
-    'node/node-problems',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
+    'base/concurrency base/text-beginning base/failure-run base/problem api/json api/pod client/transport ' +
+    'client/resources client/events status/conditions status/canonical status/pods status/rules status/sync ' +
+    'status/status-manager-options status/status-manager node/files node/mirror node/node-object ' +
+    'node/object-managers node/pod-files node/pod-status node/problem-help node/environment node/sources node/config ' +
+    'node/workers node/node-problems node/streams',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
@@ -164,10 +165,10 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
-    'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment ' +
-    'node/sources node/config node/workers node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
-    'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
+    'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
+    'node/config node/workers node/node-problems kubelet/admission kubelet/cluster kubelet/runtime kubelet/cgroups ' +
+    'kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction kubelet/server ' +
+    'kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
@@ -198,8 +199,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/failure-run base/problem api/json api/pod client/transport client/resources client/events ' +
-    'client/reflector scheduler/framework scheduler/reports',
+    'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
+    'scheduler/framework scheduler/reports',
   'scheduler/cycle':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
     'scheduler/nodes scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue ' +
@@ -230,8 +231,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
   'testing/pods-api': 'base/clock api/json api/patch api/pod api/manifest client/resources testing/objects',
   'testing/apiserver':
-    'base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects ' +
-    'testing/kinds testing/pods-api',
+    'base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects testing/kinds ' +
+    'testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
     'kubelet/runtime kubelet/cgroups kubelet/volumes testing/objects testing/pods-api',
