@@ -107,13 +107,14 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
+  'node/streams': '',
   'node/provider':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
     'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
     'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
     'node/pod-files node/pod-status node/problem-help node/environment node/sources node/config node/workers ' +
-    'node/node-problems',
+    'node/node-problems node/streams',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
