@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { LinkedAbort, untilAborted } from '../../base/concurrency/aborts.ts';
+import { LinkedAbort, onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { isInt32 } from '../../base/options.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
@@ -37,9 +37,9 @@ export interface ContainerConnectionsOptions {
 interface ConnectedRun {
   readonly streams: RunStreams;
   /** Aborts when the run is over or killed. */
-  readonly over: LinkedAbort;
+  readonly over: AbortSignal;
   readonly exitCode: Promise<number>;
-  readonly noteExit: (exitCode: number) => void;
+  readonly end: (exitCode: number) => void;
 }
 
 /** What clients see of one container: the logs of its last two runs, its streams, and commands beside it. */
@@ -65,7 +65,18 @@ export class ContainerConnections {
     const { stdin = false, stdinOnce = false } = spec;
     const streams = new RunStreams({ log, clock, stdin, stdinOnce });
     const { promise, resolve } = Promise.withResolvers<number>();
-    this.#run = { streams, over: new LinkedAbort(kill), exitCode: promise, noteExit: resolve };
+    const over = new AbortController();
+    const leave = onAbort(kill, () => over.abort(new Error(`${this.#title} is killed`)));
+    this.#run = {
+      streams,
+      over: over.signal,
+      exitCode: promise,
+      end: (exitCode) => {
+        leave();
+        resolve(exitCode);
+        over.abort(new Error(`${this.#title} has ended`));
+      },
+    };
     return streams;
   }
 
@@ -73,10 +84,8 @@ export class ContainerConnections {
   end(exitCode: number): void {
     const run = this.#run;
     this.#run = undefined;
-    run?.noteExit(exitCode);
     run?.streams.end();
-    run?.over.abort(new Error(`${this.#title} has ended`));
-    run?.over.release();
+    run?.end(exitCode);
   }
 
   /** Throws a refusal, in a kubelet's words, where there is no log. */
@@ -113,7 +122,7 @@ export class ContainerConnections {
   async call<T>(signal: AbortSignal, work: (call: ContainerCall) => Promise<T>): Promise<T> {
     const run = this.#run;
     if (run === undefined) throw this.#notFound();
-    return callUntil([signal, run.over.signal], (over) => work({ pod: this.#options.pod, signal: over }));
+    return callUntil([signal, run.over], (over) => work({ pod: this.#options.pod, signal: over }));
   }
 
   get #title(): string {

@@ -107,7 +107,7 @@ export class KeptLog {
   write(output: OutputName, bytes: Buffer): void {
     const time = this.#options.clock.now();
     let feed = -1;
-    for (let start = 0; start < bytes.length && !this.#hasEnded; ) {
+    for (let start = this.#skipped(output, bytes); start < bytes.length && !this.#hasEnded; ) {
       // an endless line is searched once
       if (feed < start) feed = bytes.indexOf(lineFeed, start);
       if (feed < 0) feed = bytes.length;
@@ -121,6 +121,17 @@ export class KeptLog {
         start += 1;
       }
     }
+  }
+
+  /** Where that begins of what is written at once that can be kept. To look at all of it would cost time, and change nothing. */
+  #skipped(output: OutputName, bytes: Buffer): number {
+    const start = bytes.length - this.#options.maxBytes;
+    if (start <= this.#options.maxBytes) return 0;
+    const line = this.#openLine(output);
+    line.used = 0;
+    const feed = bytes.indexOf(lineFeed, start);
+    line.isBegun = feed < 0;
+    return feed < 0 ? start : feed + 1;
   }
 
   /** The run is over: what has no line feed yet is a line. */
