@@ -62,12 +62,17 @@ export type {
   ProbeSubject,
   TcpProbeTarget,
 } from './node/probes/prober.ts';
+export type { ContainerCall, ExecInContainer } from './node/provider/container-connections.ts';
 export type { ContainerRun, RunContainer } from './node/provider/container-life.ts';
 export { ContainerProvider, type ContainerProviderOptions } from './node/provider/container-provider.ts';
+export type { ContainerStatsFn, GivenUsage } from './node/provider/container-usage.ts';
 export type { HeldPod, ToldEvent } from './node/provider/held-pod.ts';
+export type { ContainerLogsOptions } from './node/provider/kept-logs.ts';
 export type { PodMethod } from './node/provider/long-calls.ts';
 export { PodHeldError } from './node/provider/pod-held-error.ts';
 export type {
+  ContainerLog,
+  ContainerLogRequest,
   ContainerSpec,
   DeletePodCall,
   NodePod,
@@ -104,6 +109,7 @@ export type { HttpSourceOptions } from './node/sources/http-source.ts';
 export { HttpSource } from './node/sources/http-source.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
+export type { ContainerStreams, TerminalSize } from './node/streams/container-streams.ts';
 export { BackoffError, type BackoffErrorOptions } from './node/workers/backoff-error.ts';
 export type { Admission } from './node/workers/pod-admissions.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
