@@ -113,7 +113,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
     'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
     'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
-    'node/pod-files node/pod-status node/problem-help node/environment node/sources node/config node/workers ' +
+    'node/pod-files node/pod-status node/problem-help node/environment node/sources node/streams node/config node/workers ' +
     'node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +

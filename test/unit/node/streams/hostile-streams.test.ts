@@ -105,7 +105,7 @@ describe('a hostile client of SPDY', () => {
   });
 
   it.each([
-    { what: 'a long control frame', bytes: Buffer.from('8003000101000000', 'hex') },
+    { what: 'a long control frame', bytes: Buffer.from('8003000600010000', 'hex') },
     { what: 'SPDY of another version', bytes: Buffer.from('8002000600000004', 'hex') },
     { what: 'data for no stream', bytes: Buffer.from('0000000000000001', 'hex') },
     { what: 'an empty ping', bytes: Buffer.from('8003000600000000', 'hex') },
@@ -226,6 +226,18 @@ describe('a hostile client of SPDY', () => {
     await server.clock.advance(10_000);
     await ended;
     expect(socket?.destroyed).toBe(true);
+  });
+
+  it('sends input to a provider that wants no more of it', async () => {
+    const server = await serveStreams();
+    const client = await connectExec(server);
+    for (const streamtype of ['error', 'stdin', 'stdout']) await client.open({ streamtype });
+    const { streams } = await server.session();
+    client.send(3, Buffer.alloc(8 << 20));
+    await until(() => server.sockets[0]?.isPaused() === true);
+    streams.stdin?.destroy();
+    client.control(6, uint32(7));
+    await until(() => client.pongs.length === 1);
   });
 
   it('leaves nothing behind when a connection is reset by the provider', async () => {
