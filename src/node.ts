@@ -103,6 +103,20 @@ export type {
 } from './node/provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './node/provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './node/provider/provider-pod-syncer-options.ts';
+export { KubeletApiRefusal } from './node/server/exchange.ts';
+export type { TLSMinVersion } from './node/server/serving-files.ts';
+export type { NodeServerOptions } from './node/server/serving-settings.ts';
+export type {
+  ContainerStatsEntry,
+  CPUStats,
+  FileSystemStats,
+  MemoryStats,
+  NodeStats,
+  PodStats,
+  StatsSummary,
+  SwapStats,
+  VolumeStats,
+} from './node/server/stats-types.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './node/sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './node/sources/file-source.ts';
 export type { HttpSourceOptions } from './node/sources/http-source.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { LinkedAbort, onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
-import { StatusManagerError } from '../../base/errors.ts';
 import { isInt32 } from '../../base/options.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
+import { KubeletApiRefusal } from '../server/exchange.ts';
 import type { ContainerStreams } from '../streams/container-streams.ts';
 import type { KeptLog } from './kept-log.ts';
 import type { PodLogs } from './kept-logs.ts';
@@ -102,11 +102,11 @@ export class ContainerConnections {
     const previous = state === 'waiting' ? this.#log : this.#previousLog;
     const log = request.previous ? previous : this.#log;
     if (log !== undefined) return readKeptLog(log, request, signal);
-    if (request.previous) throw apiRefusal(400, `previous terminated ${this.#title} not found`);
-    if (state !== 'waiting') throw apiRefusal(400, `${this.#title} is terminated`);
+    if (request.previous) throw new KubeletApiRefusal(400, `previous terminated ${this.#title} not found`);
+    if (state !== 'waiting') throw new KubeletApiRefusal(400, `${this.#title} is terminated`);
     const hasInits = (this.#options.pod.spec.initContainers ?? []).length > 0;
     const why = reason ?? (hasInits ? 'PodInitializing' : 'ContainerCreating');
-    throw apiRefusal(400, `${this.#title} is waiting to start: ${why}`);
+    throw new KubeletApiRefusal(400, `${this.#title} is waiting to start: ${why}`);
   }
 
   /** Resolves to the exit code once the run is over, and to undefined once the client is gone. */
@@ -138,8 +138,8 @@ export class ContainerConnections {
     return `container ${JSON.stringify(spec.name)} in pod ${JSON.stringify(pod.metadata.name)}`;
   }
 
-  #notFound(): StatusManagerError {
-    return apiRefusal(500, `container not found (${JSON.stringify(this.#options.spec.name)})`);
+  #notFound(): KubeletApiRefusal {
+    return new KubeletApiRefusal(500, `container not found (${JSON.stringify(this.#options.spec.name)})`);
   }
 }
 
@@ -153,9 +153,4 @@ export async function callUntil<T>(signals: readonly AbortSignal[], work: (signa
     linked.release();
     linked.abort();
   }
-}
-
-/** An error that the node's API answers with this HTTP status and these words. */
-export function apiRefusal(status: number, message: string): StatusManagerError & { readonly status: number } {
-  return Object.assign(new StatusManagerError('ERR_KUBELET_API', message), { status, headers: {} });
 }

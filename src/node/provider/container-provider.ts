@@ -9,9 +9,10 @@ import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
+import { KubeletApiRefusal } from '../server/exchange.ts';
 import type { ContainerStreams } from '../streams/container-streams.ts';
 import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
-import { apiRefusal, callUntil, type ExecInContainer } from './container-connections.ts';
+import { callUntil, type ExecInContainer } from './container-connections.ts';
 import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
 import { type ContainerStatsFn, statsOfContainers } from './container-usage.ts';
 import { type ContainerLogsOptions, KeptLogs, type PodLogs } from './kept-logs.ts';
@@ -114,7 +115,7 @@ export class ContainerProvider implements PodProvider {
   /** Only with the option `portForward`. */
   readonly portForward?: NonNullable<PodProvider['portForward']>;
   /** Only with the option `containerStats`: the summary of all that runs. */
-  readonly getStatsSummary?: (call: ProviderCall) => ReturnType<typeof statsOfContainers>;
+  readonly getStatsSummary?: NonNullable<PodProvider['getStatsSummary']>;
   #notify: NotifyPods = () => {};
   #tools: ReportTools = { logger: loggerOption(null), eventRecorder: noEvents };
   /** Of the containers of all pods. */
@@ -230,13 +231,13 @@ export class ContainerProvider implements PodProvider {
   #pod({ metadata }: NodePod): ContainerPod {
     const pod = this.#pods.get(metadata.uid);
     if (pod !== undefined) return pod;
-    throw apiRefusal(404, `pod ${JSON.stringify(metadata.name)} does not run in this process`);
+    throw new KubeletApiRefusal(404, `pod ${JSON.stringify(metadata.name)} does not run in this process`);
   }
 
   #container(pod: NodePod, name: string): RunningContainer {
     const container = this.#pod(pod).lives.find(({ spec }) => spec.name === name);
     if (container !== undefined) return container;
-    throw apiRefusal(404, `container ${JSON.stringify(name)} not found in pod ${JSON.stringify(pod.metadata.name)}`);
+    throw new KubeletApiRefusal(404, `container ${JSON.stringify(name)} not found in pod ${JSON.stringify(pod.metadata.name)}`);
   }
 }
 

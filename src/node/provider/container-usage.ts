@@ -2,6 +2,7 @@ import { formatTime } from '../../api/json/time.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import type { ContainerStatsEntry, StatsSummary } from '../server/stats-types.ts';
 import type { ContainerCall } from './container-connections.ts';
 import type { RunningContainer } from './container-life.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
@@ -23,16 +24,7 @@ export interface MeasuredPod {
   readonly lives: readonly RunningContainer[];
 }
 
-/** In the shape of `/stats/summary`. */
-interface UsageStats {
-  readonly cpu?: { readonly time: string; readonly usageCoreNanoSeconds: number };
-  readonly memory?: { readonly time: string; readonly workingSetBytes: number; readonly usageBytes: number };
-}
-
-interface MeasuredContainer extends UsageStats {
-  readonly name: string;
-  readonly startTime: string;
-}
+type UsageStats = Pick<ContainerStatsEntry, 'cpu' | 'memory'>;
 
 /** So many containers are asked about at once. */
 const mostAtOnce = 16;
@@ -46,7 +38,7 @@ export async function statsOfContainers(
   pods: readonly MeasuredPod[],
   measure: ContainerStatsFn,
   { clock, startedAt, signal }: { readonly clock: SteadyClock; readonly startedAt: number; readonly signal: AbortSignal },
-) {
+): Promise<StatsSummary> {
   const asked = pods.flatMap(({ pod, lives }) =>
     lives.filter(({ state }) => state.state === 'running').map((life) => ({ pod, life })),
   );
@@ -56,7 +48,7 @@ export async function statsOfContainers(
     callWithin((own) => life.connections.call(own, measure), limits),
   );
   const time = formatTime(clock.now());
-  const containers = new Map<NodePod, MeasuredContainer[]>(pods.map(({ pod }) => [pod, []]));
+  const containers = new Map<NodePod, ContainerStatsEntry[]>(pods.map(({ pod }) => [pod, []]));
   for (const [index, { pod, life }] of asked.entries()) {
     const answer = answers[index];
     if (answer?.status !== 'fulfilled') continue;
@@ -95,8 +87,8 @@ function sumOf(parts: readonly UsageStats[]): UsageStats {
   const memories = parts.flatMap(({ memory }) => memory ?? []);
   const [cpu] = cpus;
   const [memory] = memories;
-  const cpuNanoseconds = cpu && cpus.reduce((sum, each) => sum + each.usageCoreNanoSeconds, 0);
-  const memoryBytes = memory && memories.reduce((sum, each) => sum + each.workingSetBytes, 0);
+  const cpuNanoseconds = cpu && cpus.reduce((sum, each) => sum + (each.usageCoreNanoSeconds ?? 0), 0);
+  const memoryBytes = memory && memories.reduce((sum, each) => sum + (each.workingSetBytes ?? 0), 0);
   return usageStats(
     { ...(cpuNanoseconds !== undefined && { cpuNanoseconds }), ...(memoryBytes !== undefined && { memoryBytes }) },
     cpu?.time ?? memory?.time ?? '',
