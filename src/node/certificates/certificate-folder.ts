@@ -45,5 +45,5 @@ export class CertificateFolder {
 
 function blocks(text: string, label: string): string {
   const found = text.match(new RegExp(`^-----BEGIN ${label}-----$[^-]*^-----END ${label}-----$`, 'gm'));
-  return (found ?? []).join('\n');
+  return (found ?? []).map((block) => `${block}\n`).join('');
 }

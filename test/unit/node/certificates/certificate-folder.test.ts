@@ -67,7 +67,7 @@ describe('a folder for the certificate', () => {
     ['half a file', (text: string) => text.slice(0, text.length - 100)],
     [
       'a key of another certificate',
-      (text: string) => text.replace(/-----BEGIN PRIVATE[^]*/, createCertificateAuthority('x').issue().key),
+      (text: string) => text.replace(/-----BEGIN PRIVATE[\s\S]*/, createCertificateAuthority('x').issue().key),
     ],
     ['noise', () => '\u0000'.repeat(1000)],
     ['more than a certificate has', () => 'x'.repeat(1_000_000)],

@@ -77,7 +77,7 @@ describe('a certificate by request', () => {
     const { key } = await source.read();
     await world.pass(8 * hourMs - 60_000, 10_000);
     expect(world.requests).toHaveLength(1);
-    await world.pass(120_000, 10_000);
+    await world.pass(90_000, 10_000);
     await world.asked(2);
     // the old one is good for as long as the new one waits
     expect((await source.read()).key).toBe(key);

@@ -75,7 +75,7 @@ export function signerWorld(given: Partial<RequestedCertificatesOptions> = {}) {
     return source;
   };
 
-  /** The key of a request is made by another thread, which no clock knows. */
+  /** Resolves once so many requests were made: a folder is read before the first. */
   const asked = (count: number): Promise<void> => until(() => requests.length === count);
 
   const lastRequest = (): string => Buffer.from(requests.at(-1)?.spec.request ?? '', 'base64').toString();
@@ -100,7 +100,7 @@ export function signerWorld(given: Partial<RequestedCertificatesOptions> = {}) {
       setStatus({ conditions: [{ type: 'Approved', status: 'True' }], certificate: Buffer.from(cert).toString('base64') });
       return cert;
     },
-    /** Lets so much time pass in steps, so that what other threads do has its turn. */
+    /** Lets so much time pass in steps, so that files that are written have their turn. */
     pass: async (ms: number, stepMs = 1000): Promise<void> => {
       for (let left = ms; left > 0; left -= stepMs) {
         await clock.advance(Math.min(stepMs, left));
