@@ -43,7 +43,7 @@ export function addressProblem(notAfter: number | undefined, since: number): Pro
 }
 
 /** A request that failed, and when the next one is made. */
-export function requestProblem(error: unknown, { failing, notAfter, retryAt }: Lack): Problem {
+export function failedRequestProblem(error: unknown, { failing, notAfter, retryAt }: Lack): Problem {
   const { attempt, since } = failing;
   const times = { attempt, since, ...(retryAt !== undefined && { retryAt }) };
   const what = whatLacks(notAfter);

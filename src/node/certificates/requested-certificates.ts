@@ -19,7 +19,7 @@ import {
   missingName,
   namesOfNode,
 } from './certificate-names.ts';
-import { addressProblem, pendingProblem, requestProblem } from './certificate-problems.ts';
+import { addressProblem, pendingProblem, failedRequestProblem } from './certificate-problems.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
 import { type PendingRequest, RequestRefused, SigningRequests } from './signing-request.ts';
@@ -39,6 +39,9 @@ export interface RequestedCertificatesOptions {
 
 /** How often the addresses are looked at. */
 const lookMs = 10_000;
+/** The same while there is none: a node finds its addresses while it starts. It is worth a line when that takes long. */
+const firstLookMs = 1000;
+const longWithoutMs = 30_000;
 /** How long the function may take that makes a request. */
 const makeTimeoutMs = 30_000;
 /** No request follows a certificate sooner than this, however short its life is. */
@@ -105,7 +108,7 @@ export class RequestedCertificates implements CertificateSource {
     if (pending !== undefined && (notAfter === undefined || clock.now() - pending.since >= slowRenewalMs)) {
       return pendingProblem(pending, notAfter);
     }
-    if (failing !== undefined) return requestProblem(this.#lastError, { failing, notAfter, retryAt: this.#retryAt });
+    if (failing !== undefined) return failedRequestProblem(this.#lastError, { failing, notAfter, retryAt: this.#retryAt });
     return this.#withoutAddressSince === undefined ? undefined : addressProblem(notAfter, this.#withoutAddressSince);
   }
 
@@ -147,15 +150,9 @@ export class RequestedCertificates implements CertificateSource {
 
   /** Returns how long to wait for the next step, in milliseconds. */
   async #step(): Promise<number> {
-    const { clock, logger, nodeName: node } = this.#options;
+    const { clock } = this.#options;
     const names = this.#names();
-    if (names === undefined) {
-      if (this.#withoutAddressSince === undefined) {
-        this.#withoutAddressSince = clock.now();
-        logger.warn({ node }, 'the node has no address to ask for a certificate with');
-      }
-      return lookMs;
-    }
+    if (names === undefined) return this.#noteNoAddress();
     this.#withoutAddressSince = undefined;
     const current = this.#valid();
     const isDue = current === undefined || clock.now() >= this.#renewAt || missingName(current.leaf, names) !== undefined;
@@ -168,6 +165,20 @@ export class RequestedCertificates implements CertificateSource {
     }
   }
 
+  #noteNoAddress(): number {
+    const { clock, logger, nodeName: node } = this.#options;
+    const now = clock.now();
+    this.#withoutAddressSince ??= now;
+    const passedMs = now - this.#withoutAddressSince;
+    if (passedMs >= longWithoutMs && passedMs < longWithoutMs + firstLookMs) {
+      logger.warn(
+        { node, ...problemFields(addressProblem(this.#valid()?.notAfter, this.#withoutAddressSince), now) },
+        'the node has no address to ask for a certificate with',
+      );
+    }
+    return firstLookMs;
+  }
+
   #failed(error: unknown): number {
     const { clock, logger, random, nodeName: node } = this.#options;
     if (this.#stopping.signal.aborted || error === addressesChanged) return 0;
@@ -176,7 +187,7 @@ export class RequestedCertificates implements CertificateSource {
     const waitMs = nthDelayMs(failing.attempt, growth) * (1 + 0.1 * random());
     this.#lastError = error;
     this.#retryAt = clock.now() + waitMs;
-    const problem = requestProblem(error, { failing, notAfter: this.#valid()?.notAfter, retryAt: this.#retryAt });
+    const problem = failedRequestProblem(error, { failing, notAfter: this.#valid()?.notAfter, retryAt: this.#retryAt });
     logger.warn({ err: error, node, ...problemFields(problem, clock.now()) }, 'the node got no certificate');
     return waitMs;
   }

@@ -3,6 +3,7 @@ import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { Problem } from '../../base/problem.ts';
 import { readServing, type ServingTrust } from './serving-files.ts';
 
 export interface ServedCertificatesOptions {
@@ -56,6 +57,12 @@ export class ServedCertificates {
     else this.#lookIn(reloadPeriodMs);
   }
 
+  /** What the source says is wrong with its certificate. */
+  problem(): Problem | undefined {
+    const { certificates } = this.#options.trust;
+    return callGuarded(() => certificates.problem?.(), ignoreFailure);
+  }
+
   /** The source is stopped as well. Never rejects. */
   async stop(): Promise<void> {
     this.#cancelTimer?.();
@@ -90,8 +97,8 @@ export class ServedCertificates {
       }
     } catch (err) {
       if (signal.aborted) return;
-      // each later look would say the same
-      if (!this.#isFailing)
+      // each later look would say the same; what comes late tells itself why it is not there
+      if (!this.#isFailing && this.#text !== '')
         logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
       this.#isFailing = true;
     } finally {

@@ -22,18 +22,6 @@ export interface ServingFiles {
   readonly tlsCipherSuites?: readonly string[] | undefined;
 }
 
-/** A certificate and a key in files, which are read anew each time. */
-export function certificateFiles(certFile: string, keyFile: string): CertificateSource {
-  return {
-    read: async () => {
-      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-      // a file is empty for a moment while it is written anew
-      if (cert === '' || key === '') throw new Error(`the file of the ${cert === '' ? 'certificate' : 'key'} is empty`);
-      return { cert, key };
-    },
-  };
-}
-
 /** Who the server is, and whom it trusts. */
 export interface ServingTrust extends Pick<ServingFiles, 'clientCAFile' | 'tlsMinVersion' | 'tlsCipherSuites'> {
   readonly certificates: CertificateSource;
