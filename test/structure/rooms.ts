@@ -107,9 +107,10 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/certificates':
     'base/guard base/clock base/errors base/options base/random base/secrets base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json client/resources node/files node/problem-help',
+  'node/streams': 'base/guard base/clock base/errors base/concurrency',
   'node/server':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod client/resources ' +
-    'status/pods status/status-manager node/workers node/certificates',
+    'status/pods status/status-manager node/workers node/certificates node/streams',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
@@ -119,7 +120,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
     'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
     'node/pod-files node/pod-status node/problem-help node/environment node/sources node/config node/workers ' +
-    'node/node-problems',
+    'node/streams node/server node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +

@@ -4,7 +4,7 @@ import { callWithin } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Problem } from '../../base/problem.ts';
-import { readServing, type ServingTrust } from './serving-files.ts';
+import { readAuthorities, readServing, type ServingTrust } from './serving-files.ts';
 
 export interface ServedCertificatesOptions {
   readonly trust: ServingTrust;
@@ -40,7 +40,10 @@ export class ServedCertificates {
   /** What the server begins with: nothing, where the source says that it comes late. Rejects when it cannot be read. */
   async first(): Promise<SecureContextOptions> {
     const { trust } = this.#options;
-    if (trust.certificates.comesLate === true) return {};
+    if (trust.certificates.comesLate === true) {
+      await readAuthorities(trust.clientCAFile);
+      return {};
+    }
     const { secure, text } = await readServing(trust);
     this.#text = text;
     return secure;
@@ -98,7 +101,8 @@ export class ServedCertificates {
     } catch (err) {
       if (signal.aborted) return;
       // each later look would say the same; what comes late tells itself why it is not there
-      if (!this.#isFailing && this.#text !== '')
+      const isTold = this.#isFailing || (this.#text === '' && this.problem() !== undefined);
+      if (!isTold)
         logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
       this.#isFailing = true;
     } finally {

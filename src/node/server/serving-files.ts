@@ -34,19 +34,23 @@ export interface ServingContext {
   readonly text: string;
 }
 
+/** The authorities of clients; undefined without a file. Rejects when it cannot be read or has none. */
+export async function readAuthorities(clientCAFile: string | undefined): Promise<string | undefined> {
+  if (clientCAFile === undefined) return undefined;
+  const ca = await readFile(clientCAFile, 'utf8');
+  // an empty list of authorities would be read as those of the platform
+  if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
+  return ca;
+}
+
 /** Reads all of it. Rejects when something is missing, or when it does not fit together. */
 export async function readServing({ certificates, clientCAFile, ...settings }: ServingTrust): Promise<ServingContext> {
   const { tlsMinVersion, tlsCipherSuites } = settings;
-  const [{ cert, key }, ca] = await Promise.all([
-    certificates.read(),
-    clientCAFile === undefined ? undefined : readFile(clientCAFile, 'utf8'),
-  ]);
+  const [{ cert, key }, ca] = await Promise.all([certificates.read(), readAuthorities(clientCAFile)]);
   for (const [name, text] of Object.entries({ certificate: cert, key })) {
     // Node.js takes an empty text for none at all
     if (typeof text !== 'string' || text === '') throw new Error(`the source of the server's certificate gave no ${name}`);
   }
-  // an empty list of authorities would be read as those of the platform
-  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
   const secure: SecureContextOptions = {
     cert,
     key,
