@@ -19,7 +19,7 @@ import {
   missingName,
   namesOfNode,
 } from './certificate-names.ts';
-import { addressProblem, pendingProblem, failedRequestProblem } from './certificate-problems.ts';
+import { addressProblem, failedRequestProblem, pendingProblem } from './certificate-problems.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
 import { type PendingRequest, RequestRefused, SigningRequests } from './signing-request.ts';

@@ -102,8 +102,7 @@ export class ServedCertificates {
       if (signal.aborted) return;
       // each later look would say the same; what comes late tells itself why it is not there
       const isTold = this.#isFailing || (this.#text === '' && this.problem() !== undefined);
-      if (!isTold)
-        logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
+      if (!isTold) logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
       this.#isFailing = true;
     } finally {
       this.#isReading = false;
