@@ -42,13 +42,18 @@ export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): 
 }
 
 /** The files of the certificate, or the folder for one that the cluster signs: the kubelet's. */
-function certificateOptions({ tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap }: Fields, rootDirectory: string): ServerOptions {
+function certificateOptions(
+  { tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap }: Fields,
+  rootDirectory: string,
+): ServerOptions {
   const files = typeof tlsCertFile === 'string' && typeof tlsPrivateKeyFile === 'string';
   if (files && serverTLSBootstrap !== true) return { tlsCertFile, tlsPrivateKeyFile };
   if (!files && serverTLSBootstrap === true) {
     return { serverTLSBootstrap, makeCertificateRequest, certificateFolder: join(rootDirectory, 'pki') };
   }
-  throw new ConfigError('either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true, or enableServer: false');
+  throw new ConfigError(
+    'either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true, or enableServer: false',
+  );
 }
 
 /** Throws where the file wants no swap and the machine has some. `swaps`: what the kernel says in `/proc/swaps`. */

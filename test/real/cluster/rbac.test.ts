@@ -5,6 +5,7 @@ import { get } from 'node:https';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Json, JsonObject, WireLease } from '../../../src/api/json/types.ts';
+import { makeCertificateRequest } from '../../../src/certificates.ts';
 import {
   ApiError,
   ApiServerPodSource,
@@ -16,7 +17,6 @@ import {
   type SyncErrorEvent,
   type WirePod,
 } from '../../../src/index.ts';
-import { makeCertificateRequest } from '../../../src/certificates.ts';
 import { MirrorPodClient } from '../../../src/mirror.ts';
 import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from '../../../src/node.ts';
 import { ResourceClient, resources } from '../../../src/reflector.ts';
