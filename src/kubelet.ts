@@ -87,6 +87,13 @@ export { LinuxMounter } from './kubelet/volumes/mounter.ts';
 export type { MountedVolume, PodVolumes } from './kubelet/volumes/pod-folder.ts';
 export { VolumeError, type VolumeFailure, VolumeManager } from './kubelet/volumes/volume-manager.ts';
 export type { VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
+export type {
+  CertificateNames,
+  CertificateRequestContents,
+  CertificateRequestMaker,
+} from './node/certificates/certificate-names.ts';
+export type { ServingCertificate } from './node/certificates/certificate-source.ts';
+export type { ServingCertificateOptions } from './node/certificates/serving-options.ts';
 export type { KeyValue } from './node/environment/start-texts.ts';
 export type { Ownership } from './node/files/atomic-writer.ts';
 export type { ConfigMapReader } from './node/object-managers/config-map-manager.ts';

@@ -24,6 +24,13 @@ export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './api
 export type { Failing } from './base/failure-run.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './client/events/api-event-recorder.ts';
 export type { EventRecorder, EventType } from './client/events/event-recorder.ts';
+export type {
+  CertificateNames,
+  CertificateRequestContents,
+  CertificateRequestMaker,
+} from './node/certificates/certificate-names.ts';
+export type { ServingCertificate } from './node/certificates/certificate-source.ts';
+export type { ServingCertificateOptions } from './node/certificates/serving-options.ts';
 export type { MetadataOf, PodOperation, PodUpdate } from './node/config/pod-changes.ts';
 export type { ConfigMode, PodConfigOptions, PodSourceReport } from './node/config/pod-config.ts';
 export { PodConfig } from './node/config/pod-config.ts';

@@ -122,6 +122,7 @@ export const fields: Readonly<Record<string, Field>> = {
   runtimeRequestTimeout: option('runtimeRequestTimeoutMs', time),
   seccompDefault: option('seccompDefault', flag),
   serializeImagePulls: option('serializeImagePulls', flag),
+  serverTLSBootstrap: own(flag),
   staticPodPath: option('staticPodPath', text),
   staticPodURL: option('staticPodURL', text),
   staticPodURLHeader: option('staticPodURLHeader', headers),
@@ -147,7 +148,7 @@ export const withoutEffect: readonly string[] = (
   'localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles memoryManagerPolicy memoryReservationPolicy ' +
   'memorySwap memoryThrottlingFactor mergeDefaultEvictionSettings oomScoreAdj podCIDR podsPerCore ' +
   'qosReserved readOnlyPort reservedMemory reservedSystemCPUs ' +
-  'rotateCertificates runOnce serverTLSBootstrap showHiddenMetricsForVersion shutdownGracePeriod ' +
+  'rotateCertificates runOnce showHiddenMetricsForVersion shutdownGracePeriod ' +
   'shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods singleProcessOOMKill ' +
   'systemCgroups systemReservedCgroup topologyManagerPolicy ' +
   'topologyManagerPolicyOptions topologyManagerScope tracing userNamespaces volumePluginDir volumeStatsAggPeriod'

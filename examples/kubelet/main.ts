@@ -27,7 +27,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
   });
   const registry = new Registry();
-  const server = serverOptions(own);
+  const server = serverOptions(own, flags.rootDirectory);
   const agent = new NodeAgent({
     ...options,
     kubeConfig,

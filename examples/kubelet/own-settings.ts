@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { makeCertificateRequest } from 'pod-status-manager/certificates';
 import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
 import { ConfigError, isRecord } from './config-fields.ts';
 
@@ -12,13 +14,10 @@ export function socketPath(endpoint: unknown): string {
   throw new ConfigError(`containerRuntimeEndpoint must be a unix socket, got ${JSON.stringify(endpoint)}`);
 }
 
-/** Where the agent's own API is served; undefined where it is not. */
-export function serverOptions(own: Fields): ServerOptions | undefined {
-  const { enableServer = true, tlsCertFile, tlsPrivateKeyFile, address, port } = own;
+/** Where the agent's own API is served; undefined where it is not. `rootDirectory`: a certificate that was asked for is kept there. */
+export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): ServerOptions | undefined {
+  const { enableServer = true, address, port } = own;
   if (enableServer === false) return undefined;
-  if (typeof tlsCertFile !== 'string' || typeof tlsPrivateKeyFile !== 'string') {
-    throw new ConfigError('tlsCertFile and tlsPrivateKeyFile must be given, or enableServer: false');
-  }
   const { anonymous, webhook, x509 } = fieldsOf(own.authentication);
   const { mode = 'Webhook' } = fieldsOf(own.authorization);
   if (mode !== 'Webhook') throw new ConfigError(`authorization.mode must be Webhook, got ${JSON.stringify(mode)}`);
@@ -29,8 +28,7 @@ export function serverOptions(own: Fields): ServerOptions | undefined {
     throw new ConfigError(`tlsMinVersion must be ${versions.join(' or ')}, got ${JSON.stringify(tlsMinVersion)}`);
   }
   return {
-    tlsCertFile,
-    tlsPrivateKeyFile,
+    ...certificateOptions(own, rootDirectory),
     ...(tlsMinVersion !== undefined && { tlsMinVersion }),
     // the agent checks the names
     ...(Array.isArray(tlsCipherSuites) && { tlsCipherSuites }),
@@ -41,6 +39,21 @@ export function serverOptions(own: Fields): ServerOptions | undefined {
     ...(typeof address === 'string' && { address }),
     ...(typeof port === 'number' && { port }),
   };
+}
+
+/** The files of the certificate, or the folder for one that the cluster signs: the kubelet's. */
+function certificateOptions(
+  { tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap }: Fields,
+  rootDirectory: string,
+): ServerOptions {
+  const files = typeof tlsCertFile === 'string' && typeof tlsPrivateKeyFile === 'string';
+  if (files && serverTLSBootstrap !== true) return { tlsCertFile, tlsPrivateKeyFile };
+  if (!files && serverTLSBootstrap === true) {
+    return { serverTLSBootstrap, makeCertificateRequest, certificateFolder: join(rootDirectory, 'pki') };
+  }
+  throw new ConfigError(
+    'either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true, or enableServer: false',
+  );
 }
 
 /** Throws where the file wants no swap and the machine has some. `swaps`: what the kernel says in `/proc/swaps`. */

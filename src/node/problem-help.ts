@@ -60,6 +60,16 @@ const helpByKind = {
   'container-gc': 'See what the container runtime says (crictl ps -a, its log).',
   eviction: 'Mend what the message names: nothing is evicted until then.',
   cgroups: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
+  // the certificate of its API
+  'certificate-pending': 'Approve the request: kubectl certificate approve OBJECT.',
+  'certificate-unsigned':
+    'See whether kube-controller-manager runs and has the keys to sign (--cluster-signing-cert-file): it signs what is approved.',
+  'certificate-denied':
+    'Ask who denied the request (kubectl describe csr OBJECT), and approve the next one: kubectl certificate approve.',
+  'certificate-unusable':
+    'See what has become of the request (kubectl describe csr OBJECT): the next one needs to be approved and signed.',
+  'certificate-addresses': 'Give the node an IP address: the option `addresses` of a ProviderNode.',
+  'certificate-function': 'See why the function `certificate` gives no certificate with its key.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A kind of problem that a node agent tells of and has help for. */

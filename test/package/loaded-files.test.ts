@@ -17,6 +17,9 @@ const entryPoints = codeEntryPoints(root).map(({ entryPoint }) => entryPoint);
 const guests: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['./cri'],
   '@grpc/grpc-js': ['./cri'],
+  '@peculiar/asn1-csr': ['./certificates'],
+  '@peculiar/asn1-schema': ['./certificates'],
+  '@peculiar/asn1-x509': ['./certificates'],
   'prom-client': ['./prometheus'],
   '@opentelemetry/api': ['./opentelemetry', './prometheus'],
   '@kubernetes/client-node': ['./testing'],

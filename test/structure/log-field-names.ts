@@ -78,6 +78,8 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   gracePeriodSeconds: 'how long the pod may take to end',
   podUIDs: 'the uids of pods whose calls have not settled',
   op: 'the operation of an update',
+  request: 'the name of a CertificateSigningRequest',
+  notAfter: 'when a certificate ends',
   step: 'the step of housekeeping',
   hint: 'what woke the sync loop',
   heard: 'the sources that have sent their pods',

@@ -105,10 +105,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
     'status/rules status/status-manager node/config',
-  'node/certificates': 'base/problem',
+  'node/certificates':
+    'base/guard base/clock base/errors base/options base/random base/secrets base/logging base/concurrency ' +
+    'base/text-beginning base/failure-run base/problem api/json client/resources node/files node/problem-help',
   'node/server':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
-    'status/pods status/status-manager node/streams node/workers node/certificates',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
+    'client/resources status/pods status/status-manager node/streams node/workers node/certificates',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
@@ -151,8 +153,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'api/json api/pod client/events status/rules node/files node/node-object node/problem-help node/workers ' +
     'kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
-    'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources node/server ' +
-    'kubelet/runtime kubelet/logs',
+    'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
+    'node/certificates node/server kubelet/runtime kubelet/logs',
   'kubelet/volumes':
     'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
     'node/object-managers node/pod-files',
@@ -257,4 +259,5 @@ export const entryPoints = [
   'prometheus',
   'opentelemetry',
   'testing',
+  'certificates',
 ] as const;

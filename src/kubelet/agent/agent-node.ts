@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Pod, WireNode } from '../../api/json/types.ts';
+import type { Pod, WireNode, WireNodeAddress } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
@@ -95,6 +95,11 @@ export class AgentNode {
   /** The addresses of the node, the primary one first: those that were found, or else those that the apiserver has. */
   hostIPs(): readonly string[] {
     return this.#addresses.found ?? hostIPsOf(this.object.newest);
+  }
+
+  /** All addresses and names of the node, as its status has them: those of the apiserver, or else those that were found. */
+  addresses(): readonly WireNodeAddress[] {
+    return this.object.newest?.status?.addresses ?? this.#reporter.status().addresses ?? [];
   }
 
   /** Whether a pod that is new on this node may run here. */

@@ -10,6 +10,7 @@ import { ReferencedObjects } from '../../node/object-managers/referenced-objects
 import { TokenManager } from '../../node/pod-files/token-manager.ts';
 import { NetworkProber } from '../../node/probes/network-prober.ts';
 import { ProbeManager } from '../../node/probes/probe-manager.ts';
+import { NodeApiServer } from '../../node/server/node-api-server.ts';
 import { ApiServerSource, HandledSource, LateSource } from '../../node/sources/api-server-source.ts';
 import { FileSource } from '../../node/sources/file-source.ts';
 import { HttpSource } from '../../node/sources/http-source.ts';
@@ -30,8 +31,8 @@ import type { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
 import { ClassUpdates } from '../pods/class-updates.ts';
 import { execProber } from '../pods/exec-prober.ts';
 import { AllocationManager, type AllocationManagerOptions } from '../resize/allocation-manager.ts';
-import { KubeletApi } from '../server/kubelet-api.ts';
 import { CpuSampler, readProcessorTime } from '../server/node-stats.ts';
+import { RuntimeApiHost } from '../server/runtime-api-host.ts';
 import { LinuxMounter, type Mounter } from '../volumes/mounter.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
 import { AgentApiHost } from './agent-api-host.ts';
@@ -72,7 +73,7 @@ export class MainKubelet {
   readonly cpu: CpuSampler;
   /** What the agent's API shows. */
   readonly apiHost: AgentApiHost;
-  readonly api: KubeletApi | undefined;
+  readonly api: NodeApiServer | undefined;
   readonly #runtimeClasses: RuntimeClasses;
   readonly #apiServerSource: ApiServerSource;
   readonly #allocationManager: AllocationManager;
@@ -342,19 +343,17 @@ export class MainKubelet {
     });
   }
 
-  #newApi(): KubeletApi | undefined {
-    const { given, nodeName, clock, logger } = this.options;
-    if (given.server === undefined) return undefined;
-    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, ...more } = given.server;
-    const { clientCAFile, tlsMinVersion, tlsCipherSuites, ...others } = more;
-    return new KubeletApi({
-      host: this.apiHost,
-      nodeName,
-      transport: this.clients.reviewClient,
-      ...others,
-      clock,
-      logger,
-      tls: { certFile, keyFile, clientCAFile, tlsMinVersion, tlsCipherSuites },
+  #newApi(): NodeApiServer | undefined {
+    const { server, nodeName, clock, random, logger } = this.options;
+    if (server === undefined) return undefined;
+    const { reviewClient, kubeClient } = this.clients;
+    const addresses = () => this.node.addresses();
+    return new NodeApiServer({
+      ...server,
+      certificates: server.certificatesWith({ nodeName, addresses, transport: kubeClient, clock, random, logger }),
+      host: new RuntimeApiHost(this.apiHost, { clock, streamIdleTimeoutMs: server.streamIdleTimeoutMs }),
+      transport: reviewClient,
+      ...{ nodeName, clock, logger },
     });
   }
 

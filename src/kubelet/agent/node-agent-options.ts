@@ -12,7 +12,7 @@ import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { type ObjectBudget, type ObjectBudgetOptions, objectBudget } from '../../node/object-managers/object-budget.ts';
 import type { Prober } from '../../node/probes/prober.ts';
-import { type NodeServerOptions, resolveServer } from '../../node/server/serving-settings.ts';
+import { type NodeServerOptions, type ResolvedServer, resolveServer } from '../../node/server/serving-settings.ts';
 import type { PodBudgetOptions } from '../../node/sources/pod-budget.ts';
 import type { PodSource } from '../../node/sources/pod-source.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
@@ -120,6 +120,8 @@ export interface ResolvedAgentOptions {
   readonly sources: readonly (readonly [name: string, source: PodSource])[];
   readonly podManager: BasicPodManager;
   readonly objectBudget: ObjectBudget;
+  /** How the agent's own API is served; undefined: not at all. */
+  readonly server: ResolvedServer | undefined;
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -165,6 +167,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   }
   const nodeName = nodeNameOption(options.nodeName);
   requireMethods('runtime', runtime, runtimeMethods);
+  if (options.server !== undefined) requireMethods('runtime', runtime, ['exec', 'attach', 'portForward']);
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');
@@ -173,7 +176,6 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
   requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes']);
-  if (options.server !== undefined) resolveServer(options.server);
   const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
   const measured = options.metrics === undefined ? timed : { ...timed, metrics: options.metrics };
   const safe = safeRandom(random);
@@ -187,6 +189,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
     settings: resolveSettings(options),
     machine: options.machine ?? readMachine(),
     sources: sourcesOf(options.sources ?? {}),
+    server: options.server && resolveServer(options.server),
     clock: timed.clock,
     logger: timed.logger,
     metrics,

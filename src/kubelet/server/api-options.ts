@@ -4,8 +4,9 @@ import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { CertificateFiles } from '../../node/certificates/certificate-files.ts';
 import type { HealthCheck } from '../../node/server/api-host.ts';
-import { certificateFiles, requireTLSSettings, type ServingFiles } from '../../node/server/serving-files.ts';
+import { requireTLSSettings, type ServingFiles } from '../../node/server/serving-files.ts';
 import { type NodeApiServerOptions, resolveServing } from '../../node/server/serving-settings.ts';
 import type { StatsSummary } from '../../node/server/stats-types.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
@@ -74,7 +75,7 @@ export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOption
     ...resolveServing(options),
     host,
     nodeName,
-    certificates: certificateFiles(certFile, keyFile),
+    certificates: new CertificateFiles(certFile, keyFile),
     clientCAFile,
     tlsMinVersion,
     tlsCipherSuites,

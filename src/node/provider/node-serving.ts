@@ -21,6 +21,6 @@ export function notServed(cause: unknown, port: number | undefined): StatusManag
   const isOfPort = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen';
   const what = isOfPort
     ? `the port ${port} cannot be listened on (option \`server.port\`)`
-    : 'its certificate cannot be used (options `server.tlsCertFile`, `server.tlsPrivateKeyFile`, `server.clientCAFile`)';
+    : 'its certificate cannot be used (options `server.tlsCertFile`, `server.tlsPrivateKeyFile`, `server.certificate`, `server.clientCAFile`)';
   return new StatusManagerError('ERR_SERVER', `The API of the node is not served: ${what}: ${errorText(cause)}`, { cause });
 }

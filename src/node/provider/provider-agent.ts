@@ -185,7 +185,10 @@ export class ProviderAgent {
     const { streamIdleTimeoutMs } = server;
     const facts = { podManager, statusManager, provided: this.podSyncer.pods, loop, metricsText, streamIdleTimeoutMs };
     const host = new ProviderApiHost({ provider, ...facts, clock, logger });
-    return new NodeApiServer({ ...server, host, nodeName, transport, clock, logger });
+    const addresses = () => this.nodeObject.newest?.status?.addresses ?? given.addresses ?? [];
+    const { random = Math.random } = given;
+    const certificates = server.certificatesWith({ nodeName, addresses, transport, clock, random, logger });
+    return new NodeApiServer({ ...server, certificates, host, nodeName, transport, clock, logger });
   }
 
   /** True for a pod that the workers know and are done with. */

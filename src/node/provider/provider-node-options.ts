@@ -12,8 +12,7 @@ import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { MirrorPodReconcilerOptions } from '../mirror/reconciler-options.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
-import type { ServingTrust } from '../server/serving-files.ts';
-import { type NodeServerOptions, resolveServer, type ServingSettings } from '../server/serving-settings.ts';
+import { type NodeServerOptions, type ResolvedServer, resolveServer } from '../server/serving-settings.ts';
 import type { ApiServerSourceOptions } from '../sources/api-server-source.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { SyncLoopOptions } from '../workers/sync-loop-options.ts';
@@ -203,7 +202,7 @@ export interface ResolvedProviderOptions {
   /** Which pods of the apiserver are the node's. */
   readonly selection: Pick<ProviderNodeOptions, 'nodeName' | 'namespace'>;
   /** How the node's API is served; undefined: not at all. */
-  readonly server: (ServingSettings & ServingTrust) | undefined;
+  readonly server: ResolvedServer | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }

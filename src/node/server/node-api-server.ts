@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import type { Problem } from '../../base/problem.ts';
 import { ApiAnswers } from './api-answers.ts';
 import { responseOver } from './exchange.ts';
 import { Gate } from './gate.ts';
@@ -88,6 +89,11 @@ export class NodeApiServer {
     }
     this.#certificates.follow();
     return { port: (server.address() as AddressInfo).port };
+  }
+
+  /** What is wrong with its certificate; undefined where nothing is known to be. */
+  problem(): Problem | undefined {
+    return this.#certificates.problem();
   }
 
   /** Ends every stream and every connection. Resolves when the port is free. */

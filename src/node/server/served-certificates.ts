@@ -3,7 +3,8 @@ import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { readServing, type ServingTrust } from './serving-files.ts';
+import type { Problem } from '../../base/problem.ts';
+import { readAuthorities, readServing, type ServingTrust } from './serving-files.ts';
 
 export interface ServedCertificatesOptions {
   readonly trust: ServingTrust;
@@ -39,7 +40,10 @@ export class ServedCertificates {
   /** What the server begins with: nothing, where the source says that it comes late. Rejects when it cannot be read. */
   async first(): Promise<SecureContextOptions> {
     const { trust } = this.#options;
-    if (trust.certificates.comesLate === true) return {};
+    if (trust.certificates.comesLate === true) {
+      await readAuthorities(trust.clientCAFile);
+      return {};
+    }
     const { secure, text } = await readServing(trust);
     this.#text = text;
     return secure;
@@ -54,6 +58,12 @@ export class ServedCertificates {
     if (typeof leave === 'function') this.#leave = () => void callGuarded(() => leave(), ignoreFailure);
     if (certificates.comesLate === true) this.#look();
     else this.#lookIn(reloadPeriodMs);
+  }
+
+  /** What the source says is wrong with its certificate. */
+  problem(): Problem | undefined {
+    const { certificates } = this.#options.trust;
+    return callGuarded(() => certificates.problem?.(), ignoreFailure);
   }
 
   /** The source is stopped as well. Never rejects. */
@@ -90,9 +100,9 @@ export class ServedCertificates {
       }
     } catch (err) {
       if (signal.aborted) return;
-      // each later look would say the same
-      if (!this.#isFailing)
-        logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
+      // each later look would say the same; what comes late tells itself why it is not there
+      const isTold = this.#isFailing || (this.#text === '' && this.problem() !== undefined);
+      if (!isTold) logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
       this.#isFailing = true;
     } finally {
       this.#isReading = false;

@@ -22,18 +22,6 @@ export interface ServingFiles {
   readonly tlsCipherSuites?: readonly string[] | undefined;
 }
 
-/** A certificate and a key in files, which are read anew each time. */
-export function certificateFiles(certFile: string, keyFile: string): CertificateSource {
-  return {
-    read: async () => {
-      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-      // a file is empty for a moment while it is written anew
-      if (cert === '' || key === '') throw new Error(`the file of the ${cert === '' ? 'certificate' : 'key'} is empty`);
-      return { cert, key };
-    },
-  };
-}
-
 /** Who the server is, and whom it trusts. */
 export interface ServingTrust extends Pick<ServingFiles, 'clientCAFile' | 'tlsMinVersion' | 'tlsCipherSuites'> {
   readonly certificates: CertificateSource;
@@ -46,19 +34,23 @@ export interface ServingContext {
   readonly text: string;
 }
 
+/** The authorities of clients; undefined without a file. Rejects when it cannot be read or has none. */
+export async function readAuthorities(clientCAFile: string | undefined): Promise<string | undefined> {
+  if (clientCAFile === undefined) return undefined;
+  const ca = await readFile(clientCAFile, 'utf8');
+  // an empty list of authorities would be read as those of the platform
+  if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
+  return ca;
+}
+
 /** Reads all of it. Rejects when something is missing, or when it does not fit together. */
 export async function readServing({ certificates, clientCAFile, ...settings }: ServingTrust): Promise<ServingContext> {
   const { tlsMinVersion, tlsCipherSuites } = settings;
-  const [{ cert, key }, ca] = await Promise.all([
-    certificates.read(),
-    clientCAFile === undefined ? undefined : readFile(clientCAFile, 'utf8'),
-  ]);
+  const [{ cert, key }, ca] = await Promise.all([certificates.read(), readAuthorities(clientCAFile)]);
   for (const [name, text] of Object.entries({ certificate: cert, key })) {
     // Node.js takes an empty text for none at all
     if (typeof text !== 'string' || text === '') throw new Error(`the source of the server's certificate gave no ${name}`);
   }
-  // an empty list of authorities would be read as those of the platform
-  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
   const secure: SecureContextOptions = {
     cert,
     key,

@@ -3,19 +3,23 @@ import { invalidOption } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { integerOption, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import type { CertificateSource } from '../certificates/certificate-source.ts';
+import {
+  type CertificateTools,
+  certificateSourceOf,
+  requireServingCertificate,
+  type ServingCertificateOptions,
+  servingCertificateNames,
+} from '../certificates/serving-options.ts';
 import type { NodeApiHost } from './api-host.ts';
-import { certificateFiles, requireTLSSettings, type ServingTrust, type TLSMinVersion } from './serving-files.ts';
+import { requireTLSSettings, type ServingTrust, type TLSMinVersion } from './serving-files.ts';
 
-/** Where the agent's own API is served, and to whom. */
-export interface NodeServerOptions {
+/** Where the agent's own API is served, and to whom. Its certificate: see {@link ServingCertificateOptions}. */
+export interface NodeServerOptions extends ServingCertificateOptions {
   /** The address that is listened on. Default: every address of the machine. */
   readonly address?: string;
   /** The port that is listened on; 0: a free one. Default 10 250. */
   readonly port?: number;
-  /** The file of the server's certificate, in PEM. */
-  readonly tlsCertFile: string;
-  /** The file of the certificate's key, in PEM. */
-  readonly tlsPrivateKeyFile: string;
   /** The file of the authorities that sign clients' certificates, in PEM. Default: clients show tokens. */
   readonly clientCAFile?: string;
   /** True: a request without credentials comes from `system:anonymous`, which the cluster may allow something. Default false. */
@@ -54,8 +58,18 @@ export interface NodeApiServerOptions extends ServingSettings, ServingTrust {
 }
 
 const serverNames = [
-  ...['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous', 'tlsMinVersion', 'tlsCipherSuites'],
-  ...['enableDebuggingHandlers', 'maxStreams', 'streamIdleTimeoutMs'],
+  ...servingCertificateNames,
+  ...[
+    'address',
+    'port',
+    'clientCAFile',
+    'anonymous',
+    'tlsMinVersion',
+    'tlsCipherSuites',
+    'enableDebuggingHandlers',
+    'maxStreams',
+    'streamIdleTimeoutMs',
+  ],
 ];
 const longestMs = 86_400_000;
 
@@ -80,21 +94,24 @@ export function resolveServing(given: GivenSettings, prefix = ''): ServingSettin
   };
 }
 
+/** The option `server` of an agent, checked and complete, but for the source of its certificate. */
+export interface ResolvedServer extends ServingSettings, Omit<ServingTrust, 'certificates'> {
+  /** Makes the source, which asks nobody before it is read. */
+  readonly certificatesWith: (tools: CertificateTools) => CertificateSource;
+}
+
 /** The option `server` of an agent, checked and complete. No file is read. Throws ERR_INVALID_OPTION. */
-export function resolveServer(server: NodeServerOptions): ServingSettings & ServingTrust {
+export function resolveServer(server: NodeServerOptions): ResolvedServer {
   requireKnownOptions('server', server, serverNames);
-  const { tlsCertFile, tlsPrivateKeyFile, clientCAFile, tlsMinVersion, tlsCipherSuites } = server;
-  for (const [name, file] of Object.entries({
-    tlsCertFile,
-    tlsPrivateKeyFile,
-    ...(clientCAFile !== undefined && { clientCAFile }),
-  })) {
-    if (typeof file !== 'string' || file === '') throw invalidOption(`server.${name}`, 'a file', file);
+  requireServingCertificate(server);
+  const { clientCAFile, tlsMinVersion, tlsCipherSuites } = server;
+  if (clientCAFile !== undefined && (typeof clientCAFile !== 'string' || clientCAFile === '')) {
+    throw invalidOption('server.clientCAFile', 'a file', clientCAFile);
   }
   requireTLSSettings(tlsMinVersion, tlsCipherSuites, 'server.tls');
   return {
     ...resolveServing(server, 'server.'),
-    certificates: certificateFiles(tlsCertFile, tlsPrivateKeyFile),
+    certificatesWith: (tools) => certificateSourceOf(server, tools),
     clientCAFile,
     tlsMinVersion,
     tlsCipherSuites,

@@ -129,9 +129,17 @@ function providerServer(podManager: BasicPodManager, statusManager: StatusManage
   const { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, clientCAFile = '' } = tls;
   const server = resolveServer({ tlsCertFile, tlsPrivateKeyFile, clientCAFile, address: '127.0.0.1', port: 0 });
   const { streamIdleTimeoutMs } = server;
+  const certificates = server.certificatesWith({
+    nodeName: 'node-1',
+    addresses: () => [],
+    transport: reviews,
+    clock,
+    random: () => 0,
+    logger,
+  });
   const facts = { podManager, statusManager, provided: { getPods: async () => [] }, loop: { lastIterationAt: () => Date.now() } };
   const host = new ProviderApiHost({ provider, ...facts, metricsText: () => 'up 1\n', streamIdleTimeoutMs, clock, logger });
-  return new NodeApiServer({ ...server, host, nodeName: 'node-1', transport: reviews, clock, logger });
+  return new NodeApiServer({ ...server, certificates, host, nodeName: 'node-1', transport: reviews, clock, logger });
 }
 
 /** Starts all servers; `logger` gets what they log. */

@@ -5,6 +5,7 @@ import { get } from 'node:https';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Json, JsonObject, WireLease } from '../../../src/api/json/types.ts';
+import { makeCertificateRequest } from '../../../src/certificates.ts';
 import {
   ApiError,
   ApiServerPodSource,
@@ -265,6 +266,26 @@ describe('the rights in deploy/rbac.yaml', () => {
 });
 
 describe('the rights in deploy/scheduler-rbac.yaml', () => {
+  it('are enough for a node that asks for the certificate of its API', async () => {
+    await applyFile('rbac.yaml');
+    await using node = new ProviderNode({
+      kubeConfig: await configOf('pod-status-manager'),
+      nodeName: 'rbac-certificate',
+      ...{ provider: { createPod() {}, deletePod() {}, getPodStatus: () => undefined }, removeOnStop: true, logger: null },
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      server: { serverTLSBootstrap: true, makeCertificateRequest, address: '127.0.0.1', port: 0 },
+    });
+    await node.start();
+    const problem = () => node.snapshot().problems.find(({ kind }) => kind.startsWith('certificate-'));
+    await expect.poll(() => problem()?.kind, { timeout: 20_000 }).toBe('certificate-pending');
+    const [name] = /csr-[a-z0-9]+/.exec(problem()?.message ?? '') ?? [];
+    const path = `/apis/certificates.k8s.io/v1/certificatesigningrequests/${name}`;
+    const request = (await admin.send('GET', path)).body as JsonObject;
+    const conditions = [{ type: 'Denied', status: 'True', reason: 'Test', message: 'no' }];
+    await admin.send('PUT', `${path}/approval`, { body: { ...request, status: { conditions } } });
+    await expect.poll(() => problem()?.kind, { timeout: 20_000 }).toBe('certificate-denied');
+  });
+
   it('are enough for a scheduler with leader election, events and preemption, and all of them are used', async () => {
     const objects = await applyFile('scheduler-rbac.yaml');
     await using transport = new KubeTransport(await configOf('pod-status-manager-scheduler'), { logger: null });

@@ -7,6 +7,7 @@ import { durationMs } from '../../../examples/kubelet/durations.ts';
 import { parseFlags } from '../../../examples/kubelet/flags.ts';
 import { requireNoSwap, serverOptions, socketPath } from '../../../examples/kubelet/own-settings.ts';
 import { resolveSettings } from '../../../src/kubelet/agent/agent-settings.ts';
+import { makeCertificateRequest } from '../../../src/node/certificates/certificate-request.ts';
 
 const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
@@ -80,7 +81,8 @@ it('the sample file is one that the agent takes', async () => {
 
 it('an agent without a way to check its clients is refused', () => {
   const tls = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k' };
-  expect(() => serverOptions({})).toThrow('tlsCertFile and tlsPrivateKeyFile must be given');
+  expect(() => serverOptions({})).toThrow('either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true');
+  expect(() => serverOptions({ ...tls, serverTLSBootstrap: true })).toThrow('either tlsCertFile and tlsPrivateKeyFile');
   expect(() => serverOptions({ ...tls, authorization: { mode: 'AlwaysAllow' } })).toThrow('authorization.mode must be Webhook');
   expect(() => serverOptions({ ...tls, authentication: { webhook: { enabled: false } } })).toThrow(
     'webhook.enabled must be true',
@@ -88,6 +90,16 @@ it('an agent without a way to check its clients is refused', () => {
   expect(serverOptions({ enableServer: false })).toBeUndefined();
   expect(socketPath('unix:///run/a.sock')).toBe('/run/a.sock');
   expect(() => socketPath('tcp://1.2.3.4')).toThrow('must be a unix socket');
+});
+
+it('a certificate that the cluster signs is kept where a kubelet keeps it', () => {
+  const { own } = configOf({ ...head, serverTLSBootstrap: true });
+  expect(serverOptions(own)).toMatchObject({
+    serverTLSBootstrap: true,
+    makeCertificateRequest,
+    certificateFolder: '/var/lib/kubelet/pki',
+  });
+  expect(serverOptions(own, '/data')).toMatchObject({ certificateFolder: '/data/pki' });
 });
 
 it('fields that harden a kubelet harden the agent, or stop its start', () => {

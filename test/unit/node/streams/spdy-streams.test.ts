@@ -36,7 +36,7 @@ describe('exec over SPDY', () => {
     expect(status.details.causes).toEqual([{ reason: 'ExitCode', message: '7' }]);
     await ended;
     expect(client.goAways).toEqual([0]);
-    expect(await client.repliesInflated()).toBe('00000000'.repeat(4));
+    expect(await client.repliesInflated(4)).toBe('00000000'.repeat(4));
     expect(session.signal.aborted).toBe(true);
     await session.end({ exitCode: 0 });
   });
