@@ -7,7 +7,8 @@ import { withLockFile } from './lock-file.ts';
 import { isExecutable, userCache } from './user-cache.ts';
 
 /**
- * `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder.
+ * `etcd`, `kube-apiserver` and `kube-controller-manager`: the real control plane. `peer`: the Go status manager for benchmarks.
+ * `oracle`: its recorder.
  * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
  * `virtual-kubelet`: with its mock, and `virtual-kubelet-suite`, its end-to-end tests. `kwok-suite`: two cases of kwok's.
  * `actionlint`: reads the workflows of .github.
@@ -15,6 +16,7 @@ import { isExecutable, userCache } from './user-cache.ts';
 export type GoTool =
   | 'etcd'
   | 'kube-apiserver'
+  | 'kube-controller-manager'
   | 'peer'
   | 'oracle'
   | 'agent'
@@ -37,6 +39,7 @@ export interface GoToolsOptions {
 const modules: Readonly<Record<GoTool, string>> = {
   etcd: 'peers/status',
   'kube-apiserver': 'peers/status',
+  'kube-controller-manager': 'peers/node-kit/go/k8s',
   peer: 'peers/status',
   oracle: 'peers/status',
   agent: 'peers/agent',
@@ -50,6 +53,18 @@ const modules: Readonly<Record<GoTool, string>> = {
 const version = 'k8s.io/component-base/version';
 const kubernetesVersion = `-X ${version}.gitVersion=v1.36.3 -X ${version}.gitMajor=1 -X ${version}.gitMinor=36`;
 
+function kubernetesCommand(name: string, usually: string): GoBuild {
+  return {
+    name,
+    args: (file) => [
+      ...['build', '-trimpath', '-ldflags', `-s -w ${kubernetesVersion}`],
+      ...['-o', file, `k8s.io/kubernetes/cmd/${name}`],
+    ],
+    env: { CGO_ENABLED: '0' },
+    usually,
+  };
+}
+
 const virtualKubelet = 'github.com/virtual-kubelet/virtual-kubelet';
 
 const builds: Readonly<Record<GoTool, GoBuild>> = {
@@ -59,20 +74,8 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
     env: { CGO_ENABLED: '0' },
     usually: '1 min',
   },
-  'kube-apiserver': {
-    name: 'kube-apiserver',
-    args: (file) => [
-      'build',
-      '-trimpath',
-      '-ldflags',
-      `-s -w ${kubernetesVersion}`,
-      '-o',
-      file,
-      'k8s.io/kubernetes/cmd/kube-apiserver',
-    ],
-    env: { CGO_ENABLED: '0' },
-    usually: '5 min',
-  },
+  'kube-apiserver': kubernetesCommand('kube-apiserver', '5 min'),
+  'kube-controller-manager': kubernetesCommand('kube-controller-manager', '2 min'),
   peer: { name: 'peer', args: (file) => ['build', '-o', file, '.'], env: {}, usually: '2 min' },
   oracle: { name: 'oracle', args: (file) => ['test', '-c', '-o', file, '.'], env: {}, usually: '1 min' },
   agent: {
@@ -119,7 +122,15 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
 const sharedSources: Partial<Record<GoTool, string>> = { agent: '../harness' };
 
 /** Built from the sources of others alone. */
-const foreign: readonly GoTool[] = ['etcd', 'kube-apiserver', 'kwok', 'virtual-kubelet', 'virtual-kubelet-suite', 'actionlint'];
+const foreign: readonly GoTool[] = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kwok',
+  'virtual-kubelet',
+  'virtual-kubelet-suite',
+  'actionlint',
+];
 
 function contextOf(options: GoToolsOptions, tool: GoTool = 'peer'): GoBuildContext {
   return {

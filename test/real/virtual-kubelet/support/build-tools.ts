@@ -2,6 +2,7 @@ import { goTool, type ServerBinaries, serverBinaries } from '../../../support/go
 
 export interface Tools {
   readonly servers: ServerBinaries;
+  readonly controllers: string;
   /** virtual-kubelet with its mock. */
   readonly virtualKubelet: string;
   /** virtual-kubelet's own tests, and kwok's. */
@@ -11,7 +12,8 @@ export interface Tools {
 /** All programs of other projects that the tests run, one after the other. Where they are built, it only finds them. */
 export async function buildTools(): Promise<Tools> {
   const servers = await serverBinaries();
+  const controllers = await goTool('kube-controller-manager');
   const virtualKubelet = await goTool('virtual-kubelet');
   const suite = await goTool('virtual-kubelet-suite');
-  return { servers, virtualKubelet, suites: { virtualKubelet: suite, kwok: await goTool('kwok-suite') } };
+  return { servers, controllers, virtualKubelet, suites: { virtualKubelet: suite, kwok: await goTool('kwok-suite') } };
 }

@@ -45,7 +45,7 @@ async function startNode(
 }
 
 /** virtual-kubelet with its mock, as its own tests start it, but for the pod that it runs in there. */
-export async function startMock(nodeName: string): Promise<RunningNode> {
+export async function startMock(nodeName: string, port = nodePort): Promise<RunningNode> {
   const { folder, kubeconfig, serving } = inject('virtualKubeletWorld');
   const config = join(folder, 'mock.json');
   await writeFile(config, JSON.stringify({ [nodeName]: { cpu: '2', memory: '32Gi', pods: '128' } }));
@@ -53,7 +53,7 @@ export async function startMock(nodeName: string): Promise<RunningNode> {
   return startNode(nodeName, [await goTool('virtual-kubelet'), ...args], {
     APISERVER_CERT_LOCATION: serving.cert,
     APISERVER_KEY_LOCATION: serving.key,
-    KUBELET_PORT: String(nodePort),
+    KUBELET_PORT: String(port),
     VKUBELET_POD_IP: nodeAddress,
   });
 }

@@ -15,6 +15,9 @@ export const suiteTests = [
   'TestPodLifecycleGracefulDelete',
 ].map((name) => `TestEndToEnd/${name}`);
 
+/** The one of them that a node fails which writes its metrics as the kubelet does. */
+export const metricsTest = 'TestEndToEnd/TestGetMetricsResource';
+
 /** Runs virtual-kubelet's tests, or those alone that `only` names, against a node. Each of them waits two minutes at most. */
 export async function runSuite(nodeName: string, only = 'TestEndToEnd'): Promise<GoTestReport> {
   const program = await goTool('virtual-kubelet-suite');
