@@ -80,21 +80,8 @@ export type {
   SecurityProfile,
   SupplementalGroupsPolicy,
 } from './kubelet/runtime/security.ts';
-export type { HealthCheck, KubeletApiHost, KubeletApiOptions } from './kubelet/server/api-options.ts';
-export { KubeletApiRefusal } from './kubelet/server/exchange.ts';
+export type { KubeletApiHost, KubeletApiOptions } from './kubelet/server/api-options.ts';
 export { KubeletApi } from './kubelet/server/kubelet-api.ts';
-export type { ServingFiles, TLSMinVersion } from './kubelet/server/serving-files.ts';
-export type {
-  ContainerStatsEntry,
-  CPUStats,
-  FileSystemStats,
-  MemoryStats,
-  NodeStats,
-  PodStats,
-  StatsSummary,
-  SwapStats,
-  VolumeStats,
-} from './kubelet/server/stats-types.ts';
 export type { BindOptions, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
 export { LinuxMounter } from './kubelet/volumes/mounter.ts';
 export type { MountedVolume, PodVolumes } from './kubelet/volumes/pod-folder.ts';
@@ -106,3 +93,18 @@ export type { ConfigMapReader } from './node/object-managers/config-map-manager.
 export type { SecretReader } from './node/object-managers/secret-manager.ts';
 export type { ServiceAccountToken, TokenRequest } from './node/pod-files/token-manager.ts';
 export { TokenManager, type TokenManagerOptions } from './node/pod-files/token-manager.ts';
+export type { HealthCheck } from './node/server/api-host.ts';
+export { KubeletApiRefusal } from './node/server/exchange.ts';
+export type { ServingFiles, TLSMinVersion } from './node/server/serving-files.ts';
+export type { NodeServerOptions } from './node/server/serving-settings.ts';
+export type {
+  ContainerStatsEntry,
+  CPUStats,
+  FileSystemStats,
+  MemoryStats,
+  NodeStats,
+  PodStats,
+  StatsSummary,
+  SwapStats,
+  VolumeStats,
+} from './node/server/stats-types.ts';

@@ -67,6 +67,8 @@ export { ContainerProvider, type ContainerProviderOptions } from './node/provide
 export type { HeldPod, ToldEvent } from './node/provider/held-pod.ts';
 export type { PodMethod } from './node/provider/long-calls.ts';
 export type {
+  ContainerLog,
+  ContainerLogRequest,
   ContainerSpec,
   DeletePodCall,
   NodePod,
@@ -95,12 +97,27 @@ export type {
 } from './node/provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './node/provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './node/provider/provider-pod-syncer-options.ts';
+export { KubeletApiRefusal } from './node/server/exchange.ts';
+export type { TLSMinVersion } from './node/server/serving-files.ts';
+export type { NodeServerOptions } from './node/server/serving-settings.ts';
+export type {
+  ContainerStatsEntry,
+  CPUStats,
+  FileSystemStats,
+  MemoryStats,
+  NodeStats,
+  PodStats,
+  StatsSummary,
+  SwapStats,
+  VolumeStats,
+} from './node/server/stats-types.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './node/sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './node/sources/file-source.ts';
 export type { HttpSourceOptions } from './node/sources/http-source.ts';
 export { HttpSource } from './node/sources/http-source.ts';
 export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
+export type { ContainerStreams, TerminalSize } from './node/streams/container-streams.ts';
 export { BackoffError } from './node/workers/backoff-error.ts';
 export type { Admission } from './node/workers/pod-admissions.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';

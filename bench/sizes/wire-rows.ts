@@ -5,8 +5,8 @@ import { HttpExchange, LineSplitter } from '../../src/client/transport/http-exch
 import type { DebugPodRow } from '../../src/debug.ts';
 import { type KubeStream, systemClock, type WirePod } from '../../src/index.ts';
 import { LinePieces, LogPrinter } from '../../src/kubelet/logs/log-lines.ts';
-import { AccessReviews, TokenReviews } from '../../src/kubelet/server/reviews.ts';
 import { changeOf } from '../../src/node/config/pod-changes.ts';
+import { AccessReviews, TokenReviews } from '../../src/node/server/reviews.ts';
 import { filterOf, tableText } from '../../src/observe/debug/plain-text.ts';
 import { ResourceClient, resources } from '../../src/reflector.ts';
 import { hostilePod } from '../../test/support/hostile/hostile-pods.ts';

@@ -104,6 +104,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
     'status/rules status/status-manager node/config',
+  'node/certificates': 'base/problem',
+  'node/streams': 'base/guard base/clock base/errors base/concurrency',
+  'node/server':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
+    'status/pods status/status-manager node/workers node/certificates node/streams',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
@@ -113,7 +118,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/events status/conditions status/canonical status/pods status/rules status/sync ' +
     'status/status-manager-options status/status-manager node/mirror node/node-object node/object-managers ' +
     'node/pod-files node/pod-status node/problem-help node/environment node/sources node/config node/workers ' +
-    'node/node-problems',
+    'node/streams node/server node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
@@ -130,7 +135,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/images':
     'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
     'kubelet/runtime',
-  'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json kubelet/runtime',
+  'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json node/server kubelet/runtime',
   'kubelet/machine':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
     'api/json api/pod node/node-object node/pod-status node/problem-help kubelet/runtime kubelet/cgroups',
@@ -147,7 +152,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
-    'kubelet/runtime kubelet/logs',
+    'node/server kubelet/runtime kubelet/logs',
   'kubelet/volumes':
     'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
     'node/object-managers node/pod-files',
@@ -165,7 +170,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment ' +
-    'node/sources node/config node/workers node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
+    'node/sources node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
     'kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',

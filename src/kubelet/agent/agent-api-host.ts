@@ -1,15 +1,18 @@
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import type { HealthCheck } from '../../node/server/api-host.ts';
+import { ServedPods } from '../../node/server/served-pods.ts';
+import type { StatsSummary } from '../../node/server/stats-types.ts';
+import { syncLoopCheck } from '../../node/server/sync-loop-check.ts';
 import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { AllocationManager } from '../resize/allocation-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import type { HealthCheck, KubeletApiHost } from '../server/api-options.ts';
+import type { KubeletApiHost } from '../server/api-options.ts';
 import { type CpuSampler, readNodeStats } from '../server/node-stats.ts';
 import { buildStatsSummary } from '../server/stats-summary.ts';
-import type { StatsSummary } from '../server/stats-types.ts';
 import type { GarbageCollection } from './garbage-collection.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
@@ -23,34 +26,28 @@ export interface AgentApiHostOptions {
   readonly loop: Pick<SyncLoop, 'lastIterationAt'>;
 }
 
-/** A sync loop that has ended no iteration for so long is not healthy; it looks at all pods every two seconds. */
-const longestSilenceMs = 30_000;
-
 /** What the agent's own API shows of the agent. */
 export class AgentApiHost implements KubeletApiHost {
   readonly runtime: ContainerRuntime;
   readonly #agent: ResolvedAgentOptions;
   readonly #options: AgentApiHostOptions;
-  /** By the clock's elapsed time. */
-  readonly #startedAt: number;
+  readonly #pods: ServedPods;
+  readonly #syncLoopCheck: HealthCheck;
 
   constructor(agent: ResolvedAgentOptions, options: AgentApiHostOptions) {
     this.#agent = agent;
     this.#options = options;
     this.runtime = agent.given.runtime;
-    this.#startedAt = agent.clock.elapsed();
+    this.#pods = new ServedPods(agent.podManager, options.statusManager);
+    this.#syncLoopCheck = syncLoopCheck(options.loop, agent.clock);
   }
 
   pods(): Pod[] {
-    return this.#agent.podManager.getPods().map((pod) => this.#withStatus(pod));
+    return this.#pods.all();
   }
 
   pod(namespace: string, name: string, uid: string | undefined): Pod | undefined {
-    const { podManager } = this.#agent;
-    const pod = podManager.getPodByName(namespace, name);
-    if (pod === undefined) return undefined;
-    const isOther = uid !== undefined && pod.metadata?.uid !== uid && podManager.translatePodUID(uid) !== pod.metadata?.uid;
-    return isOther ? undefined : this.#withStatus(pod);
+    return this.#pods.find(namespace, name, uid);
   }
 
   async runningPods(signal: AbortSignal): Promise<Pod[]> {
@@ -73,17 +70,7 @@ export class AgentApiHost implements KubeletApiHost {
   }
 
   healthChecks(): HealthCheck[] {
-    return [
-      {
-        name: 'syncloop',
-        check: () => {
-          const { clock } = this.#agent;
-          const last = this.#options.loop.lastIterationAt();
-          const silentMs = last === undefined ? clock.elapsed() - this.#startedAt : clock.now() - last;
-          if (silentMs > longestSilenceMs) throw new Error(`sync Loop took longer than expected: ${silentMs} ms`);
-        },
-      },
-    ];
+    return [this.#syncLoopCheck];
   }
 
   metrics(): string | Promise<string> {
@@ -111,10 +98,5 @@ export class AgentApiHost implements KubeletApiHost {
   configz(): unknown {
     const { staticPodURLHeader: _secret, ...settings } = this.#agent.settings;
     return settings;
-  }
-
-  #withStatus(pod: Pod): Pod {
-    const status = this.#options.statusManager.getPodStatus(podUIDOf(pod));
-    return status === undefined ? pod : { ...pod, status };
   }
 }

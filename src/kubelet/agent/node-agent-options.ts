@@ -5,13 +5,14 @@ import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
-import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { type ObjectBudget, type ObjectBudgetOptions, objectBudget } from '../../node/object-managers/object-budget.ts';
 import type { Prober } from '../../node/probes/prober.ts';
+import { type NodeServerOptions, resolveServer } from '../../node/server/serving-settings.ts';
 import type { PodBudgetOptions } from '../../node/sources/pod-budget.ts';
 import type { PodSource } from '../../node/sources/pod-source.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
@@ -20,34 +21,12 @@ import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { requireTLSSettings, type TLSMinVersion } from '../server/serving-files.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import { type AgentSettings, type ResolvedSettings, resolveSettings, settingNames } from './agent-settings.ts';
 
 /** Where the agent's own API is served, and to whom. */
-export interface AgentServerOptions {
-  /** The address that is listened on. Default: every address of the machine. */
-  readonly address?: string;
-  /** The port that is listened on; 0: a free one. Default 10 250. */
-  readonly port?: number;
-  /** The file of the server's certificate, in PEM. */
-  readonly tlsCertFile: string;
-  /** The file of the certificate's key, in PEM. */
-  readonly tlsPrivateKeyFile: string;
-  /** The file of the authorities that sign clients' certificates, in PEM. Default: clients show tokens. */
-  readonly clientCAFile?: string;
-  /** True: a request without credentials comes from `system:anonymous`, which the cluster may allow something. Default false. */
-  readonly anonymous?: boolean;
-  /** The oldest version of TLS that is spoken. Default `VersionTLS12`. */
-  readonly tlsMinVersion?: TLSMinVersion;
-  /** Suites of TLS 1.2 that are taken, as Go names them. Default: those of Node.js. */
-  readonly tlsCipherSuites?: readonly string[];
-  /** False: logs, commands in containers and forwarded ports are answered with 405, whoever asks. Default true. */
-  readonly enableDebuggingHandlers?: boolean;
-  /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14 400 000 (4 hours). */
-  readonly streamIdleTimeoutMs?: number;
-}
+export interface AgentServerOptions extends NodeServerOptions {}
 
 /** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeAgentOptions extends AgentSettings {
@@ -104,10 +83,6 @@ export interface NodeAgentOptions extends AgentSettings {
 }
 
 const statusManagerNames = ['syncPeriodMs', 'concurrency', 'requestTimeoutMs', 'rateLimiter', 'patchFormat'];
-const serverNames = [
-  ...['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous'],
-  ...['tlsMinVersion', 'tlsCipherSuites', 'enableDebuggingHandlers', 'streamIdleTimeoutMs'],
-];
 const knownOptions = [
   ...settingNames,
   'kubeConfig',
@@ -198,7 +173,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
   requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes']);
-  requireServer(options.server);
+  if (options.server !== undefined) resolveServer(options.server);
   const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
   const measured = options.metrics === undefined ? timed : { ...timed, metrics: options.metrics };
   const safe = safeRandom(random);
@@ -217,21 +192,6 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
     metrics,
     shared: { ...measured, random: safe },
   };
-}
-
-function requireServer(server: AgentServerOptions | undefined): void {
-  if (server === undefined) return;
-  requireKnownOptions('server', server, serverNames);
-  for (const name of ['tlsCertFile', 'tlsPrivateKeyFile'] as const) {
-    if (typeof server[name] !== 'string' || server[name] === '') throw invalidOption(`server.${name}`, 'a file', server[name]);
-  }
-  for (const name of ['anonymous', 'enableDebuggingHandlers'] as const) {
-    if (server[name] !== undefined) optionOfType(`server.${name}`, server[name], 'boolean');
-  }
-  requireTLSSettings(server.tlsMinVersion, server.tlsCipherSuites, 'server.tls');
-  if (server.port !== undefined && integerOption('server.port', server.port, 0) > 65_535) {
-    throw invalidOption('server.port', 'an integer from 0 to 65535', server.port);
-  }
 }
 
 function sourcesOf(sources: Readonly<Record<string, PodSource>>): [string, PodSource][] {

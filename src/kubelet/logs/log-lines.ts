@@ -1,4 +1,5 @@
 import { HeldBytes } from '../../api/json/bytes.ts';
+import { fixedWidthTime, isEarlier, type LogStream, type LogTime, parseLogTime } from '../../node/server/log-times.ts';
 
 /** Which lines of a log are shown, and how. */
 export interface LogView {
@@ -66,13 +67,10 @@ export class LogPrinter {
 
 function isOlder(time: string, since: LogTime): boolean {
   const parsed = parseLogTime(time);
-  return parsed === undefined || isBefore(parsed, since);
+  return parsed === undefined || isEarlier(parsed, since);
 }
 
 // The format of CRI's log files: `TIME STREAM TAGS CONTENT`, where the first tag is `F` for a full line and `P` for a part of one.
-
-/** Which of its two outputs a container wrote to. */
-export type LogStream = 'stdout' | 'stderr';
 
 interface LogLine {
   /** RFC 3339, as the runtime wrote it. */
@@ -163,35 +161,4 @@ export class LinePieces {
     this.#continues = goesOn;
     return { bytes, continues, ends: !goesOn };
   }
-}
-
-// Times of log lines, down to the nanosecond.
-
-/** A time with nanoseconds, which a number of milliseconds cannot hold. */
-interface LogTime {
-  /** Whole milliseconds since the epoch. */
-  readonly ms: number;
-  /** The nanoseconds beyond them: 0 to 999,999. */
-  readonly nanos: number;
-}
-
-const parts = /^(.{19})(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
-
-/** Undefined for what is no RFC 3339 time. */
-export function parseLogTime(text: string): LogTime | undefined {
-  const [, seconds, fraction = '', zone] = parts.exec(text) ?? [];
-  const ms = seconds === undefined ? Number.NaN : Date.parse(`${seconds}${zone}`);
-  if (Number.isNaN(ms)) return undefined;
-  const nanos = Number(fraction.padEnd(9, '0'));
-  return { ms: ms + Math.floor(nanos / 1e6), nanos: nanos % 1e6 };
-}
-
-function isBefore(a: LogTime, b: LogTime): boolean {
-  return a.ms < b.ms || (a.ms === b.ms && a.nanos < b.nanos);
-}
-
-/** The same time with nine digits after the second, as logs with times show it: all times have one width. */
-function fixedWidthTime(text: string): string {
-  const [, seconds, fraction = '', zone] = parts.exec(text) ?? [];
-  return seconds === undefined ? text : `${seconds}.${fraction.padEnd(9, '0')}${zone}`;
 }

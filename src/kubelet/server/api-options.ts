@@ -1,12 +1,14 @@
 import type { Pod } from '../../api/json/types.ts';
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import type { HealthCheck } from '../../node/server/api-host.ts';
+import { certificateFiles, requireTLSSettings, type ServingFiles } from '../../node/server/serving-files.ts';
+import { type NodeApiServerOptions, resolveServing } from '../../node/server/serving-settings.ts';
+import type { StatsSummary } from '../../node/server/stats-types.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { requireTLSSettings, type ServingFiles } from './serving-files.ts';
-import type { StatsSummary } from './stats-types.ts';
 
 /** What a {@link KubeletApi} serves, where, and to whom. `host`, `nodeName`, `tls` and `transport` are needed. */
 export interface KubeletApiOptions {
@@ -41,21 +43,7 @@ export interface KubeletApiOptions {
   readonly logger?: Logger | null;
 }
 
-export interface ResolvedApiOptions {
-  readonly host: KubeletApiHost;
-  readonly nodeName: string;
-  readonly tls: ServingFiles;
-  readonly transport: ResourceTransport;
-  readonly address: string | undefined;
-  readonly port: number;
-  readonly anonymous: boolean;
-  readonly enableDebuggingHandlers: boolean;
-  readonly maxStreams: number;
-  readonly streamIdleTimeoutMs: number;
-  readonly reloadPeriodMs: number;
-  readonly clock: SteadyClock;
-  readonly logger: Logger;
-}
+export type ResolvedApiOptions = Omit<NodeApiServerOptions, 'host'> & { readonly host: KubeletApiHost };
 
 const needed = ['host', 'nodeName', 'tls', 'transport'];
 const optional = [
@@ -65,12 +53,11 @@ const optional = [
 const hostMethods = [
   ...['pods', 'pod', 'runningPods', 'runningContainerID', 'sandboxID', 'healthChecks', 'metrics', 'statsSummary', 'configz'],
 ];
-const longestMs = 86_400_000;
 
 /** Throws ERR_INVALID_OPTION for an option that breaks a rule. */
 export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOptions {
   requireKnownOptions('options', options, [...needed, ...optional]);
-  const { host, nodeName, tls, transport, address, port = 10_250, anonymous = false } = options;
+  const { host, nodeName, tls, transport } = options;
   requireMethods('host', host, hostMethods);
   requireMethods('host.runtime', host.runtime, ['containerStatus', 'exec', 'execSync', 'attach', 'portForward']);
   requireMethods('transport', transport, ['request', 'stream']);
@@ -82,35 +69,19 @@ export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOption
     throw invalidOption('tls.clientCAFile', 'a string', tls.clientCAFile);
   }
   requireTLSSettings(tls.tlsMinVersion, tls.tlsCipherSuites, 'tls.tls');
-  if (address !== undefined && typeof address !== 'string') throw invalidOption('address', 'a string', address);
+  const { certFile, keyFile, clientCAFile, tlsMinVersion, tlsCipherSuites } = tls;
   return {
+    ...resolveServing(options),
     host,
     nodeName,
-    tls,
+    certificates: certificateFiles(certFile, keyFile),
+    clientCAFile,
+    tlsMinVersion,
+    tlsCipherSuites,
     transport,
-    address,
-    port: integerIn('port', port, 65_535),
-    anonymous: optionOfType('anonymous', anonymous, 'boolean'),
-    enableDebuggingHandlers: optionOfType('enableDebuggingHandlers', options.enableDebuggingHandlers ?? true, 'boolean'),
-    maxStreams: integerOption('maxStreams', options.maxStreams ?? 1000, 1),
-    streamIdleTimeoutMs: numberOption('streamIdleTimeoutMs', options.streamIdleTimeoutMs ?? 14_400_000, 1000, longestMs),
-    reloadPeriodMs: numberOption('reloadPeriodMs', options.reloadPeriodMs ?? 30_000, 1000, longestMs),
     clock: safeClock(options.clock ?? systemClock),
     logger: loggerOption(options.logger),
   };
-}
-
-function integerIn(name: string, value: unknown, most: number): number {
-  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most) return Number(value);
-  throw invalidOption(name, `an integer from 0 to ${most}`, value);
-}
-
-/** One thing that `/healthz` looks at. */
-export interface HealthCheck {
-  /** As the path has it: `/healthz/NAME`. */
-  readonly name: string;
-  /** Throws or rejects while something is wrong; the log has the reason, the client does not. */
-  readonly check: () => void | Promise<void>;
 }
 
 /**

@@ -1,23 +1,6 @@
-import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import type { CancelTimer } from '../../base/clock.ts';
-import { onAbort } from '../../base/concurrency/aborts.ts';
-import { StatusManagerError } from '../../base/errors.ts';
-import { ApiAnswers } from './api-answers.ts';
-import { type KubeletApiOptions, type ResolvedApiOptions, resolveApiOptions } from './api-options.ts';
-import { responseOver } from './exchange.ts';
-import { Gate } from './gate.ts';
-import { readServingFiles } from './serving-files.ts';
-
-/** As the kubelet's. A command of `exec` is in the address of its request. */
-const longestHead = 1024 * 1024;
-const mostConnections = 4096;
-/** So many requests of one connection may wait for the answer of the one before them. No client of a kubelet sends a second one. */
-const mostWaiting = 8;
-const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 30_000, requestTimeout: 60_000, keepAliveTimeout: 90_000 };
+import { NodeApiServer } from '../../node/server/node-api-server.ts';
+import { type KubeletApiOptions, resolveApiOptions } from './api-options.ts';
+import { RuntimeApiHost } from './runtime-api-host.ts';
 
 /**
  * The kubelet's API (`pkg/kubelet/server`) over TLS: logs, exec, attach, port-forward and run, pods, health, metrics, statistics and
@@ -40,168 +23,29 @@ const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 30_000, requestT
  * ```
  */
 export class KubeletApi {
-  readonly #options: ResolvedApiOptions;
-  readonly #answers: ApiAnswers;
-  readonly #closing = new AbortController();
-  /** Which certificates each connection was accepted with: the number of the reading. */
-  readonly #readings = new WeakMap<Socket, number>();
-  #reading = 0;
-  #text = '';
-  readonly #connections = new Set<Socket>();
-  /** The requests of a connection that are not answered yet, and the end of the last one's answer. */
-  readonly #turns = new WeakMap<Socket, { open: number; last: Promise<void> }>();
-  #hasStarted = false;
-  #server: Server | undefined;
-  #cancelReload: CancelTimer | undefined;
-  #closed: Promise<void> | undefined;
+  readonly #server: NodeApiServer;
 
   /** Throws ERR_INVALID_OPTION for an option that breaks a rule. */
   constructor(options: KubeletApiOptions) {
-    this.#options = resolveApiOptions(options);
-    const { transport, nodeName, anonymous, clock, logger } = this.#options;
-    const gate = new Gate({ transport, nodeName, allowsAnonymous: anonymous, clock, logger });
-    this.#answers = new ApiAnswers(this.#options, gate);
+    const { host, ...resolved } = resolveApiOptions(options);
+    this.#server = new NodeApiServer({ ...resolved, host: new RuntimeApiHost(host, resolved) });
   }
 
   /**
    * Resolves with the port once it is listened on. Rejects when the files of `tls` cannot be read or do not fit together, or the
    * port is taken; with ERR_ALREADY_STARTED the second time, with ERR_STOPPED after `close`.
    */
-  async listen(): Promise<{ readonly port: number }> {
-    if (this.#closing.signal.aborted) throw new StatusManagerError('ERR_STOPPED', 'The kubelet API is closed');
-    if (this.#hasStarted) throw new StatusManagerError('ERR_ALREADY_STARTED', 'The kubelet API listens already');
-    this.#hasStarted = true;
-    const { address, port, tls, logger } = this.#options;
-    const { secure, text } = await readServingFiles(tls);
-    this.#text = text;
-    const asksForCertificate = tls.clientCAFile !== undefined;
-    const server = createServer({
-      ...secure,
-      ...serverTimes,
-      requestCert: asksForCertificate,
-      rejectUnauthorized: false,
-      maxHeaderSize: longestHead,
-      ALPNProtocols: ['http/1.1'],
-      // one direction of a stream may end before the other
-      allowHalfOpen: true,
-    });
-    this.#server = server;
-    server.maxConnections = mostConnections;
-    server.on('connection', (socket: Socket) => this.#note(socket));
-    server.on('secureConnection', (socket: Socket) => {
-      this.#note(socket);
-      this.#readings.set(socket, this.#reading);
-    });
-    server.on('request', (request, response) => this.#inTurn(request, response));
-    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
-    server.listen({ port, ...(address !== undefined && { host: address }) });
-    await once(server, 'listening');
-    server.on('error', (err) => logger.error({ err }, 'the kubelet API could not take a connection'));
-    if (this.#closing.signal.aborted) {
-      await this.#end(server);
-      throw new StatusManagerError('ERR_STOPPED', 'The kubelet API is closed');
-    }
-    this.#reloadLater();
-    return { port: (server.address() as AddressInfo).port };
+  listen(): Promise<{ readonly port: number }> {
+    return this.#server.listen();
   }
 
   /** Ends every stream and every connection. Resolves when the port is free. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return this.#server.close();
   }
 
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #close(): Promise<void> {
-    this.#closing.abort();
-    this.#cancelReload?.();
-    if (this.#server?.listening === true) await this.#end(this.#server);
-  }
-
-  async #end(server: Server): Promise<void> {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of this.#connections) socket.destroy();
-    await closed;
-  }
-
-  /** Also connections whose handshake is not over, which the server would wait for. */
-  #note(socket: Socket): void {
-    this.#connections.add(socket);
-    socket.once('close', () => this.#connections.delete(socket));
-  }
-
-  /**
-   * Node.js hands over all requests that a connection has sent, before the first is answered. They are answered one after another, and
-   * a connection with too many of them is ended.
-   */
-  #inTurn(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const turn = this.#turns.get(socket) ?? { open: 0, last: Promise.resolve() };
-    this.#turns.set(socket, turn);
-    if (turn.open > mostWaiting) {
-      socket.destroy();
-      return;
-    }
-    turn.open += 1;
-    turn.last = turn.last.then(async () => {
-      if (!socket.destroyed) await this.#serve(request, response, undefined);
-      turn.open -= 1;
-    });
-  }
-
-  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // Node.js has taken its own listeners off
-    socket.on('error', () => socket.destroy());
-    // an answer that is under way would get into the stream
-    if (this.#turns.get(request.socket)?.open) socket.destroy();
-    else await this.#serve(request, responseOver(request, socket), head);
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse, upgrade: Buffer | undefined): Promise<void> {
-    const gone = new AbortController();
-    const leave = (): void => gone.abort();
-    // `close` of the response also comes after a full answer, where it does no harm
-    response.once('close', leave);
-    request.socket.once('close', leave);
-    response.on('error', leave);
-    const forget = onAbort(this.#closing.signal, leave);
-    const isCurrent = this.#readings.get(request.socket) === this.#reading;
-    if (!isCurrent) response.shouldKeepAlive = false;
-    if (upgrade === undefined) request.resume();
-    try {
-      await this.#answers.answer({ request, response, upgrade, signal: gone.signal }, isCurrent);
-    } finally {
-      forget();
-      request.socket.removeListener('close', leave);
-    }
-  }
-
-  #reloadLater(): void {
-    const { clock, reloadPeriodMs } = this.#options;
-    this.#cancelReload = clock.setTimer(() => void this.#reload(), reloadPeriodMs);
-  }
-
-  async #reload(): Promise<void> {
-    const { tls, logger } = this.#options;
-    try {
-      const { secure, text } = await readServingFiles(tls);
-      if (this.#closing.signal.aborted) return;
-      if (text !== this.#text) {
-        this.#server?.setSecureContext(secure);
-        this.#text = text;
-        // what a connection has shown was verified with other authorities
-        this.#reading += 1;
-        this.#server?.closeIdleConnections();
-        logger.info({}, 'the certificates of the kubelet API were read again');
-      }
-    } catch (err) {
-      logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
-    }
-    if (!this.#closing.signal.aborted) this.#reloadLater();
   }
 }

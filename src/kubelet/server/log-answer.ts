@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
-import { type LogStream, parseLogTime } from '../logs/log-lines.ts';
-import { openLogs, type ReadLogsOptions } from '../logs/read-logs.ts';
+import { type ApiExchange, KubeletApiRefusal } from '../../node/server/exchange.ts';
+import { readLogQuery } from '../../node/server/log-query.ts';
+import { hasContainer } from '../../node/server/named-containers.ts';
+import type { ContainerTarget } from '../../node/server/routes.ts';
+import { openLogs } from '../logs/read-logs.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from './api-options.ts';
-import { type ApiExchange, KubeletApiRefusal } from './exchange.ts';
-import type { ContainerTarget } from './routes.ts';
 
 /** Where logs come from. */
 export interface LogSources {
@@ -57,78 +58,7 @@ async function openPieces(target: ContainerTarget, query: URLSearchParams, { hos
   }
 }
 
-/** What a request for logs asks for. */
-export interface LogQuery extends ReadLogsOptions {
-  /** True: the log of the container before the current one. */
-  readonly previous: boolean;
-}
-
-const integer = /^[+-]?\d{1,18}$/;
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-const streams: Readonly<Record<string, LogStream | undefined>> = { All: undefined, Stdout: 'stdout', Stderr: 'stderr' };
-
-/** Reads the query as the kubelet reads `PodLogOptions`. Throws a refusal: 400 for what is no value, 422 for one that breaks a rule. */
-export function readLogQuery(query: URLSearchParams, nowMs: number): LogQuery {
-  const tail = query.get('tail') ?? '';
-  // `tail` is an older name; `all` is no limit
-  const tailLines = tail === '' ? integerIn(query, 'tailLines') : tail === 'all' ? undefined : integerIn(query, 'tail');
-  const limitBytes = integerIn(query, 'limitBytes');
-  const sinceSeconds = integerIn(query, 'sinceSeconds');
-  const sinceTime = timeIn(query, 'sinceTime');
-  const stream = query.get('stream') ?? 'All';
-  const isAllowed =
-    (tailLines === undefined || tailLines >= 0) &&
-    (limitBytes === undefined || limitBytes >= 1) &&
-    (sinceSeconds === undefined || (sinceSeconds >= 1 && sinceTime === undefined)) &&
-    Object.hasOwn(streams, stream) &&
-    (stream === 'All' || tailLines === undefined);
-  if (!isAllowed) throw new KubeletApiRefusal(422, '{"message": "Invalid request."}');
-  return {
-    tailLines,
-    limitBytes,
-    stream: streams[stream],
-    since: sinceSeconds === undefined ? sinceTime : { ms: nowMs - sinceSeconds * 1000, nanos: 0 },
-    follow: isTrue(query.get('follow')),
-    timestamps: isTrue(query.get('timestamps')),
-    previous: isTrue(query.get('previous')),
-  };
-}
-
-/** As the apiserver reads booleans of a query: what is there is true, unless it says otherwise. */
-function isTrue(value: string | null): boolean {
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
-}
-
-function integerIn(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null) return undefined;
-  if (!integer.test(text)) throw undecodable();
-  return Number(text);
-}
-
-function timeIn(query: URLSearchParams, name: string): ReadLogsOptions['since'] {
-  const text = query.get(name);
-  if (text === null || text === '' || text === 'null') return undefined;
-  const time = rfc3339.test(text) ? parseLogTime(text.replace(/(\.\d{9})\d+/, '$1')) : undefined;
-  if (time === undefined) throw undecodable();
-  return time;
-}
-
-function undecodable(): KubeletApiRefusal {
-  return new KubeletApiRefusal(400, '{"message": "Unable to decode query."}');
-}
-
 type Statuses = NonNullable<NonNullable<Pod['status']>['containerStatuses']>;
-
-/** True where the pod's spec has a container of this name, of whatever sort. */
-export function hasContainer(pod: Pod, name: string): boolean {
-  return specOf(pod, name) !== undefined;
-}
-
-/** True where the container has a terminal. */
-export function hasTerminal(pod: Pod, name: string): boolean {
-  return specOf(pod, name)?.tty === true;
-}
 
 /**
  * The runtime's id of the container whose log is shown: the one that runs or ran last, or with `previous` the one before. Throws a
@@ -159,11 +89,6 @@ function waitingText(reason: string): string {
 function idIn(containerID: string | undefined): string | undefined {
   const id = containerID?.slice(containerID.indexOf('://') + 3) ?? '';
   return containerID === undefined || !containerID.includes('://') || id === '' ? undefined : id;
-}
-
-function specOf({ spec }: Pod, name: string): { readonly name: string; readonly tty?: boolean | undefined } | undefined {
-  const all = [spec?.containers, spec?.initContainers, spec?.ephemeralContainers];
-  return all.flatMap((containers) => containers ?? []).find((container) => container.name === name);
 }
 
 function statusOf({ status }: Pod, name: string): Statuses[number] | undefined {

@@ -3,8 +3,8 @@ import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTime } from '../../api/json/time.ts';
 import { type Clock, type SteadyClock, sleep } from '../../base/clock.ts';
+import type { ContainerStatsEntry, FileSystemStats, NodeStats, VolumeStats } from '../../node/server/stats-types.ts';
 import type { FilesystemUsage } from '../runtime/runtime-images.ts';
-import type { ContainerStatsEntry, FileSystemStats, NodeStats, VolumeStats } from './stats-types.ts';
 
 /** What is measured. */
 export interface NodeStatsSources {

@@ -1,10 +1,18 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import type {
+  ContainerStatsEntry,
+  CPUStats,
+  MemoryStats,
+  NodeStats,
+  PodStats,
+  StatsSummary,
+  SwapStats,
+} from '../../node/server/stats-types.ts';
 import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, measuredAt, volumeStats } from './node-stats.ts';
-import type { ContainerStatsEntry, CPUStats, MemoryStats, NodeStats, PodStats, StatsSummary, SwapStats } from './stats-types.ts';
 
 /** What a summary is made from. */
 export interface StatsSources {

@@ -1,14 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../api/json/types.ts';
 import { errorText } from '../../base/errors.ts';
-import { isRuntimeError, type StreamRequest } from '../runtime/container-runtime.ts';
+import { type ApiExchange, answerText, isApiRefusal, KubeletApiRefusal } from '../../node/server/exchange.ts';
+import { hasContainer, hasTerminal } from '../../node/server/named-containers.ts';
+import type { ContainerTarget, PodTarget, StreamRoute } from '../../node/server/routes.ts';
+import { readPorts, readStreamQuery } from '../../node/server/stream-query.ts';
+import { isRuntimeError } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from './api-options.ts';
-import { type ApiExchange, answerText, isApiRefusal, KubeletApiRefusal } from './exchange.ts';
-import { hasContainer, hasTerminal } from './log-answer.ts';
-import type { ContainerTarget, PodTarget, Route } from './routes.ts';
 import { proxyStream, type StreamLimits } from './stream-proxy.ts';
-
-type StreamRoute = Extract<Route, { kind: 'exec' | 'attach' | 'port-forward' }>;
 
 /** Passes a stream to the runtime. Rejects with a refusal where none comes about. */
 export async function answerStream(
@@ -77,26 +75,4 @@ async function ofRuntime<T>(call: () => Promise<T>): Promise<T> {
     if (isApiRefusal(error)) throw error;
     throw new KubeletApiRefusal(isRuntimeError(error, 'not-found') ? 404 : 500, errorText(error));
   }
-}
-
-/** Which streams a request asks for, as CRI's streaming server reads it. Throws a refusal where it asks for none. */
-function readStreamQuery(query: URLSearchParams): StreamRequest {
-  const asks = (name: string): boolean => query.get(name) === '1';
-  const tty = asks('tty');
-  // a terminal has one output
-  const stream = { tty, stdin: asks('input'), stdout: asks('output'), stderr: asks('error') && !tty };
-  if (stream.stdin || stream.stdout || stream.stderr) return stream;
-  throw new KubeletApiRefusal(400, 'you must specify at least 1 of stdin, stdout, stderr');
-}
-
-/** The ports that a WebSocket request names; a SPDY request names them later. Throws a refusal for what is no port. */
-function readPorts({ headers }: IncomingMessage, query: URLSearchParams): readonly number[] {
-  if (headers.upgrade?.toLowerCase() !== 'websocket') return [];
-  const texts = query.getAll('port').flatMap((text) => text.split(','));
-  if (texts.length === 0) throw new KubeletApiRefusal(400, 'query parameter "port" is required');
-  return texts.map((text) => {
-    const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-    if (port < 1 || port > 65_535) throw new KubeletApiRefusal(400, `unable to parse ${JSON.stringify(text)} as a port`);
-    return port;
-  });
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { type ApiExchange, KubeletApiRefusal } from './exchange.ts';
+import { type ApiExchange, KubeletApiRefusal } from '../../node/server/exchange.ts';
 
 /** How long streams may take. */
 export interface StreamLimits {

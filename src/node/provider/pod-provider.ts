@@ -3,6 +3,7 @@ import type { Pod, PodStatus } from '../../api/json/types.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
+import type { StatsSummary } from '../server/stats-types.ts';
 import type { ContainerStreams } from '../streams/container-streams.ts';
 
 /** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
@@ -154,4 +155,11 @@ export interface PodProvider {
   attachToContainer?(pod: NodePod, container: string, streams: ContainerStreams, call: ProviderCall): Promise<number | undefined>;
   /** Connects a client with a port of a pod. Resolves once the connection is over. */
   portForward?(pod: NodePod, port: number, stream: Duplex, call: ProviderCall): Promise<void>;
+  /** What the node and its pods take, for `kubectl top` and `/stats/summary`. It may take 30 s. */
+  getStatsSummary?(call: ProviderCall): StatsSummary | Promise<StatsSummary>;
+  /**
+   * What they take in the text format of Prometheus, for `/metrics/resource`, which metrics-server reads. It may take 30 s. Without it
+   * the text is made of `getStatsSummary`.
+   */
+  getMetricsResource?(call: ProviderCall): string | Promise<string>;
 }

@@ -1,4 +1,5 @@
 import { apiserverSource, podUIDOf } from '../../api/pod/pod-identity.ts';
+import { safeClock } from '../../base/clock.ts';
 import type { Failing } from '../../base/failure-run.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -11,10 +12,12 @@ import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
 import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeReadiness } from '../node-object/node-conditions.ts';
 import { NodeObject } from '../node-object/node-object.ts';
+import { NodeApiServer } from '../server/node-api-server.ts';
 import { ApiServerSource, HandledSource } from '../sources/api-server-source.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { SyncLoop } from '../workers/sync-loop.ts';
 import { PodResolver } from './pod-resolver.ts';
+import { ProviderApiHost } from './provider-api-host.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
@@ -37,6 +40,8 @@ export class ProviderAgent {
   readonly loop: SyncLoop;
   readonly nodeObject: NodeObject;
   readonly mirrorPods: MirrorPodReconciler;
+  /** The node's API; undefined where none is served. */
+  readonly api: NodeApiServer | undefined;
   readonly #ownTransport: KubeTransport | undefined;
   readonly #ownEvents: ApiEventRecorder | undefined;
   #wasReady = false;
@@ -71,6 +76,7 @@ export class ProviderAgent {
     const readiness = (): NodeReadiness => this.#readiness();
     this.nodeObject = new NodeObject({ ...node, nodeName, transport, readiness, eventRecorder, ...shared });
     this.mirrorPods = this.#newMirrorPods();
+    this.api = this.#newApi();
   }
 
   /** Why events are not written; undefined while they are, and where the recorder is somebody else's. */
@@ -167,6 +173,18 @@ export class ProviderAgent {
       isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
       ...shared,
     });
+  }
+
+  #newApi(): NodeApiServer | undefined {
+    const { given, server, logger } = this.options;
+    if (server === undefined) return undefined;
+    const { podManager, statusManager, loop, transport } = this;
+    const { provider, nodeName, metricsText } = given;
+    const clock = safeClock(this.options.clock);
+    const { streamIdleTimeoutMs } = server;
+    const facts = { podManager, statusManager, provided: this.podSyncer.pods, loop, metricsText, streamIdleTimeoutMs };
+    const host = new ProviderApiHost({ provider, ...facts, clock, logger });
+    return new NodeApiServer({ ...server, host, nodeName, transport, clock, logger });
   }
 
   /** True for a pod that the workers know and are done with. */

@@ -12,6 +12,8 @@ import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { MirrorPodReconcilerOptions } from '../mirror/reconciler-options.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
+import type { ServingTrust } from '../server/serving-files.ts';
+import { type NodeServerOptions, resolveServer, type ServingSettings } from '../server/serving-settings.ts';
 import type { ApiServerSourceOptions } from '../sources/api-server-source.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { SyncLoopOptions } from '../workers/sync-loop-options.ts';
@@ -40,6 +42,13 @@ export interface ProviderNodeOptions extends NodeMembers {
    * refer to, and with the files of their volumes, once all of that is there.
    */
   readonly rawPods?: boolean;
+  /**
+   * The node's API, as a kubelet has it: `kubectl logs`, `exec`, `attach`, `port-forward` and `top` reach the provider's methods over it.
+   * The cluster is told of its port. Default: none is served.
+   */
+  readonly server?: NodeServerOptions;
+  /** All metrics of the agent in the text format of Prometheus, for `/metrics` of the node's API. Default: no text. */
+  readonly metricsText?: () => string | Promise<string>;
   /** The apiserver's pods of this namespace alone. Default: of all. */
   readonly namespace?: string;
   /** Where pods come from beside the apiserver, by name: `{ file: new FileSource(...) }`. Static pods get mirror pods. */
@@ -133,6 +142,8 @@ const knownOptions = [
     nodeName: true,
     provider: true,
     rawPods: true,
+    server: true,
+    metricsText: true,
     namespace: true,
     sources: true,
     podManager: true,
@@ -171,6 +182,8 @@ export interface ResolvedProviderOptions {
   readonly measured: Omit<ResolvedProviderOptions['shared'], 'random'>;
   /** Which pods of the apiserver are the node's. */
   readonly selection: Pick<ProviderNodeOptions, 'nodeName' | 'namespace'>;
+  /** How the node's API is served; undefined: not at all. */
+  readonly server: (ServingSettings & ServingTrust) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -190,6 +203,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
     requireKnownOptions(part, options[part] ?? {}, partOptions[part]);
   }
   if (options.rawPods !== undefined) optionOfType('rawPods', options.rawPods, 'boolean');
+  if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
@@ -207,6 +221,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
     timed,
     measured,
     selection: { nodeName: options.nodeName, ...(options.namespace !== undefined && { namespace: options.namespace }) },
+    server: options.server && resolveServer(options.server),
     clock: clock ?? systemClock,
     logger,
   };

@@ -16,13 +16,15 @@ import {
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderAgent } from './provider-agent.ts';
 import type { PodCallReport, ProviderFailureReport, ProviderNodeSnapshot, ProviderPodReport } from './provider-node-reports.ts';
-import { providedPodProblem, unlistedProblem } from './provider-problems.ts';
+import { notServedProblem, providedPodProblem, type StartFailure, unlistedProblem } from './provider-problems.ts';
 
 /** What the node itself knows. */
-interface OwnFacts {
+export interface OwnFacts {
   readonly state: RunStateName;
   /** Why the provider gave no list of its pods at the start. */
   readonly listFailure: string | undefined;
+  /** Why its API is not served. */
+  readonly startFailure: StartFailure | undefined;
 }
 
 /** `withPods`: every pod that the agent or the provider has is in it, too. */
@@ -54,8 +56,13 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
 type Asked = Pick<ObservedNode, 'at' | 'node' | 'sources'>;
 
 /** Of the node, then of its pods: what the provider, the workers and the status manager know. */
-function allProblems(agent: ProviderAgent, { state, listFailure }: OwnFacts, asked: Asked): (Problem | PodProblem)[] {
+function allProblems(
+  agent: ProviderAgent,
+  { state, listFailure, startFailure }: OwnFacts,
+  asked: Asked,
+): (Problem | PodProblem)[] {
   if (state !== 'running') return [notRunning('the node', state)];
+  if (startFailure !== undefined) return [notServedProblem(startFailure)];
   return [...ownProblems(agent, listFailure, asked), ...podProblems(agent, asked.at)];
 }
 

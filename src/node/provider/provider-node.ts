@@ -17,6 +17,7 @@ import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
+import { notServed, servedStatus } from './node-serving.ts';
 import { ProviderAgent } from './provider-agent.ts';
 import { shortErrorText } from './provider-calls.ts';
 import type { ProviderNodeOptions } from './provider-node-options.ts';
@@ -27,13 +28,17 @@ import type {
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider-node-reports.ts';
-import { awaitedByNode, nodeSnapshot, podProblem, podReport } from './provider-node-snapshot.ts';
-import { unlistedProblem } from './provider-problems.ts';
+import { awaitedByNode, nodeSnapshot, type OwnFacts, podProblem, podReport } from './provider-node-snapshot.ts';
+import { notServedProblem, type StartFailure, unlistedProblem } from './provider-problems.ts';
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
 function lateList(): ApiError {
   return new ApiError({ reason: 'Timeout', message: `getPods() gave no answer within ${listTimeoutMs} ms` });
+}
+
+function stoppedBefore(): StatusManagerError {
+  return new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods');
 }
 
 /**
@@ -77,6 +82,8 @@ export class ProviderNode {
   readonly #runState = new RunState<StoppedProviderNode>('provider node');
   /** Why the provider gave no list of its pods at the start. */
   #listFailure: string | undefined;
+  /** Why the node's API is not served. */
+  #startFailure: StartFailure | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
@@ -94,7 +101,8 @@ export class ProviderNode {
   }
 
   /**
-   * Resolves once the node is registered and the apiserver's pods are known. What the server refuses is tried again. Rejects with
+   * Resolves once the node's API is served, the node is registered, and the apiserver's pods are known. What the server refuses is
+   * tried again. Rejects with ERR_SERVER when the option `server` is given and its port or certificate cannot be used, with
    * ERR_ALREADY_STARTED, with ERR_STOPPED when the node is stopped before that, with ERR_INVALID_OPTION, and with the reason of
    * a signal that had aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in
    * words what was waited for and what failed last, and with the signal's reason; then the node goes on, and `stop()` ends it.
@@ -129,12 +137,12 @@ export class ProviderNode {
   snapshot(options: ProviderNodeSnapshotOptions = {}): ProviderNodeSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    return nodeSnapshot(this.#agent, { state: this.state, listFailure: this.#listFailure }, pods);
+    return nodeSnapshot(this.#agent, this.#own(), pods);
   }
 
   /**
    * Ends in this order: the sources, the sync loop, the workers and the provider's calls, the status manager, which writes what
-   * is left, the node's object. No pod is ended. When it resolves, no timer is left, and nothing in flight that heeds its
+   * is left, the node's API, the node's object. No pod is ended. When it resolves, no timer is left, and nothing in flight that heeds its
    * signal. All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
    */
   stop(options: StopProviderNodeOptions = {}): Promise<StoppedProviderNode> {
@@ -154,7 +162,32 @@ export class ProviderNode {
     await this.stop();
   }
 
+  /** What makes a start impossible is told as long as the node is not stopped. */
   async #start(): Promise<void> {
+    await this.#serve();
+    if (this.state === 'running') await this.#startParts();
+    else throw stoppedBefore();
+  }
+
+  /** The node's API listens before the cluster is told of it. */
+  async #serve(): Promise<void> {
+    const { api, options } = this.#agent;
+    if (api === undefined) return;
+    try {
+      const { port } = await api.listen();
+      this.nodeObject.setStatus(servedStatus(options.given, port));
+    } catch (error) {
+      if (this.state !== 'running') throw stoppedBefore();
+      const { clock, logger, given } = options;
+      const failure = notServed(error, options.server?.port);
+      this.#startFailure = { message: failure.message, at: clock.now() };
+      const problem = problemFields(notServedProblem(this.#startFailure));
+      logger.error({ err: failure, node: given.nodeName, ...problem }, 'the provider node could not start');
+      throw failure;
+    }
+  }
+
+  async #startParts(): Promise<void> {
     const { options, eventRecorder, mirrorPods, loop, config, source } = this.#agent;
     const { provider, nodeName } = options.given;
     safeEventRecorder(eventRecorder).nodeEvent(nodeName, 'Normal', 'Starting', 'Starting the provider node.');
@@ -176,6 +209,10 @@ export class ProviderNode {
     await Promise.all([this.nodeObject.registered(), source.firstList()]);
   }
 
+  #own(): OwnFacts {
+    return { state: this.state, listFailure: this.#listFailure, startFailure: this.#startFailure };
+  }
+
   /** What an earlier run of the agent has left is known before the first pod is synced. */
   async #listProvided(): Promise<void> {
     const { options, podSyncer } = this.#agent;
@@ -195,12 +232,12 @@ export class ProviderNode {
   }
 
   async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
-    const { options, source, config, loop, podSyncer, mirrorPods, resolver } = this.#agent;
+    const { options, source, config, loop, podSyncer, mirrorPods, resolver, api } = this.#agent;
     const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
     this.#stopping.abort();
-    source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
+    source.giveUp(stoppedBefore());
     await config.stop();
     await loop.stop();
     podSyncer.stop();
@@ -208,6 +245,7 @@ export class ProviderNode {
     const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
     await mirrorPods.stop();
     await resolver?.stop();
+    if (api !== undefined) await beforeNode.allows(api.close());
     await this.#agent.stopEvents();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     await this.#agent.close();

@@ -112,13 +112,18 @@ const knownOptions = [
 const soonMs = 1000;
 export const defaultPollMs = 10_000;
 
+const optionalMethods = [
+  ...(['updatePod', 'notifyPods', 'getPods', 'getContainerLogs', 'runInContainer', 'attachToContainer'] as const),
+  ...(['portForward', 'getStatsSummary', 'getMetricsResource'] as const),
+] satisfies readonly (keyof PodProvider)[];
+
 /** Throws ERR_INVALID_OPTION for a provider that lacks a method, and for one whose other methods are none. */
 export function requireProvider(provider: unknown): void {
   requireMethods('provider', provider, ['createPod', 'deletePod', 'getPodStatus']);
-  const { updatePod, notifyPods, getPods } = provider as PodProvider;
-  if (updatePod !== undefined) optionOfType('provider.updatePod', updatePod, 'function');
-  if (notifyPods !== undefined) optionOfType('provider.notifyPods', notifyPods, 'function');
-  if (getPods !== undefined) optionOfType('provider.getPods', getPods, 'function');
+  for (const name of optionalMethods) {
+    const method = (provider as PodProvider)[name];
+    if (method !== undefined) optionOfType<unknown>(`provider.${name}`, method, 'function');
+  }
 }
 
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {

@@ -51,6 +51,18 @@ export function unlistedProblem(why: string): Problem {
   return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt: 1, help });
 }
 
+/** The node's API could not be served at the start. */
+export interface StartFailure {
+  readonly message: string;
+  readonly at: number;
+}
+
+/** The node could not start. */
+export function notServedProblem({ message, at }: StartFailure): Problem {
+  const help = 'Mend what the message names, and start the process anew: a node whose API is not served does not register.';
+  return frozenProblem({ kind: 'start', message: `the provider node could not start: ${message}`, since: at, attempt: 1, help });
+}
+
 /** What is wrong between the pod and its provider; undefined where all is well. */
 export function providedPodProblem(record: ProvidedPod, at: number): PodProblem | undefined {
   if (record.isTerminated) return undefined;

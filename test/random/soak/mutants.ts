@@ -82,7 +82,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '    this.#staticPods',
   },
   {
-    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet/server/reviews.ts' },
+    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'node/server/reviews.ts' },
     from: 'this.#answers = new BoundedMap(options.most);',
     to: 'this.#answers = new BoundedMap(Number.MAX_SAFE_INTEGER);',
   },
@@ -90,19 +90,19 @@ export const soakMutants: readonly SoakMutant[] = [
     ...{
       name: 'a request that is over waits on for the end of the API',
       part: 'kubeletApi',
-      file: 'kubelet/server/kubelet-api.ts',
+      file: 'node/server/node-api-server.ts',
     },
     from: '      forget();\n',
     to: '',
   },
   {
     ...{ name: 'a request that is over waits on for the end of its connection', part: 'kubeletApi' },
-    file: 'kubelet/server/kubelet-api.ts',
+    file: 'node/server/node-api-server.ts',
     from: "      request.socket.removeListener('close', leave);\n",
     to: '',
   },
   {
-    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'kubelet/server/kubelet-api.ts' },
+    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'node/server/node-api-server.ts' },
     from: "    socket.once('close', () => this.#connections.delete(socket));\n",
     to: '',
   },

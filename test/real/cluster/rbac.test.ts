@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Json, JsonObject, WireLease } from '../../../src/api/json/types.ts';
@@ -20,6 +23,7 @@ import { ClusterScheduler } from '../../../src/scheduler.ts';
 import { buildStaticPod } from '../../../src/testing.ts';
 import { AdminClient } from '../../support/admin-client.ts';
 import { podOf } from '../../support/answers.ts';
+import { servingFiles } from '../../unit/node/provider/served-node.ts';
 import { noteRights, rightsOf } from './used-rights.ts';
 
 const nodeName = 'rbac-node';
@@ -60,12 +64,27 @@ async function applyFile(name: string): Promise<JsonObject[]> {
   return objects;
 }
 
-/** A kubeconfig of the service account, with a new token from the apiserver. */
-async function configOf(serviceAccount: string): Promise<KubeConfig> {
+/** A new token of the service account. */
+async function tokenOf(serviceAccount: string): Promise<string> {
   const path = `${collections.ServiceAccount}/${serviceAccount}/token`;
   const answer = await admin.send('POST', path, { body: { spec: { expirationSeconds: 3600 } } });
   expect(answer.status).toBe(201);
-  const token = (answer.body as { status: { token: string } }).status.token;
+  return (answer.body as { status: { token: string } }).status.token;
+}
+
+/** The status with which the node's own API answers for its pods. */
+async function askPods({ nodeObject }: ProviderNode, token: string): Promise<number | undefined> {
+  const port = nodeObject.node?.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = get({ host: '127.0.0.1', port, path: '/pods', headers, agent: false, rejectUnauthorized: false });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
+/** A kubeconfig of the service account, with a new token from the apiserver. */
+async function configOf(serviceAccount: string): Promise<KubeConfig> {
+  const token = await tokenOf(serviceAccount);
   const cluster = adminConfig.getCurrentCluster();
   const config = new KubeConfig();
   config.loadFromOptions({
@@ -150,8 +169,12 @@ describe('the rights in deploy/rbac.yaml', () => {
       removeOnStop: true,
       leaseDurationSeconds: 1,
       logger,
+      server: { ...(await servingFiles()).files, address: '127.0.0.1', port: 0 },
     });
     await node.start();
+    // both reviews: of the token, whose owner the server knows, and of a right that he has not
+    expect(await askPods(node, await tokenOf('pod-status-manager'))).toBe(403);
+    expect(await askPods(node, 'unknown')).toBe(401);
     const nodePath = `/api/v1/nodes/${nodeName}`;
     const leasePath = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
     const isReady = async () => {

@@ -2,8 +2,9 @@ import { appendFile, mkdir, rename, symlink, truncate, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LinePieces, parseLogTime } from '../../../../src/kubelet/logs/log-lines.ts';
+import { LinePieces } from '../../../../src/kubelet/logs/log-lines.ts';
 import { openLogs, type ReadLogsOptions } from '../../../../src/kubelet/logs/read-logs.ts';
+import { parseLogTime } from '../../../../src/node/server/log-times.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { line, logFile } from './log-files.ts';
 

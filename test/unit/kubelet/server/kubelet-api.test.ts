@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { KubeletApiOptions } from '../../../../src/kubelet/server/api-options.ts';
-import { isApiRefusal, KubeletApiRefusal } from '../../../../src/kubelet/server/exchange.ts';
 import { KubeletApi } from '../../../../src/kubelet/server/kubelet-api.ts';
+import { isApiRefusal, KubeletApiRefusal } from '../../../../src/node/server/exchange.ts';
 import { apiWorld, fakeHost, readAll } from './api-world.ts';
 
 /** Unlike `once`, it takes no error for an answer. */

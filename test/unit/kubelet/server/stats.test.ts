@@ -5,8 +5,8 @@ import type { Pod } from '../../../../src/api/json/types.ts';
 import type { ContainerStats, PodSandboxStats } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import type { FilesystemUsage } from '../../../../src/kubelet/runtime/runtime-images.ts';
 import { CpuSampler, readNodeStats } from '../../../../src/kubelet/server/node-stats.ts';
-import { resourceMetrics } from '../../../../src/kubelet/server/resource-metrics.ts';
 import { buildStatsSummary, type StatsSources } from '../../../../src/kubelet/server/stats-summary.ts';
+import { resourceMetrics } from '../../../../src/node/server/resource-metrics.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

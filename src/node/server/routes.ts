@@ -22,6 +22,9 @@ export type Route =
   | { readonly kind: 'port-forward'; readonly target: PodTarget }
   | { readonly kind: 'disabled'; readonly text: string };
 
+/** A request to switch to another protocol. */
+export type StreamRoute = Extract<Route, { kind: 'exec' | 'attach' | 'port-forward' }>;
+
 /** A request, and who may make it. */
 export interface RoutedRequest {
   /** Subresources of the node: whoever may use one of them may make the request. */

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { invalidOption } from '../../base/errors.ts';
 import { oneOfOption } from '../../base/options.ts';
+import type { CertificateSource } from '../certificates/certificate-source.ts';
 
 /** Files that the server's identity and its trust come from, all PEM. They are read again when they change. */
 export interface ServingFiles {
@@ -21,23 +22,41 @@ export interface ServingFiles {
   readonly tlsCipherSuites?: readonly string[] | undefined;
 }
 
-/** What the files held. */
-export interface ServingCertificates {
+/** A certificate and a key in files, which are read anew each time. */
+export function certificateFiles(certFile: string, keyFile: string): CertificateSource {
+  return {
+    read: async () => {
+      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+      // a file is empty for a moment while it is written anew
+      if (cert === '' || key === '') throw new Error(`the file of the ${cert === '' ? 'certificate' : 'key'} is empty`);
+      return { cert, key };
+    },
+  };
+}
+
+/** Who the server is, and whom it trusts. */
+export interface ServingTrust extends Pick<ServingFiles, 'clientCAFile' | 'tlsMinVersion' | 'tlsCipherSuites'> {
+  readonly certificates: CertificateSource;
+}
+
+/** What was read. */
+export interface ServingContext {
   readonly secure: SecureContextOptions;
   /** Two readings that are equal have the same text. */
   readonly text: string;
 }
 
-/** Reads the files. Rejects when one is missing, or when they do not fit together. */
-export async function readServingFiles(files: ServingFiles): Promise<ServingCertificates> {
-  const { certFile, keyFile, clientCAFile, tlsMinVersion, tlsCipherSuites } = files;
-  const [cert, key, ca] = await Promise.all([
-    readFile(certFile, 'utf8'),
-    readFile(keyFile, 'utf8'),
+/** Reads all of it. Rejects when something is missing, or when it does not fit together. */
+export async function readServing({ certificates, clientCAFile, ...settings }: ServingTrust): Promise<ServingContext> {
+  const { tlsMinVersion, tlsCipherSuites } = settings;
+  const [{ cert, key }, ca] = await Promise.all([
+    certificates.read(),
     clientCAFile === undefined ? undefined : readFile(clientCAFile, 'utf8'),
   ]);
-  // a file is empty for a moment while it is written anew, and Node.js takes an empty text for none at all
-  if (cert === '' || key === '') throw new Error(`the file of the ${cert === '' ? 'certificate' : 'key'} is empty`);
+  for (const [name, text] of Object.entries({ certificate: cert, key })) {
+    // Node.js takes an empty text for none at all
+    if (typeof text !== 'string' || text === '') throw new Error(`the source of the server's certificate gave no ${name}`);
+  }
   // an empty list of authorities would be read as those of the platform
   if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
   const secure: SecureContextOptions = {

@@ -1,22 +1,21 @@
 import type { Logger } from '../../base/logging/logger.ts';
-import type { HealthCheck, ResolvedApiOptions } from './api-options.ts';
+import type { HealthCheck } from './api-host.ts';
 import { type ApiExchange, answerJson, answerText, isApiRefusal, KubeletApiRefusal } from './exchange.ts';
 import type { Gate } from './gate.ts';
-import { answerLogs } from './log-answer.ts';
 import { resourceMetrics } from './resource-metrics.ts';
 import { parseTarget, type Route, routeOf } from './routes.ts';
+import type { NodeApiServerOptions } from './serving-settings.ts';
 import type { StatsSummary } from './stats-types.ts';
-import { answerRun, answerStream } from './stream-answer.ts';
 
 const metricsType = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
 
 /** Answers requests, once the gate lets them through. */
 export class ApiAnswers {
-  readonly #options: ResolvedApiOptions;
+  readonly #options: NodeApiServerOptions;
   readonly #gate: Gate;
   #streams = 0;
 
-  constructor(options: ResolvedApiOptions, gate: Gate) {
+  constructor(options: NodeApiServerOptions, gate: Gate) {
     this.#options = options;
     this.#gate = gate;
   }
@@ -45,7 +44,7 @@ export class ApiAnswers {
   }
 
   async #show(exchange: ApiExchange, route: Route, query: URLSearchParams): Promise<void> {
-    const { host, logger, clock } = this.#options;
+    const { host, logger } = this.#options;
     const { signal } = exchange;
     switch (route.kind) {
       case 'health':
@@ -57,30 +56,27 @@ export class ApiAnswers {
       case 'stats-summary':
         return answerJson(exchange, await host.statsSummary(signal));
       case 'configz':
+        if (host.configz === undefined) throw new KubeletApiRefusal(404, '404: Page Not Found');
         return answerJson(exchange, { kubeletconfig: host.configz() });
       case 'metrics':
         return answerText(exchange, 200, await this.#metrics(route.set, signal), metricsType);
       case 'container-logs':
-        return this.#stream(() => answerLogs(exchange, route.target, query, { host, clock }));
+        return this.#stream(() => host.answerLogs(exchange, route.target, query));
       case 'run':
-        return this.#stream(() => answerRun(exchange, route.target, query, host));
+        return this.#stream(() => host.answerRun(exchange, route.target, query));
       case 'exec':
       case 'attach':
       case 'port-forward':
-        return this.#stream(() => answerStream(exchange, route, query, host, this.#limits));
+        return this.#stream(() => host.answerStream(exchange, route, query));
       case 'disabled':
         throw new KubeletApiRefusal(405, route.text);
     }
   }
 
-  get #limits() {
-    const { clock, streamIdleTimeoutMs } = this.#options;
-    return { clock, idleTimeoutMs: streamIdleTimeoutMs };
-  }
-
   async #metrics(set: 'all' | 'resource', signal: AbortSignal): Promise<string> {
     const { host } = this.#options;
-    return set === 'all' ? host.metrics() : resourceMetrics(await this.#summary(signal));
+    if (set === 'all') return host.metrics();
+    return host.resourceMetrics?.(signal) ?? resourceMetrics(await this.#summary(signal));
   }
 
   /** Undefined where nothing could be measured: a scraper hears of that as a metric. */

@@ -1,0 +1,103 @@
+import type { SecureContextOptions } from 'node:tls';
+import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import { readServing, type ServingTrust } from './serving-files.ts';
+
+export interface ServedCertificatesOptions {
+  readonly trust: ServingTrust;
+  /** How often the certificates are looked at, in milliseconds. */
+  readonly reloadPeriodMs: number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  /** Ends the looking. */
+  readonly signal: AbortSignal;
+  /** Gets each new reading. */
+  readonly changed: (secure: SecureContextOptions) => void;
+}
+
+/** A source that says all the time that it has changed is read once in so long, in milliseconds. */
+const restMs = 1000;
+/** A reading of a server that runs may take so long, in milliseconds. */
+const readWithinMs = 30_000;
+
+/** Follows the certificate of a server and the authorities that it trusts. What cannot be read changes nothing. */
+export class ServedCertificates {
+  readonly #options: ServedCertificatesOptions;
+  #text = '';
+  #isReading = false;
+  #hasChanged = false;
+  #isFailing = false;
+  #cancelTimer: CancelTimer | undefined;
+  #leave: (() => void) | undefined;
+
+  constructor(options: ServedCertificatesOptions) {
+    this.#options = options;
+  }
+
+  /** What the server begins with: nothing, where the source says that it comes late. Rejects when it cannot be read. */
+  async first(): Promise<SecureContextOptions> {
+    const { trust } = this.#options;
+    if (trust.certificates.comesLate === true) return {};
+    const { secure, text } = await readServing(trust);
+    this.#text = text;
+    return secure;
+  }
+
+  /** From now on each change is told of. */
+  follow(): void {
+    const { trust, reloadPeriodMs, logger } = this.#options;
+    const { certificates } = trust;
+    const fails = (err: unknown): void => logger.warn({ err }, "the source of the kubelet API's certificate tells of no change");
+    const leave: unknown = callGuarded(() => certificates.onChange?.(() => this.#look()), fails);
+    if (typeof leave === 'function') this.#leave = () => void callGuarded(() => leave(), ignoreFailure);
+    if (certificates.comesLate === true) this.#look();
+    else this.#lookIn(reloadPeriodMs);
+  }
+
+  /** The source is stopped as well. Never rejects. */
+  async stop(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#leave?.();
+    const { certificates } = this.#options.trust;
+    await callGuarded(() => certificates.stop?.(), ignoreFailure)?.catch(ignoreFailure);
+  }
+
+  #lookIn(delayMs: number): void {
+    const { clock, signal } = this.#options;
+    if (!signal.aborted) this.#cancelTimer = clock.setTimer(() => this.#look(), delayMs);
+  }
+
+  #look(): void {
+    if (this.#isReading) this.#hasChanged = true;
+    else if (!this.#options.signal.aborted) void this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const { trust, reloadPeriodMs, clock, logger, signal, changed } = this.#options;
+    this.#isReading = true;
+    this.#cancelTimer?.();
+    const late = (): Error => new Error(`the certificates were not read within ${readWithinMs} ms`);
+    try {
+      const { secure, text } = await callWithin(() => readServing(trust), { clock, timeoutMs: readWithinMs, signal, late });
+      this.#isFailing = false;
+      if (signal.aborted) return;
+      if (text !== this.#text) {
+        changed(secure);
+        this.#text = text;
+        logger.info({}, 'the certificates of the kubelet API were read again');
+      }
+    } catch (err) {
+      if (signal.aborted) return;
+      // each later look would say the same
+      if (!this.#isFailing)
+        logger.warn({ err }, 'the certificates of the kubelet API could not be read again; those of before stay');
+      this.#isFailing = true;
+    } finally {
+      this.#isReading = false;
+      this.#lookIn(this.#hasChanged ? restMs : reloadPeriodMs);
+      this.#hasChanged = false;
+    }
+  }
+}
