@@ -7,11 +7,24 @@ import { withLockFile } from './lock-file.ts';
 import { isExecutable, userCache } from './user-cache.ts';
 
 /**
- * `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder.
+ * `etcd`, `kube-apiserver` and `kube-controller-manager`: the real control plane. `peer`: the Go status manager for benchmarks.
+ * `oracle`: its recorder.
  * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
+ * `virtual-kubelet`: with its mock, and `virtual-kubelet-suite`, its end-to-end tests. `kwok-suite`: two cases of kwok's.
  * `actionlint`: reads the workflows of .github.
  */
-export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle' | 'agent' | 'kwok' | 'actionlint';
+export type GoTool =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'peer'
+  | 'oracle'
+  | 'agent'
+  | 'kwok'
+  | 'virtual-kubelet'
+  | 'virtual-kubelet-suite'
+  | 'kwok-suite'
+  | 'actionlint';
 
 export interface GoToolsOptions {
   readonly env?: NodeJS.ProcessEnv;
@@ -26,15 +39,33 @@ export interface GoToolsOptions {
 const modules: Readonly<Record<GoTool, string>> = {
   etcd: 'peers/status',
   'kube-apiserver': 'peers/status',
+  'kube-controller-manager': 'peers/node-kit/go/k8s',
   peer: 'peers/status',
   oracle: 'peers/status',
   agent: 'peers/agent',
   kwok: 'peers/kwok',
+  'virtual-kubelet': 'peers/virtual-kubelet',
+  'virtual-kubelet-suite': 'peers/virtual-kubelet',
+  'kwok-suite': 'peers/kwok-suite',
   actionlint: 'real/actionlint',
 };
 
 const version = 'k8s.io/component-base/version';
 const kubernetesVersion = `-X ${version}.gitVersion=v1.36.3 -X ${version}.gitMajor=1 -X ${version}.gitMinor=36`;
+
+function kubernetesCommand(name: string, usually: string): GoBuild {
+  return {
+    name,
+    args: (file) => [
+      ...['build', '-trimpath', '-ldflags', `-s -w ${kubernetesVersion}`],
+      ...['-o', file, `k8s.io/kubernetes/cmd/${name}`],
+    ],
+    env: { CGO_ENABLED: '0' },
+    usually,
+  };
+}
+
+const virtualKubelet = 'github.com/virtual-kubelet/virtual-kubelet';
 
 const builds: Readonly<Record<GoTool, GoBuild>> = {
   etcd: {
@@ -43,20 +74,8 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
     env: { CGO_ENABLED: '0' },
     usually: '1 min',
   },
-  'kube-apiserver': {
-    name: 'kube-apiserver',
-    args: (file) => [
-      'build',
-      '-trimpath',
-      '-ldflags',
-      `-s -w ${kubernetesVersion}`,
-      '-o',
-      file,
-      'k8s.io/kubernetes/cmd/kube-apiserver',
-    ],
-    env: { CGO_ENABLED: '0' },
-    usually: '5 min',
-  },
+  'kube-apiserver': kubernetesCommand('kube-apiserver', '5 min'),
+  'kube-controller-manager': kubernetesCommand('kube-controller-manager', '2 min'),
   peer: { name: 'peer', args: (file) => ['build', '-o', file, '.'], env: {}, usually: '2 min' },
   oracle: { name: 'oracle', args: (file) => ['test', '-c', '-o', file, '.'], env: {}, usually: '1 min' },
   agent: {
@@ -72,6 +91,25 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
     env: { CGO_ENABLED: '0' },
     usually: '2 min',
   },
+  'virtual-kubelet': {
+    name: 'virtual-kubelet',
+    args: (file) => ['build', '-trimpath', '-o', file, `${virtualKubelet}/cmd/virtual-kubelet`],
+    env: { CGO_ENABLED: '0' },
+    usually: '2 min',
+  },
+  'virtual-kubelet-suite': {
+    name: "virtual-kubelet's tests",
+    args: (file) => ['test', '-c', '-trimpath', '-tags', 'e2e', '-o', file, `${virtualKubelet}/internal/test/e2e`],
+    env: { CGO_ENABLED: '0' },
+    usually: '1 min',
+  },
+  'kwok-suite': {
+    name: "kwok's tests",
+    prepare: './overlay.sh',
+    args: (file) => ['test', '-c', '-trimpath', '-overlay', 'overlay.json', '-o', file, '.'],
+    env: { CGO_ENABLED: '0' },
+    usually: '1 min',
+  },
   actionlint: {
     name: 'actionlint',
     args: (file) => ['build', '-trimpath', '-o', file, 'github.com/rhysd/actionlint/cmd/actionlint'],
@@ -84,7 +122,15 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
 const sharedSources: Partial<Record<GoTool, string>> = { agent: '../harness' };
 
 /** Built from the sources of others alone. */
-const foreign: readonly GoTool[] = ['etcd', 'kube-apiserver', 'kwok', 'actionlint'];
+const foreign: readonly GoTool[] = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kwok',
+  'virtual-kubelet',
+  'virtual-kubelet-suite',
+  'actionlint',
+];
 
 function contextOf(options: GoToolsOptions, tool: GoTool = 'peer'): GoBuildContext {
   return {
@@ -109,7 +155,7 @@ export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> 
   return join(userCache(env), hashOf(goSum).slice(0, 16));
 }
 
-/** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources (`k8s` links to upstream's). */
+/** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources (`k8s` and `kwok` link to upstream's). */
 async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
   if (foreign.includes(tool)) return tool;
   const shared = sharedSources[tool];
@@ -123,7 +169,7 @@ async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
 async function goFilesOf(moduleDir: string, folder = '.'): Promise<string[]> {
   const names = await readdir(join(moduleDir, folder), { recursive: true });
   return names
-    .filter((name) => name.endsWith('.go') && !name.startsWith('k8s/'))
+    .filter((name) => name.endsWith('.go') && !/^(?:k8s|kwok)\//.test(name))
     .sort()
     .map((name) => join(folder, name));
 }

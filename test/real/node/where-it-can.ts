@@ -1,16 +1,20 @@
-// The part of `npm run test:cluster` that needs root: the tests of test/real/kernel, and those over a one-node cluster (test/real/node).
+// The part of `npm run test:cluster` that needs root: the tests of test/real/kernel, those of other projects over a virtual node
+// (test/real/virtual-kubelet), and those over a one-node cluster (test/real/node).
 // Where the machine cannot run a group of them, it says why, and a report says that they did not run: they are not passed.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../structure/source-tree.ts';
+import { noVirtualKubeletReasons, whyNoVirtualKubelet } from '../virtual-kubelet/support/why-not.ts';
 import { NodeKit } from './support/node-kit.ts';
 import { groupsThatMayNotRun, type NotRunGroup, reportNotRun, testsReported } from './support/not-run.ts';
 import { noKitReasons, whyNoKernelTests, whyNoKit } from './support/why-no-kit.ts';
 
 /** How long the building of the kit may take. A first one takes about ten minutes on two cores. */
-const buildLimitSeconds = process.env.NODE_KIT_BUILD_LIMIT ?? '900';
+const kitBuildLimit = process.env.NODE_KIT_BUILD_LIMIT ?? '900';
+/** How long the building of virtual-kubelet and of the tests may take. A first one takes about five minutes on two cores. */
+const testsBuildLimit = process.env.VIRTUAL_KUBELET_BUILD_LIMIT ?? '600';
 /** What `timeout` answers when the time is over. */
 const timedOut = 124;
 const reports = process.env.VITEST_JSON;
@@ -23,12 +27,10 @@ function exitCode(command: string, args: readonly string[], env: NodeJS.ProcessE
   return promise;
 }
 
-/** Builds the kit, in the time that there is for it. */
-async function build(): Promise<{ code: number; reason?: string }> {
-  const reason = await whyNoKit();
-  if (reason !== undefined) return { code: 0, reason };
-  const code = await exitCode('timeout', ['--kill-after', '5', buildLimitSeconds, join(root, 'test/peers/node-kit/build.sh')]);
-  return code === timedOut ? { code: 0, reason: noKitReasons.time } : { code };
+/** Builds what a group needs, in the time that there is for it. False: it could not be built. A text: why the group does not run. */
+async function build(limitSeconds: string, command: readonly string[], late: string): Promise<boolean | string> {
+  const code = await exitCode('timeout', ['--kill-after', '5', limitSeconds, ...command]);
+  return code === timedOut ? late : code === 0;
 }
 
 /** Runs a group, and checks that it has as many tests as .ci/not-run.json says. */
@@ -51,14 +53,25 @@ async function runKernelTests(): Promise<boolean> {
   return true;
 }
 
-async function runNodeTests(kits: string): Promise<boolean> {
-  const { code, reason } = await build();
-  if (reason !== undefined) {
-    await reportNotRun(reports, 'node', reason);
+async function runVirtualKubeletTests(): Promise<boolean> {
+  const builder = [process.execPath, join(root, 'test/real/virtual-kubelet/build.ts')];
+  const built = (await whyNoVirtualKubelet()) ?? (await build(testsBuildLimit, builder, noVirtualKubeletReasons.time));
+  if (typeof built === 'string') {
+    await reportNotRun(reports, 'virtual-kubelet', built);
     return true;
   }
-  if (code !== 0) console.error('the node kit was not built');
-  return code === 0 && runGroup('node', 'test:node-short', { NODE_KIT_FOLDER: kits });
+  return built && runGroup('virtual-kubelet', 'test:virtual-kubelet');
+}
+
+async function runNodeTests(kits: string): Promise<boolean> {
+  const builder = [join(root, 'test/peers/node-kit/build.sh')];
+  const built = (await whyNoKit()) ?? (await build(kitBuildLimit, builder, noKitReasons.time));
+  if (typeof built === 'string') {
+    await reportNotRun(reports, 'node', built);
+    return true;
+  }
+  if (!built) console.error('the node kit was not built');
+  return built && runGroup('node', 'test:node-short', { NODE_KIT_FOLDER: kits });
 }
 
 /** Ends what tests left that were ended themselves. */
@@ -71,6 +84,6 @@ const kits = await mkdtemp(join(tmpdir(), 'node-kits-'));
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(name, () => void endKits(kits).finally(() => process.exit(1)));
 }
-const passed = [await runKernelTests(), await runNodeTests(kits)];
+const passed = [await runKernelTests(), await runVirtualKubeletTests(), await runNodeTests(kits)];
 await endKits(kits);
 process.exitCode = passed.every(Boolean) ? 0 : 1;

@@ -4,13 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { testNames } from '../../real/node/support/e2e-tests.ts';
 import { groupsThatMayNotRun, reportNotRun, testsReported } from '../../real/node/support/not-run.ts';
 import { noKernelReasons, noKitReasons } from '../../real/node/support/why-no-kit.ts';
+import { noVirtualKubeletReasons } from '../../real/virtual-kubelet/support/why-not.ts';
 import { root } from '../../structure/source-tree.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 describe('the tests that not every machine can run', () => {
   it('may not run for the reasons that the run accepts, and no others', async () => {
-    const { kernel, node } = await groupsThatMayNotRun();
-    expect([kernel.reasons, node.reasons]).toEqual([Object.values(noKernelReasons), Object.values(noKitReasons)]);
+    const groups = await groupsThatMayNotRun();
+    expect(Object.entries(groups).map(([group, { reasons }]) => [group, reasons])).toEqual([
+      ['kernel', Object.values(noKernelReasons)],
+      ['virtual-kubelet', Object.values(noVirtualKubeletReasons)],
+      ['node', Object.values(noKitReasons)],
+    ]);
   });
 
   it('have each test of the short list among them, and each stands in a list that the kubelet passes', async () => {

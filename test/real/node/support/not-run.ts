@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { root } from '../../../structure/source-tree.ts';
 
-/** The tests that need what not every machine has: those of test/real/kernel, and those over a node kit. */
-export type NotRunGroup = 'kernel' | 'node';
+/** The tests that need what not every machine has, by their folder in test/real. */
+export type NotRunGroup = 'kernel' | 'node' | 'virtual-kubelet';
 
 interface MayNotRun {
   readonly tests: number;
@@ -18,7 +18,7 @@ export async function groupsThatMayNotRun(): Promise<Readonly<Record<NotRunGroup
 /** Says that a group did not run, in the folder of reports, where there is one. */
 export async function reportNotRun(folder: string | undefined, group: NotRunGroup, reason: string): Promise<void> {
   const { tests } = (await groupsThatMayNotRun())[group];
-  console.log(`not run: the ${tests} tests of test/${group}, because ${reason}`);
+  console.log(`not run: the ${tests} tests of test/real/${group}, because ${reason}`);
   if (folder) await writeFile(join(folder, `not-run-${group}.json`), JSON.stringify({ group, tests, reason }));
 }
 
