@@ -1,9 +1,9 @@
-// node bench/virtual-kubelet/mock-node.js KUBECONFIG NODE ADDRESS CERT KEY CLIENT_CA: a node whose provider does what virtual-kubelet's mock does,
-// until SIGTERM: pods in memory, Ready at once.
+// node bench/virtual-kubelet/mock-node.js KUBECONFIG NODE ADDRESS CERT KEY CLIENT_CA: a node whose provider does what
+// virtual-kubelet's mock does, until SIGTERM: pods in memory, Ready at once. It runs from the built package, as users have it.
 import { KubeConfig } from '@kubernetes/client-node';
 import { ProviderNode } from 'pod-status-manager/node';
 
-const [kubeconfig = '', nodeName = '', address = ''] = process.argv.slice(2);
+const [kubeconfig = '', nodeName = '', address = '', tlsCertFile = '', tlsPrivateKeyFile = '', clientCAFile = ''] = process.argv.slice(2);
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(kubeconfig);
 
@@ -24,6 +24,9 @@ const provider = {
   async getPodStatus({ metadata }) {
     return pods.get(metadata.uid)?.containers;
   },
+  async getContainerLogs() {
+    return '';
+  },
   async getPods() {
     return [...pods.values()].map(({ pod }) => pod);
   },
@@ -35,6 +38,7 @@ const node = new ProviderNode({
   capacity: { cpu: '1000', memory: '4000Gi', pods: '1000' },
   addresses: [{ type: 'InternalIP', address }],
   provider,
+  server: { address, tlsCertFile, tlsPrivateKeyFile, clientCAFile },
 });
 process.once('SIGTERM', () => void node.stop());
 await node.start();

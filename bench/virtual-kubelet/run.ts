@@ -112,18 +112,20 @@ class NodePods {
     this.#nodeName = nodeName;
   }
 
+  /** Each is deleted, and the next created, as soon as it is Ready and a moment has passed. */
   async oneByOne(count: number): Promise<{ readonly ready: number[]; readonly gone: number[] }> {
-    const [ready, gone]: [number[], number[]] = [[], []];
+    const ready: number[] = [];
+    const gone: Promise<number>[] = [];
     for (let index = 0; index < count; index++) {
       const name = `single-${index}`;
       const created = await this.#create(name);
       ready.push((await this.#times.when('ready', name, withinMs)) - created);
-      const deleted = await this.#delete(name);
-      gone.push((await this.#times.when('gone', name, withinMs)) - deleted);
       // a limit of requests a second is not to count for one pod at a time
       await delay(1000);
+      const deleted = await this.#delete(name);
+      gone.push(this.#times.when('gone', name, withinMs).then((at) => at - deleted));
     }
-    return { ready, gone };
+    return { ready, gone: await Promise.all(gone) };
   }
 
   createAll(count: number): Promise<BurstTimes> {
