@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { containerShouldRestart, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
@@ -7,7 +8,10 @@ import { ignoreFailure } from '../../base/guard.ts';
 import { isInt32 } from '../../base/options.ts';
 import { runtimeReason } from '../pod-status/get-phase.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-status.ts';
+import type { TerminalSize } from '../streams/container-streams.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';
+import { ContainerConnections } from './container-connections.ts';
+import type { PodLogs } from './kept-logs.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
 import { shortErrorText } from './provider-calls.ts';
 import { type ReportTools, RunReport } from './run-report.ts';
@@ -25,6 +29,21 @@ export interface ContainerRun {
    * probe is not ready, and any other one is. Once the run has ended it does nothing.
    */
   readonly ready: (isReady: boolean) => void;
+  /**
+   * What the container writes: it is the container's log, and is shown to attached clients. As a target of `pipe` it may be ended,
+   * and never fails; what comes once the run has ended goes nowhere. It asks the writer to wait only for attached clients, at most
+   * 10 s for one that takes nothing: then that client is let go.
+   */
+  readonly stdout: Writable;
+  /** The same for errors. */
+  readonly stderr: Writable;
+  /**
+   * What attached clients type, where the container has `stdin: true`; otherwise it is at its end. It ends with the run, and with
+   * `stdinOnce: true` when the first client that types has no more or is gone.
+   */
+  readonly stdin: Readable;
+  /** The listener is called with each size of an attached client's terminal; at once with the last one, where there is one. */
+  readonly onResize: (listener: (size: TerminalSize) => void) => void;
 }
 
 /** Runs a container once, and resolves, when nothing of it runs any more, to its exit code; undefined counts as 0. */
@@ -37,6 +56,7 @@ export interface ContainerLifeOptions {
   readonly runContainer: RunContainer;
   readonly backoff: RestartBackoff;
   readonly clock: SteadyClock;
+  readonly logs: PodLogs;
   /** What the node has given to tell of pods. */
   readonly tools: () => ReportTools;
   /** Called after each change of `state`. */
@@ -55,6 +75,8 @@ export class RunningContainer {
   readonly isSidecar: boolean;
   /** Resolves once what comes after a sidecar may begin: it runs, or with a startup probe has been ready; or it will not run again. */
   readonly started: Promise<void>;
+  /** What clients see of it. */
+  readonly connections: ContainerConnections;
   readonly #noteStarted: () => void;
   readonly #options: ContainerLifeOptions;
   readonly #restartsBefore: number;
@@ -68,12 +90,17 @@ export class RunningContainer {
     const { pod, spec, isInit } = options;
     this.#options = options;
     this.#report = new RunReport(options);
+    this.connections = new ContainerConnections(options);
     this.isSidecar = isInit && isRestartableInitContainer(spec);
     this.#restartsBefore = restartsBefore(pod, spec.name);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.started = promise;
     this.#noteStarted = resolve;
     this.#state = this.#finalEnd() ?? { name: spec.name, state: 'waiting' };
+  }
+
+  get spec(): ContainerSpec {
+    return this.#options.spec;
   }
 
   get state(): GivenContainer {
@@ -111,6 +138,7 @@ export class RunningContainer {
     this.#become({ ...common, state: 'running', id, startedAt });
     if (!spec.startupProbe) this.#noteStarted();
     const how = await this.#call(id);
+    this.connections.end(how.exitCode);
     const end = { ...how, id, startedAt, finishedAt: Math.max(startedAt, clock.now()) };
     this.#become({ ...common, state: 'exited', ...end });
     this.#lastEnd = end;
@@ -123,7 +151,10 @@ export class RunningContainer {
     const [stop, kill] = [new LinkedAbort(this.#options.stop), new LinkedAbort(this.#options.kill)];
     try {
       const ready = (isReady: boolean): void => this.#setReady(id, isReady === true);
-      const run = { pod, stop: stop.signal, kill: kill.signal, ready };
+      const streams = this.connections.begin(this.#options.kill);
+      const { stdout, stderr, stdin } = streams;
+      const onResize = (listener: (size: TerminalSize) => void): void => streams.onResize(listener);
+      const run = { pod, stop: stop.signal, kill: kill.signal, ready, stdout, stderr, stdin, onResize };
       void this.#report.begins();
       const exitCode: unknown = (await runContainer(spec, run)) ?? 0;
       if (!isInt32(exitCode))

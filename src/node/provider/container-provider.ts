@@ -1,6 +1,7 @@
+import type { Duplex } from 'node:stream';
 import { isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { loggerOption } from '../../base/logging/logger.ts';
@@ -8,22 +9,50 @@ import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
+import type { ContainerStreams } from '../streams/container-streams.ts';
 import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
+import { apiRefusal, callUntil, type ExecInContainer } from './container-connections.ts';
 import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
-import type { DeletePodCall, NodePod, NotifyPods, PodProvider, ProviderTools } from './pod-provider.ts';
+import { type ContainerStatsFn, statsOfContainers } from './container-usage.ts';
+import { type ContainerLogsOptions, KeptLogs, type PodLogs } from './kept-logs.ts';
+import type {
+  ContainerLog,
+  ContainerLogRequest,
+  DeletePodCall,
+  NodePod,
+  NotifyPods,
+  PodProvider,
+  ProviderCall,
+  ProviderTools,
+} from './pod-provider.ts';
 import type { ReportTools } from './run-report.ts';
 
-/** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
+/** The function that runs containers, what else can be done with them, and how long restarts wait. `runContainer` is needed. */
 export interface ContainerProviderOptions {
   /** Called for each run of a container. What it rejects with becomes exit code 128, with the reason `StartError`. */
   readonly runContainer: RunContainer;
+  /** Runs a command in a container that runs, for `kubectl exec` and `kubectl cp`. Without it the node answers that it cannot. */
+  readonly execInContainer?: ExecInContainer;
+  /**
+   * Connects a stream with a port of a pod that runs, and resolves once the connection is over, for `kubectl port-forward`. Without it
+   * the node answers that it cannot.
+   */
+  readonly portForward?: (pod: NodePod, port: number, stream: Duplex, call: ProviderCall) => Promise<void>;
+  /** Says what a container that runs takes, for `kubectl top`. Without it the node answers that it cannot. */
+  readonly containerStats?: ContainerStatsFn;
+  /** How much of what containers write is kept in memory, for `kubectl logs`. */
+  readonly logs?: ContainerLogsOptions;
   /** How long a container waits before it is started again: as `RestartBackoff`'s, whose defaults are the kubelet's. */
   readonly backoff?: Pick<RestartBackoffOptions, 'baseMs' | 'maxMs' | 'resetAfterMs'>;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 
-const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies readonly (keyof ContainerProviderOptions)[];
+const givenFunctions = ['execInContainer', 'portForward', 'containerStats'] as const;
+const knownOptions = [
+  ...givenFunctions,
+  ...(['runContainer', 'logs', 'backoff', 'clock'] as const),
+] as const satisfies readonly (keyof ContainerProviderOptions)[];
 
 /**
  * A provider for agents that have a function which runs one container. The provider calls the function for every container of
@@ -64,7 +93,15 @@ export class ContainerProvider implements PodProvider {
   readonly #runContainer: RunContainer;
   readonly #backoff: RestartBackoff;
   readonly #clock: SteadyClock;
+  readonly #logs: KeptLogs;
+  readonly #startedAt: number;
   readonly #pods = new Map<string, ContainerPod>();
+  /** Only with the option `execInContainer`. */
+  readonly runInContainer?: NonNullable<PodProvider['runInContainer']>;
+  /** Only with the option `portForward`. */
+  readonly portForward?: NonNullable<PodProvider['portForward']>;
+  /** Only with the option `containerStats`: the summary of all that runs. */
+  readonly getStatsSummary?: (call: ProviderCall) => ReturnType<typeof statsOfContainers>;
   #notify: NotifyPods = () => {};
   #tools: ReportTools = { logger: loggerOption(null), eventRecorder: noEvents };
   /** Of the containers of all pods. */
@@ -74,11 +111,30 @@ export class ContainerProvider implements PodProvider {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerProviderOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { runContainer, backoff = {}, clock = systemClock } = options;
+    const { runContainer, logs = {}, backoff = {}, clock = systemClock } = options;
     this.#runContainer = optionOfType('runContainer', runContainer, 'function');
     requireKnownOptions('backoff', backoff, ['baseMs', 'maxMs', 'resetAfterMs']);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#clock = withTimers(safeClock(clock));
+    this.#startedAt = this.#clock.now();
+    this.#logs = new KeptLogs('logs', logs, this.#clock);
+    for (const name of givenFunctions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
+    const { execInContainer, portForward, containerStats } = options;
+    if (execInContainer !== undefined) {
+      this.runInContainer = async (pod, name, command, streams, { signal }) =>
+        this.#container(pod, name).connections.exec(execInContainer, command, streams, signal);
+    }
+    if (portForward !== undefined) {
+      this.portForward = async (pod, port, stream, { signal }) => {
+        const own = this.#pod(pod);
+        await callUntil([signal, own.ended], async (over) => portForward(own.pod, port, stream, { signal: over }));
+      };
+    }
+    if (containerStats !== undefined) {
+      const [clock, startedAt] = [this.#clock, this.#startedAt];
+      this.getStatsSummary = ({ signal }) =>
+        statsOfContainers([...this.#pods.values()], containerStats, { clock, startedAt, signal });
+    }
     this.#backoff = new RestartBackoff({
       ...backoff,
       clock: this.#clock,
@@ -105,7 +161,7 @@ export class ContainerProvider implements PodProvider {
     this.#backoff.gc();
     const changed = (): void => void callGuarded(() => this.#notify(uid), ignoreFailure);
     const tools = (): ReportTools => this.#tools;
-    const own = { runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, tools };
+    const own = { runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, tools, logs: this.#logs.ofPod() };
     this.#pods.set(uid, new ContainerPod({ ...own, pod, changed }));
   }
 
@@ -123,7 +179,19 @@ export class ContainerProvider implements PodProvider {
     const pod = this.#pods.get(metadata.uid);
     const ended = await pod?.stop(gracePeriodSeconds);
     if (this.#pods.get(metadata.uid) === pod) this.#pods.delete(metadata.uid);
+    pod?.logs.forget();
     return ended;
+  }
+
+  /** The log that is kept of the current or last run of a container, or with `previous` of the one before. */
+  getContainerLogs(pod: NodePod, container: string, request: ContainerLogRequest, { signal }: ProviderCall): ContainerLog {
+    const { connections, state } = this.#container(pod, container);
+    return connections.log(request, state, signal);
+  }
+
+  /** Resolves to the exit code of the container once it has ended, and to undefined when the client is gone. */
+  async attachToContainer(pod: NodePod, container: string, streams: ContainerStreams, { signal }: ProviderCall) {
+    return this.#container(pod, container).connections.attach(streams, signal);
   }
 
   /**
@@ -134,6 +202,7 @@ export class ContainerProvider implements PodProvider {
     numberOption('gracePeriodSeconds', gracePeriodSeconds, 0, longestTimerMs / 1000);
     this.#isClosed = true;
     await Promise.all(Array.from(this.#pods.values(), (pod) => pod.stop(gracePeriodSeconds)));
+    for (const { logs } of this.#pods.values()) logs.forget();
     this.#pods.clear();
     this.#recoveries?.stop();
   }
@@ -141,6 +210,18 @@ export class ContainerProvider implements PodProvider {
   /** The same as `close()` with its default, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #pod({ metadata }: NodePod): ContainerPod {
+    const pod = this.#pods.get(metadata.uid);
+    if (pod !== undefined) return pod;
+    throw apiRefusal(404, `pod ${JSON.stringify(metadata.name)} does not run in this process`);
+  }
+
+  #container(pod: NodePod, name: string): RunningContainer {
+    const container = this.#pod(pod).lives.find(({ spec }) => spec.name === name);
+    if (container !== undefined) return container;
+    throw apiRefusal(404, `container ${JSON.stringify(name)} not found in pod ${JSON.stringify(pod.metadata.name)}`);
   }
 }
 
@@ -155,7 +236,7 @@ function withTimers(clock: SteadyClock): SteadyClock {
   };
 }
 
-export type ContainerPodOptions = Pick<ContainerLifeOptions, 'pod' | 'runContainer' | 'backoff' | 'clock' | 'tools' | 'changed'>;
+export type ContainerPodOptions = Omit<ContainerLifeOptions, 'spec' | 'isInit' | 'ending' | 'stop' | 'kill'>;
 
 /** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
 const defaultGracePeriodSeconds = 30;
@@ -167,6 +248,7 @@ const defaultGracePeriodSeconds = 30;
 class ContainerPod {
   /** The pod as it was begun. */
   readonly pod: NodePod;
+  readonly logs: PodLogs;
   readonly #clock: Clock;
   readonly #inits: readonly RunningContainer[];
   readonly #regulars: readonly RunningContainer[];
@@ -177,12 +259,14 @@ class ContainerPod {
   /** Ask one sidecar each to end, in the order of the spec. */
   readonly #sidecarStops = new Map<RunningContainer, AbortController>();
   readonly #kill = new AbortController();
+  readonly #ended = new AbortController();
   /** Resolves once no container runs or will run. Never rejects. */
   readonly #over: Promise<unknown>;
 
   constructor(options: ContainerPodOptions) {
     const { pod, clock } = options;
     this.pod = pod;
+    this.logs = options.logs;
     this.#clock = clock;
     const { initContainers = [], containers = [] } = pod.spec;
     const kill = this.#kill.signal;
@@ -197,10 +281,22 @@ class ContainerPod {
     });
     this.#regulars = containers.map((spec) => new RunningContainer({ ...own, spec, isInit: false }));
     this.#over = this.#live();
+    const ended = (): void => this.#ended.abort(new Error(`pod ${JSON.stringify(pod.metadata.name)} has ended`));
+    onAbort(kill, ended);
+    void this.#over.then(ended, ended);
+  }
+
+  /** Aborts when nothing of the pod runs or will run, or it is killed. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  get lives(): readonly RunningContainer[] {
+    return [...this.#inits, ...this.#regulars];
   }
 
   get containers(): readonly GivenContainer[] {
-    return [...this.#inits, ...this.#regulars].map(({ state }) => state);
+    return this.lives.map(({ state }) => state);
   }
 
   /** Resolves once nothing of the pod runs. Called again, the shorter grace period counts. */

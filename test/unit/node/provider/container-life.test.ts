@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { noEvents } from '../../../../src/client/events/event-recorder.ts';
 import { RunningContainer } from '../../../../src/node/provider/container-life.ts';
+import { KeptLogs } from '../../../../src/node/provider/kept-logs.ts';
 import { RestartBackoff } from '../../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
@@ -20,6 +21,7 @@ it('a sidecar that was never ready counts as started once it will not run again'
     backoff: new RestartBackoff({ clock }),
     // no wait before the next run can begin, so there is no next run
     clock: { now: () => clock.now(), elapsed: () => clock.elapsed(), setTimer: noTimer },
+    logs: new KeptLogs('logs', {}, clock).ofPod(),
     tools: () => ({ logger: silentLogger, eventRecorder: noEvents }),
     changed: () => {},
     ...{ ending: never, stop: never, kill: never },
