@@ -112,7 +112,6 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
-  'node/streams': '',
   'node/provider':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json api/pod client/transport client/resources ' +
