@@ -3,7 +3,8 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { ProviderNode } from 'pod-status-manager/node';
 
-const [kubeconfig = '', nodeName = '', address = '', tlsCertFile = '', tlsPrivateKeyFile = '', clientCAFile = ''] = process.argv.slice(2);
+const [kubeconfig = '', nodeName = '', address = '', tlsCertFile = '', tlsPrivateKeyFile = '', clientCAFile = ''] =
+  process.argv.slice(2);
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(kubeconfig);
 

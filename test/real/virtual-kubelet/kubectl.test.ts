@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ProviderNode } from 'pod-status-manager/node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { isAlive } from '../../support/is-alive.ts';
 import { pollUntil } from '../../support/poll-until.ts';
-import { asAdmin } from './support/nodes.ts';
-import { kubectl, type KubectlProtocol, RunningKubectl } from './support/kubectl.ts';
+import { type KubectlProtocol, kubectl, RunningKubectl } from './support/kubectl.ts';
 import { localProcesses } from './support/local-processes.ts';
+import { asAdmin } from './support/nodes.ts';
 import { nodeAddress, nodePort } from './support/world.ts';
 
 const nodeName = 'kubectl-0';
@@ -75,12 +76,16 @@ describe('kubectl logs', () => {
     expect(await follower.ended).toMatchObject({ code: 0, stdout: 'begun\nover\n' });
   });
 
-  it("shows the run before with --previous", async () => {
+  it('shows the run before with --previous', async () => {
     const mark = join(inject('virtualKubeletWorld').folder, 'ran-before');
     await createPod('restarted', `if [ -e ${mark} ]; then echo second; sleep 1000; fi; touch ${mark}; echo first; exit 1`);
-    await pollUntil('the second run writes', async () => (await kubectl(inNamespace(['logs', 'restarted']))).stdout === 'second\n', {
-      withinMs: 20_000,
-    });
+    await pollUntil(
+      'the second run writes',
+      async () => (await kubectl(inNamespace(['logs', 'restarted']))).stdout === 'second\n',
+      {
+        withinMs: 20_000,
+      },
+    );
     const { stdout, code } = await kubectl(inNamespace(['logs', 'restarted', '--previous']));
     expect({ stdout, code }).toEqual({ stdout: 'first\n', code: 0 });
   });
@@ -105,13 +110,13 @@ describe.each<KubectlProtocol>(['WebSockets', 'SPDY'])('over %s', (protocol) => 
     expect({ code, same: stdout === input }).toEqual({ code: 0, same: true });
   });
 
-  it('kubectl exec -it gives the command a terminal', async () => {
+  it('kubectl exec -it gives the command a terminal, as large as the one of the client', async () => {
     await using running = await RunningKubectl.start(inNamespace(['exec', '-it', 'sleeper', '--', 'sh']), {
       protocol,
       terminal: true,
     });
-    running.child.stdin.write('tty; echo $((40+2))\n');
-    await running.says(/\/dev\/pts\/\d+\r\n42\r\n/);
+    running.child.stdin.write('tty; stty size; echo $((40+2))\n');
+    await running.says(/\/dev\/pts\/\d+\r\n31 97\r\n42\r\n/);
     running.child.stdin.write('exit 5\n');
     expect(await running.ended).toMatchObject({ code: 5 });
   });
@@ -120,6 +125,19 @@ describe.each<KubectlProtocol>(['WebSockets', 'SPDY'])('over %s', (protocol) => 
     const { code, stderr } = await kubectl(inNamespace(['exec', 'sleeper', '--', '/no/such/command']), { protocol });
     expect(code).toBe(1);
     expect(stderr).toContain('ENOENT');
+  });
+
+  it('a command ends when its client is gone', async () => {
+    await using running = await RunningKubectl.start(
+      inNamespace(['exec', 'sleeper', '--', 'sh', '-c', 'echo $$; exec sleep 1000']),
+      {
+        protocol,
+      },
+    );
+    const [, pid] = await running.says(/^(\d+)\n/);
+    expect(isAlive(Number(pid))).toBe(true);
+    running.child.kill('SIGKILL');
+    await pollUntil('the command ends', () => !isAlive(Number(pid)), { withinMs: 20_000 });
   });
 
   it('kubectl attach connects with the main process', async () => {

@@ -17,7 +17,7 @@ export interface KubectlOptions {
   readonly protocol?: KubectlProtocol;
   /** What it reads; nothing when absent. */
   readonly input?: string | Buffer;
-  /** True: it has a terminal, that of `script`, which takes both outputs together. */
+  /** True: it has a terminal of 31 lines of 97 characters, that of `script`, which takes both outputs together. */
   readonly terminal?: boolean;
 }
 
@@ -46,7 +46,8 @@ export class RunningKubectl implements AsyncDisposable {
     const { kubeconfig } = inject('virtualKubeletWorld');
     const words = [await goTool('kubectl'), `--kubeconfig=${kubeconfig}`, ...args];
     const quoted = words.map((word) => `'${word}'`).join(' ');
-    const [command = '', ...rest] = terminal ? ['script', '--quiet', '--return', '--command', quoted, '/dev/null'] : words;
+    const inTerminal = ['script', '--quiet', '--return', '--command', `stty cols 97 rows 31; ${quoted}`, '/dev/null'];
+    const [command = '', ...rest] = terminal ? inTerminal : words;
     const env = { ...process.env, ...(protocol === 'SPDY' && withoutWebSockets) };
     return new RunningKubectl(spawn(command, rest, { env, stdio: 'pipe' }));
   }

@@ -2,12 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { ContainerProvider, type ContainerStreams } from 'pod-status-manager/node';
+import { ContainerProvider, type ContainerStreams, type TerminalSize } from 'pod-status-manager/node';
 
-/** A command with a terminal: that of `script`, which waits for its end. */
-function withTerminal(command: readonly string[]): string[] {
+/** A command with a terminal: that of `script`, as large as the client's is when it begins. */
+function withTerminal(command: readonly string[], { columns, rows }: TerminalSize): string[] {
   const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-  return ['script', '--quiet', '--return', '--command', quoted, '/dev/null'];
+  return ['script', '--quiet', '--return', '--command', `stty cols ${columns} rows ${rows}; ${quoted}`, '/dev/null'];
+}
+
+function sizeOf({ onResize }: ContainerStreams): Promise<TerminalSize> {
+  return new Promise((resolve) => onResize(resolve));
 }
 
 function startProcess([command = '', ...args]: readonly string[]): ChildProcess {
@@ -30,7 +34,7 @@ async function exitCodeOf(child: ChildProcess): Promise<number> {
 }
 
 async function runCommand(command: readonly string[], streams: ContainerStreams, signal: AbortSignal): Promise<number> {
-  const child = startProcess(streams.tty ? withTerminal(command) : command);
+  const child = startProcess(streams.tty ? withTerminal(command, await sizeOf(streams)) : command);
   const ended = exitCodeOf(child);
   const end = (): void => endGroup(child, 'SIGKILL');
   signal.addEventListener('abort', end, { once: true });
