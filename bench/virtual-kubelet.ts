@@ -32,6 +32,7 @@ const kinds = (Object.keys(nodes) as NodeKind[]).filter((kind) => values.only ==
 if (process.env[inside] === undefined) {
   await serverBinaries();
   await goTool('virtual-kubelet');
+  await goTool('kubectl');
   const again = spawn('unshare', ['--net', process.execPath, ...process.argv.slice(1)], {
     env: { ...process.env, [inside]: '1' },
     stdio: 'inherit',

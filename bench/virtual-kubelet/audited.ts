@@ -44,7 +44,13 @@ export class AuditedControlPlane implements AsyncDisposable {
     const certificates = await writeCertificates(dir);
     const audit = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
     const controlPlane = await ControlPlane.start({ apiServerArgs: [...audit, ...kubeletClientFlags(certificates)] });
+    await controlPlane.writeKubeconfig(join(dir, 'kubeconfig'));
     return new AuditedControlPlane(controlPlane, certificates, dir);
+  }
+
+  /** The file of the administrator. */
+  get kubeconfig(): string {
+    return join(this.#dir, 'kubeconfig');
   }
 
   auditLog(): Promise<string> {

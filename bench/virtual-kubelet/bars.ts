@@ -6,6 +6,8 @@ const figures: Readonly<Partial<Record<keyof NodeRun, string>>> = {
   goneP50Ms: 'deleted to gone, one at a time, p50',
   readySeconds: 'created to Ready, all at once, seconds until the last',
   goneSeconds: 'deleted to gone, all at once, seconds until the last',
+  logP50Ms: "a pod's log through the apiserver, p50",
+  kubectlLogsP50Ms: '`kubectl logs`, p50',
   requestsAPod: 'requests a pod',
   cpuMsAPod: 'CPU a pod',
   memoryMiB: 'memory, all pods Ready',

@@ -5,6 +5,7 @@ import { type RequestCounts, requestsIn } from '../node-agent/requests.ts';
 import { median, percentile } from '../support/statistics.ts';
 import { usageOf } from '../support/usage.ts';
 import type { AuditedControlPlane } from './audited.ts';
+import { measureLogs } from './logs.ts';
 import { type NodeKind, startNode } from './programs.ts';
 
 export interface BenchSize {
@@ -26,9 +27,13 @@ export interface NodeRun {
   /** All at once: from the first request to delete until every pod is gone. */
   readonly goneSeconds: number;
   readonly goneP99Ms: number;
+  /** `GET` of a pod's log at the apiserver, with all pods Ready. */
+  readonly logP50Ms: number;
+  /** A whole `kubectl logs`. */
+  readonly kubectlLogsP50Ms: number;
   /** From its creation until it is gone. */
   readonly requestsAPod: number;
-  /** Of the node's process, from the first creation until all are gone. */
+  /** Of the node's process, from the first creation until all are gone, without that for logs. */
   readonly cpuMsAPod: number;
   /** Resident, with all pods Ready. */
   readonly memoryMiB: number;
@@ -65,6 +70,8 @@ export async function measure(server: AuditedControlPlane, kind: NodeKind, round
     const created = await pods.createAll(size.pods);
     await delay(1000);
     const full = await usageOf(node.pid);
+    const logs = await measureLogs(admin, server.kubeconfig, namespace);
+    const beforeDeleted = await usageOf(node.pid);
     const deleted = await pods.deleteAll(size.pods);
     await delay(1000);
     const after = await usageOf(node.pid);
@@ -77,8 +84,10 @@ export async function measure(server: AuditedControlPlane, kind: NodeKind, round
       readyP99Ms: percentile(created.ms, 0.99),
       goneSeconds: deleted.seconds,
       goneP99Ms: percentile(deleted.ms, 0.99),
+      logP50Ms: logs.log,
+      kubectlLogsP50Ms: logs.kubectl,
       requestsAPod: requests.total / count,
-      cpuMsAPod: ((after.cpuSeconds - before.cpuSeconds) * 1000) / count,
+      cpuMsAPod: ((after.cpuSeconds - beforeDeleted.cpuSeconds + full.cpuSeconds - before.cpuSeconds) * 1000) / count,
       memoryMiB: full.memoryMiB,
       emptyMemoryMiB: before.memoryMiB,
     };
