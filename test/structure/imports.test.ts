@@ -12,6 +12,7 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
   'fast-json-patch': /^src\/(api\/patch|testing)\//,
   'lodash.isequal': /^src\/status\//,
   'prom-client': /^src\/observe\/prometheus-metrics\.ts$/,
+  ws: /^src\/node\/streams\//,
   // by its file: for `undici` itself Bun gives a stand-in of its own, which sends nothing
   'undici/index.js': /^src\/client\//,
 };

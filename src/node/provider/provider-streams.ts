@@ -53,7 +53,9 @@ async function accepted({ request, response, upgrade, signal }: ApiExchange, acc
   try {
     await accept({ request, response, head: upgrade, signal });
   } catch (error) {
-    if (!(error instanceof StreamRefusal) || error.status === undefined) throw error;
+    if (!(error instanceof StreamRefusal)) throw error;
+    // the protocol was switched, and the client has gone before its streams were there
+    if (error.status === undefined) return void request.socket.destroy();
     throw new KubeletApiRefusal(error.status, error.message, error.headers);
   }
 }

@@ -69,7 +69,10 @@ function overSpdy(asked: UpgradeRequest, link: ByteLink, limits: UpgradeLimits):
     offer: (stream) => pairs.offer(stream),
     onGone: (why) => life.leave(why),
   });
-  onAbort(life.signal, () => pairs.close());
+  onAbort(life.signal, () => {
+    pairs.close();
+    connection.leave('the session is over');
+  });
   connection.start();
   return newSession(connections, life, () => connection.finish());
 }

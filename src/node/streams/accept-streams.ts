@@ -156,13 +156,15 @@ async function overSpdy(asked: UpgradeRequest, streams: AskedStreams, limits: Up
   };
   const late = (): void => life.leave('the client did not open its streams in time');
   const cancel = limits.clock.setTimer(late, limits.streamsTimeoutMs ?? defaultStreamsTimeoutMs);
-  const leave = onAbort(life.signal, () => expected.giveUp(new StreamRefusal(undefined, errorText(life.signal.reason))));
+  onAbort(life.signal, () => {
+    expected.giveUp(new StreamRefusal(undefined, errorText(life.signal.reason)));
+    connection.leave('the session is over');
+  });
   connection.start();
   try {
     await expected.complete;
   } finally {
     cancel();
-    leave();
   }
   return newSession(client, streams.tty, life);
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { clientIsGone, listedValues, StreamRefusal, type UpgradeRequest } from './upgrade-request.ts';
 
@@ -24,11 +25,16 @@ export function upgradeToWebSocket(asked: UpgradeRequest, protocols: readonly st
     perMessageDeflate: false,
     maxPayload: longestMessage,
     maxFragments: mostFragments,
-    handleProtocols: () => (protocol === '' ? false : protocol),
+  });
+  // The package refuses a name with a slash, as RFC 6455 has it, but Kubernetes has one. So it does not see what was asked for.
+  const { 'sec-websocket-protocol': _, ...headers } = request.headers;
+  const seen: IncomingMessage = Object.create(request, { headers: { value: headers } });
+  server.on('headers', (lines) => {
+    if (protocol !== '') lines.push(`Sec-WebSocket-Protocol: ${protocol}`);
   });
   if (response?.socket === request.socket) response.detachSocket(request.socket);
   let socket: WebSocket | undefined;
-  server.handleUpgrade(request, request.socket, head, (upgraded) => {
+  server.handleUpgrade(seen, request.socket, head, (upgraded) => {
     socket = upgraded;
   });
   if (socket === undefined) {

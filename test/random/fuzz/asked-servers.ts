@@ -4,18 +4,25 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createStreamServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { safeClock, systemClock } from '../../../src/base/clock.ts';
 import { createDebugHandler } from '../../../src/debug.ts';
 import { BasicPodManager, type Logger, type Pod, StatusManager } from '../../../src/index.ts';
-import { KubeletApi, type KubeletApiHost, type KubeletApiOptions } from '../../../src/kubelet.ts';
+import { KubeletApi, type KubeletApiHost, type KubeletApiOptions, type ServingFiles } from '../../../src/kubelet.ts';
+import { ProviderApiHost } from '../../../src/node/provider/provider-api-host.ts';
+import { NodeApiServer } from '../../../src/node/server/node-api-server.ts';
+import { resolveServer } from '../../../src/node/server/serving-settings.ts';
+import type { PodProvider } from '../../../src/node.ts';
 import { buildContainerStatus, buildPod } from '../../../src/testing.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import type { Prng } from '../chaos/prng.ts';
 import { repeated } from './answer.ts';
+import type { Asked } from './requests.ts';
 
 /** The servers of this library, with something to show. */
 export interface AskedServers extends AsyncDisposable {
-  readonly kubeletPort: number;
-  readonly debugPort: number;
+  readonly ports: Readonly<Record<Asked, number>>;
   /** One of the pods changes. */
   change(): void;
 }
@@ -99,7 +106,35 @@ const reviews = {
   stream: () => Promise.reject(new Error('nobody streams')),
 } as unknown as KubeletApiOptions['transport'];
 
-/** Starts both servers; `logger` gets what they log. */
+/** A provider whose containers echo. */
+const provider: PodProvider = {
+  createPod() {},
+  deletePod() {},
+  getPodStatus: () => undefined,
+  getContainerLogs: () => Readable.from(repeated('a line\n', 5000)),
+  runInContainer: async (_pod, _container, _command, { stdin, stdout }) => {
+    await (stdin === undefined ? undefined : finished(stdin.pipe(stdout ?? new PassThrough().resume())).catch(() => {}));
+    return 0;
+  },
+  attachToContainer: async (_pod, _container, { stdout }) => {
+    stdout?.write('attached');
+    return 0;
+  },
+  portForward: (_pod, _port, stream) => finished(stream.pipe(stream)).catch(() => {}),
+  getStatsSummary: () => ({ node: { nodeName: 'node-1', startTime: '2026-01-01T00:00:00Z' }, pods: [] }),
+};
+
+function providerServer(podManager: BasicPodManager, statusManager: StatusManager, tls: ServingFiles, logger: Logger) {
+  const clock = safeClock(systemClock);
+  const { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, clientCAFile = '' } = tls;
+  const server = resolveServer({ tlsCertFile, tlsPrivateKeyFile, clientCAFile, address: '127.0.0.1', port: 0 });
+  const { streamIdleTimeoutMs } = server;
+  const facts = { podManager, statusManager, provided: { getPods: async () => [] }, loop: { lastIterationAt: () => Date.now() } };
+  const host = new ProviderApiHost({ provider, ...facts, metricsText: () => 'up 1\n', streamIdleTimeoutMs, clock, logger });
+  return new NodeApiServer({ ...server, host, nodeName: 'node-1', transport: reviews, clock, logger });
+}
+
+/** Starts all servers; `logger` gets what they log. */
 export async function askedServers(prng: Prng, logger: Logger): Promise<AskedServers> {
   const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));
   const tls = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key'), clientCAFile: join(folder, 'ca.crt') };
@@ -129,16 +164,19 @@ export async function askedServers(prng: Prng, logger: Logger): Promise<AskedSer
   };
   for (const pod of shown) podManager.addPod(pod);
   for (const pod of shown) manager.setPodStatus(pod, { phase: 'Running' });
+  const providerApi = providerServer(podManager, manager, tls, logger);
+  const { port: providerPort } = await providerApi.listen();
   const debug = createDebugHandler({ manager, logger });
   const server = createServer(debug).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    ...{ kubeletPort, debugPort: (server.address() as AddressInfo).port, change },
+    ports: { kubelet: kubeletPort, provider: providerPort, debug: (server.address() as AddressInfo).port },
+    change,
     async [Symbol.asyncDispose]() {
       debug.close();
       server.close();
       server.closeIdleConnections();
-      await Promise.all([api.close(), once(server, 'close')]);
+      await Promise.all([api.close(), providerApi.close(), once(server, 'close')]);
       await manager.stop();
       await streams[Symbol.asyncDispose]();
       await rm(folder, { recursive: true });

@@ -7,7 +7,7 @@ const usage = `Talks over raw sockets as anybody might.
   npm run fuzz -- [clients | servers] [--exchanges N] [--seed S] [--from F]
 
   clients        the clients of this library ask servers that answer with anything: HTTP/1.1, watches, HTTP/2, reflectors (the default)
-  servers        clients that send anything ask the servers of this library: the kubelet's API and the debug handler
+  servers        clients that send anything ask the servers of this library: the APIs of a kubelet and of a provider's node, and the debug handler
 
   --exchanges N  how many (default 10000)
   --seed S       the same seed gives the same answers (default 1)

@@ -2,7 +2,7 @@ import type { Prng } from '../chaos/prng.ts';
 import { type Ending, repeated } from './answer.ts';
 
 /** Which server is asked. */
-export type Asked = 'kubelet' | 'debug';
+export type Asked = 'kubelet' | 'provider' | 'debug';
 
 /** What one broken or hostile client sends. */
 export interface Request {
@@ -34,6 +34,8 @@ interface Page {
 const spdy = 'Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n';
 const webSocket =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n';
+const portSPDY = spdy.replace('v4.channel.k8s.io', 'portforward.k8s.io');
+const portWebSocket = webSocket.replace('v5.', 'v4.');
 /** How a stream of the runtime behaves is in the first word of the command. */
 const streamKinds = ['echo', 'refuse', 'endless-refusal', 'reset', 'silent', 'garbage', 'flood', 'late-end'] as const;
 
@@ -60,6 +62,17 @@ const kubeletPages: readonly Page[] = [
   { method: 'POST', path: '/attach/default/web/app?input=1&output=1', headers: spdy, body: 'ping', statuses: [101] },
   { method: 'POST', path: '/portForward/default/web', headers: spdy, statuses: [101] },
   { method: 'GET', path: '/portForward/default/web?port=80', headers: webSocket, statuses: [101] },
+];
+/** What the API of a provider's node has beside what a kubelet's answers alike. */
+const providerPages: readonly Page[] = [
+  ...kubeletPages.filter(({ path, statuses }) => path !== '/configz' && !statuses.includes(101)),
+  { method: 'GET', path: '/configz', statuses: [404] },
+  { method: 'GET', path: '/containerLogs/default/web/app?follow=true', statuses: [200] },
+  { method: 'POST', path: '/exec/default/web/app?command=echo&input=1&output=1', headers: spdy, body: 'ping', statuses: [101] },
+  { method: 'GET', path: '/exec/default/web/app?command=echo&input=1&output=1', headers: webSocket, statuses: [101] },
+  { method: 'GET', path: '/attach/default/web/app?output=1', headers: webSocket, body: 'ping', statuses: [101] },
+  { method: 'POST', path: '/portForward/default/web', headers: portSPDY, body: 'ping', statuses: [101] },
+  { method: 'GET', path: '/portForward/default/web?port=80', headers: portWebSocket, statuses: [101] },
 ];
 const debugPages: readonly Page[] = [
   { method: 'GET', path: '/', statuses: [200] },
@@ -202,7 +215,7 @@ function noise(prng: Prng, asked: Asked): Request {
     ['plain HTTP', () => [Buffer.from('GET /pods HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\n')]],
   ]) ?? ['nothing', () => []];
   const ending = prng.pick<Ending>(['end', 'stay', 'reset']) ?? 'end';
-  const isPlain = asked === 'kubelet';
+  const isPlain = asked !== 'debug';
   return { name, asked, statuses: undefined, mustBeRefused: isPlain, isPlain, isRead: true, isLarge: false, bytes, ending };
 }
 
@@ -237,7 +250,7 @@ function large(prng: Prng, asked: Asked, sender: string): Request {
 
 /** The next request of a client that the seed gives. */
 export function requestOf(prng: Prng): Request {
-  const asked = prng.weighted({ kubelet: 3, debug: 2 });
+  const asked = prng.weighted({ kubelet: 3, provider: 3, debug: 2 });
   if (prng.chance(0.06)) return noise(prng, asked);
   const isStranger = prng.chance(0.2);
   const host = asked === 'debug' && isStranger ? (prng.pick(foreignHosts) ?? '') : '127.0.0.1';
@@ -246,7 +259,7 @@ export function requestOf(prng: Prng): Request {
   if (prng.chance(0.003)) return large(prng, asked, sender);
   // a stream of changes, which goes on until its client leaves
   if (asked === 'debug' && prng.chance(0.1)) return changesOf(prng, sender, isStranger);
-  const page = prng.pick(asked === 'kubelet' ? kubeletPages : debugPages) as Page;
+  const page = prng.pick({ kubelet: kubeletPages, provider: providerPages, debug: debugPages }[asked]) as Page;
   const head = headOf(prng, page, sender);
   const times = prng.chance(0.03) ? prng.int(2, 40) : 1;
   const isCut = prng.chance(0.08);

@@ -106,10 +106,10 @@ function* faultsOf({ statuses, mustBeRefused, isPlain }: Request, { text, error 
 }
 
 /** Sends a request, and listens until the server ends the connection or nothing more is to be expected. */
-async function exchange(request: Request, { kubeletPort, debugPort }: AskedServers): Promise<Heard> {
+async function exchange(request: Request, { ports }: AskedServers): Promise<Heard> {
   const { promise, resolve } = Promise.withResolvers<Heard>();
-  const isSecure = request.asked === 'kubelet' && !request.isPlain;
-  const address = { host: '127.0.0.1', port: request.asked === 'kubelet' ? kubeletPort : debugPort };
+  const isSecure = request.asked !== 'debug' && !request.isPlain;
+  const address = { host: '127.0.0.1', port: ports[request.asked] };
   const socket: Socket = isSecure ? connectSecure({ ...address, rejectUnauthorized: false }) : connectPlain(address);
   let text = '';
   let error: Error | undefined;

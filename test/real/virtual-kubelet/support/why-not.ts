@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 export const noVirtualKubeletReasons = {
   linux: "virtual-kubelet's tests need Linux",
   root: "virtual-kubelet's tests need root",
-  network: "virtual-kubelet's tests need a network of their own, and unshare gives none",
+  network: "virtual-kubelet's tests need a network of their own, and unshare and ip make none",
   go: "virtual-kubelet's tests are built with Go, which is not there",
   time: "virtual-kubelet's tests were not built in the time there is",
 } as const;

@@ -60,7 +60,11 @@ describe('the log of a container', () => {
   it('ends after the bytes that the client wants at most', async () => {
     const { get } = await logsOf(() => pieces('0123', '4567', '89'));
     expect((await get(`${path}?limitBytes=6`)).text).toBe('012345');
-    expect((await get(`${path}?limitBytes=4`)).text).toBe('0123');
+    const endless = new PassThrough();
+    endless.write('0123');
+    const followed = await logsOf(() => endless);
+    expect((await followed.get(`${path}?limitBytes=4&follow=1`)).text).toBe('0123');
+    expect(endless.destroyed).toBe(true);
   });
 
   it.each([

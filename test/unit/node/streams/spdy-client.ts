@@ -22,7 +22,7 @@ export async function askUpgrade(port: number, path: string, headers: Readonly<R
   await once(socket, 'connect');
   const lines = Object.entries({ Host: 'node', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
-  let text = Buffer.alloc(0);
+  let text: Buffer = Buffer.alloc(0);
   while (!text.includes('\r\n\r\n')) {
     const [chunk] = (await once(socket, 'data')) as [Buffer];
     text = Buffer.concat([text, chunk]);
@@ -51,9 +51,9 @@ export class SpdyClient {
   readonly #inflated: Buffer[] = [];
   readonly #streams = new Map<number, Received>();
   #lastID = -1;
-  #kept = Buffer.alloc(0);
+  #kept: Buffer = Buffer.alloc(0);
 
-  constructor(socket: Duplex, rest = Buffer.alloc(0)) {
+  constructor(socket: Duplex, rest: Buffer = Buffer.alloc(0)) {
     this.socket = socket;
     this.#inflate.on('data', (chunk: Buffer) => this.#inflated.push(chunk));
     socket.on('error', () => {});
@@ -66,6 +66,7 @@ export class SpdyClient {
     });
     this.#read(rest);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.resume();
   }
 
   static async connect(port: number, path: string, protocol: string): Promise<SpdyClient> {

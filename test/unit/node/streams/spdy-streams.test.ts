@@ -82,10 +82,10 @@ describe('exec over SPDY', () => {
     const server = await serveStreams();
     const client = await SpdyClient.connect(server.port, '/exec?output=1', v4);
     await openAll(client, ['error']);
-    server.clock.advance(29_999);
+    await server.clock.advance(29_999);
     await setImmediate();
     expect([server.sessions, server.refusals]).toEqual([[], []]);
-    server.clock.advance(1);
+    await server.clock.advance(1);
     const refusal = await server.refusal();
     expect(refusal).toMatchObject({ status: undefined, message: 'the client did not open its streams in time' });
     await until(() => client.isClosed);
@@ -126,12 +126,12 @@ describe('exec over SPDY', () => {
   it('ends when nothing has moved for too long, and not before', async () => {
     const server = await serveStreams();
     const { client, session } = await openExec(server);
-    server.clock.advance(idleTimeoutMs);
+    await server.clock.advance(idleTimeoutMs);
     client.control(6, Buffer.from('00000001', 'hex'));
     await until(() => client.pongs.length === 1);
-    server.clock.advance(idleTimeoutMs);
+    await server.clock.advance(idleTimeoutMs);
     expect(session.signal.aborted).toBe(false);
-    server.clock.advance(idleTimeoutMs);
+    await server.clock.advance(idleTimeoutMs);
     expect(session.signal.reason).toEqual(new Error('nothing has moved for too long'));
     await until(() => client.isClosed);
   });

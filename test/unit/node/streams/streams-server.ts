@@ -39,7 +39,7 @@ export async function serveStreams(options: Partial<UpgradeLimits> = {}): Promis
   const accept = async (asked: UpgradeRequest): Promise<void> => {
     const { pathname, searchParams } = new URL(asked.request.url ?? '', 'http://node');
     if (/exec|attach/.test(pathname)) sessions.push(await acceptStreams(asked, askedStreams(searchParams), limits));
-    else forwards.push(await acceptPortForward(asked, searchParams.getAll('port').map(Number), limits));
+    else forwards.push(await acceptPortForward(asked, askedPorts(searchParams), limits));
   };
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     sockets.push(socket);
@@ -73,6 +73,11 @@ export async function serveStreams(options: Partial<UpgradeLimits> = {}): Promis
 function askedStreams(query: URLSearchParams): AskedStreams {
   const asks = (...names: readonly string[]): boolean => names.some((name) => ['1', 'true'].includes(query.get(name) ?? ''));
   return { stdin: asks('input', 'stdin'), stdout: asks('output', 'stdout'), stderr: asks('error', 'stderr'), tty: asks('tty') };
+}
+
+/** As the kubelet's, or as the apiserver's. */
+function askedPorts(query: URLSearchParams): readonly number[] {
+  return [...query.getAll('port'), ...query.getAll('ports')].map(Number);
 }
 
 /** What a stream gives until it ends. */
