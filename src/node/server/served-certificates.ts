@@ -61,7 +61,7 @@ export class ServedCertificates {
     this.#cancelTimer?.();
     this.#leave?.();
     const { certificates } = this.#options.trust;
-    await callGuarded(() => certificates.stop?.(), ignoreFailure)?.catch(ignoreFailure);
+    await Promise.resolve(callGuarded(() => certificates.stop?.(), ignoreFailure)).catch(ignoreFailure);
   }
 
   #lookIn(delayMs: number): void {
