@@ -97,6 +97,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod api/manifest client/transport client/resources client/reflector',
+  'node/streams': 'base/guard base/clock base/errors base/concurrency',
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
     'client/resources client/events node/sources',

@@ -38,11 +38,23 @@ describe('a request that is wrong', () => {
     { what: 'no upgrade that is known', path: exec, method: 'GET', headers: { ...webSocket, Upgrade: 'h2c' }, status: 400 },
     { what: 'no stream', path: '/exec?tty=1', method: 'POST', headers: spdy, status: 400 },
     { what: 'SPDY without a version', path: exec, method: 'POST', headers: unversioned, status: 400 },
-    { what: 'SPDY of the future', path: exec, method: 'POST', headers: { ...spdy, 'X-Stream-Protocol-Version': 'v9' }, status: 403 },
+    {
+      what: 'SPDY of the future',
+      path: exec,
+      method: 'POST',
+      headers: { ...spdy, 'X-Stream-Protocol-Version': 'v9' },
+      status: 403,
+    },
     { what: 'a wrong key', path: exec, method: 'GET', headers: { ...webSocket, 'Sec-WebSocket-Key': 'x' }, status: 400 },
     { what: 'an old version', path: exec, method: 'GET', headers: { ...webSocket, 'Sec-WebSocket-Version': '7' }, status: 400 },
     { what: 'POST', path: exec, method: 'POST', headers: webSocket, status: 405 },
-    { what: 'another subprotocol', path: exec, method: 'GET', headers: { ...webSocket, 'Sec-WebSocket-Protocol': 'v9' }, status: 403 },
+    {
+      what: 'another subprotocol',
+      path: exec,
+      method: 'GET',
+      headers: { ...webSocket, 'Sec-WebSocket-Protocol': 'v9' },
+      status: 403,
+    },
     { what: 'no port', path: '/portForward', method: 'GET', headers: webSocket, status: 400 },
     { what: 'many ports', path: `/portForward?${'port=1&'.repeat(101)}`, method: 'GET', headers: webSocket, status: 400 },
   ])('is refused with $status: $what', async ({ path, method, headers, status }) => {
@@ -73,7 +85,10 @@ describe('a hostile client of SPDY', () => {
 
   it.each([
     { what: 'headers that inflate without end', block: firstBlock(Buffer.alloc(8 << 20)) },
-    { what: 'headers of one long value', block: firstBlock(Buffer.concat([uint32(1), uint32(1), Buffer.from('a'), uint32(0xffff_ffff)])) },
+    {
+      what: 'headers of one long value',
+      block: firstBlock(Buffer.concat([uint32(1), uint32(1), Buffer.from('a'), uint32(0xffff_ffff)])),
+    },
     { what: 'headers that end too early', block: firstBlock(uint32(1)) },
     { what: 'many headers', block: firstBlock(uint32(0xffff_ffff)) },
     { what: 'headers that are not compressed', block: uint32(0) },
@@ -90,7 +105,7 @@ describe('a hostile client of SPDY', () => {
   });
 
   it.each([
-    { what: 'a long control frame', bytes: Buffer.from('8003000101000000', 'hex') },
+    { what: 'a long control frame', bytes: Buffer.from('8003000600010000', 'hex') },
     { what: 'SPDY of another version', bytes: Buffer.from('8002000600000004', 'hex') },
     { what: 'data for no stream', bytes: Buffer.from('0000000000000001', 'hex') },
     { what: 'an empty ping', bytes: Buffer.from('8003000600000000', 'hex') },
@@ -116,7 +131,9 @@ describe('a hostile client of SPDY', () => {
   it('opens thousands of streams', async () => {
     const server = await serveStreams();
     const client = await connectForward(server);
-    const block = firstBlock(Buffer.concat([uint32(1), ...['streamtype', 'data'].flatMap((text) => [uint32(text.length), Buffer.from(text)])]));
+    const block = firstBlock(
+      Buffer.concat([uint32(1), ...['streamtype', 'data'].flatMap((text) => [uint32(text.length), Buffer.from(text)])]),
+    );
     expect(block.length).toBeGreaterThan(0);
     const ids: number[] = [];
     for (let n = 0; n < 1200; n += 1) ids.push(await client.open({ streamtype: 'data', port: '80', requestid: String(n) }));
@@ -211,6 +228,18 @@ describe('a hostile client of SPDY', () => {
     expect(socket?.destroyed).toBe(true);
   });
 
+  it('sends input to a provider that wants no more of it', async () => {
+    const server = await serveStreams();
+    const client = await connectExec(server);
+    for (const streamtype of ['error', 'stdin', 'stdout']) await client.open({ streamtype });
+    const { streams } = await server.session();
+    client.send(3, Buffer.alloc(8 << 20));
+    await until(() => server.sockets[0]?.isPaused() === true);
+    streams.stdin?.destroy();
+    client.control(6, uint32(7));
+    await until(() => client.pongs.length === 1);
+  });
+
   it('leaves nothing behind when a connection is reset by the provider', async () => {
     const server = await serveStreams();
     const client = await connectForward(server);
@@ -229,7 +258,11 @@ describe('a hostile client of SPDY', () => {
 
 describe('a hostile client of a WebSocket', () => {
   it.each([
-    { what: 'a message of more than 4 MiB', send: (socket: WebSocket) => socket.send(Buffer.alloc(4 * 1024 * 1024 + 1)), code: 1009 },
+    {
+      what: 'a message of more than 4 MiB',
+      send: (socket: WebSocket) => socket.send(Buffer.alloc(4 * 1024 * 1024 + 1)),
+      code: 1009,
+    },
     {
       what: 'a message of very many parts',
       send: (socket: WebSocket) => {

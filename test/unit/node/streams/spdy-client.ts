@@ -16,7 +16,12 @@ export interface Answer {
 }
 
 /** Sends a request as it is written, and reads the head of the answer. */
-export async function askUpgrade(port: number, path: string, headers: Readonly<Record<string, string>>, method = 'POST'): Promise<Answer> {
+export async function askUpgrade(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  method = 'POST',
+): Promise<Answer> {
   const socket = connect(port, '127.0.0.1').setNoDelay(true);
   socket.on('error', () => {});
   await once(socket, 'connect');

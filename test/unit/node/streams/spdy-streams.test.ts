@@ -99,7 +99,9 @@ describe('exec over SPDY', () => {
     const again = await client.open({ streamtype: 'stdout' });
     await server.session();
     await until(() => client.stream(again).resetStatus !== undefined);
-    expect([client.stream(ids.stdin).resetStatus, client.stream(ids.x).resetStatus, client.stream(again).resetStatus]).toEqual([3, 3, 3]);
+    expect([client.stream(ids.stdin).resetStatus, client.stream(ids.x).resetStatus, client.stream(again).resetStatus]).toEqual([
+      3, 3, 3,
+    ]);
     expect(client.stream(ids.stdout).isReplied).toBe(true);
   });
 

@@ -83,7 +83,9 @@ describe('exec over a WebSocket', () => {
     streams.stdout?.write(String(typed));
     await end({ exitCode: 0 });
     await until(() => client.closeCode === 1000);
-    const sent = client.messages.map((one) => String.fromCharCode(one[0] ?? 0) + Buffer.from(one.toString('latin1', 1), 'base64'));
+    const sent = client.messages.map(
+      (one) => String.fromCharCode(one[0] ?? 0) + Buffer.from(one.toString('latin1', 1), 'base64'),
+    );
     expect(sent).toEqual(['1', '1hello', `3${status}`]);
   });
 
