@@ -1,19 +1,45 @@
 // A node whose containers are processes of this machine: a container's image is the name of a program.
 // Run it: KUBECONFIG=FILE node examples/first-agent.ts. See it work: node examples/try-first-agent.ts
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Pod } from 'pod-status-manager';
-import { type Admission, ContainerProvider, ProviderNode } from 'pod-status-manager/node';
+import { type Admission, ContainerProvider, type ContainerSpec, ProviderNode } from 'pod-status-manager/node';
+
+/** Starts a process of a container, in a group of its own, so that a signal reaches all that it starts. */
+function start({ env = [], workingDir: cwd }: ContainerSpec, command: readonly string[], input: Readable | undefined) {
+  const variables = env.map(({ name, value = '' }) => `${name}=${value}`);
+  const child = spawn('env', [...variables, ...command], { cwd, detached: true });
+  const send = (signal: string): void => {
+    if (child.pid !== undefined) spawnSync('kill', ['-s', signal, '--', `-${child.pid}`]);
+  };
+  child.on('exit', () => send('KILL')); // what it has left behind
+  child.stdin.on('error', () => {}); // it may end before it has read everything
+  if (input) input.pipe(child.stdin);
+  else child.stdin.end();
+  return { child, send };
+}
 
 const provider = new ContainerProvider({
-  async runContainer({ image = '', command = [image], args = [], env = [], workingDir: cwd }, { stop, kill }) {
-    const variables = env.map(({ name, value = '' }) => `${name}=${value}`);
-    const child = spawn('env', [...variables, ...command, ...args], { cwd, stdio: 'inherit' });
-    stop.addEventListener('abort', () => child.kill('SIGTERM'));
-    kill.addEventListener('abort', () => child.kill('SIGKILL'));
-    const [code] = await once(child, 'exit');
+  async runContainer(container, { stop, kill, stdin, stdout, stderr }) {
+    const { image = '', command = [image], args = [] } = container;
+    const { child, send } = start(container, [...command, ...args], stdin);
+    child.stdout.pipe(stdout); // for kubectl logs and attach
+    child.stderr.pipe(stderr);
+    child.stdout.on('data', (text) => process.stdout.write(text)); // and for who has started the agent
+    stop.addEventListener('abort', () => send('TERM'));
+    kill.addEventListener('abort', () => send('KILL'));
+    const [code] = await once(child, 'close');
     return code ?? 137; // a signal has ended it
+  },
+  async execInContainer(container, command, { stdin, stdout, stderr }, { signal }) {
+    const { child, send } = start(container, command, stdin);
+    child.stdout.pipe(stdout ?? new PassThrough().resume());
+    child.stderr.pipe(stderr ?? new PassThrough().resume());
+    signal.addEventListener('abort', () => send('KILL'));
+    const [code] = await once(child, 'close');
+    return code ?? 137;
   },
 });
 

@@ -65,7 +65,7 @@ export type {
 export type { ContainerCall, ExecInContainer } from './node/provider/container-connections.ts';
 export type { ContainerRun, RunContainer } from './node/provider/container-life.ts';
 export { ContainerProvider, type ContainerProviderOptions } from './node/provider/container-provider.ts';
-export type { ContainerStatsFn, ContainerUsage } from './node/provider/container-usage.ts';
+export type { ContainerStatsFn, GivenUsage } from './node/provider/container-usage.ts';
 export type { HeldPod, ToldEvent } from './node/provider/held-pod.ts';
 export type { ContainerLogsOptions } from './node/provider/kept-logs.ts';
 export type { PodMethod } from './node/provider/long-calls.ts';

@@ -106,7 +106,6 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
     'status/rules status/status-manager node/config',
   'node/certificates': 'base/problem',
-  'node/streams': 'base/guard base/clock base/errors base/concurrency',
   'node/server':
     'base/guard base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'status/pods status/status-manager node/workers node/certificates node/streams',

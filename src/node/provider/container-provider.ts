@@ -71,6 +71,16 @@ const knownOptions = [
  * container that had failed is well again: it has run for 10 s, or for as long as its next wait if that is longer, or has succeeded for
  * good. It ignores ephemeral containers, and changes of a pod's spec while the pod runs.
  *
+ * What a container writes to `stdout` and `stderr` of its run is its log, for `kubectl logs`: whole lines with their time, in memory. Of
+ * each container the current or last run and the one before are kept, the newest 1 MiB of each, and 64 MiB of all pods together (the
+ * option `logs`); a pod's are gone with the pod. A line counts once its line feed was written, 16 KiB of it are there, or the run has ended. Who reads
+ * more slowly than the container writes goes on with the oldest line that is still there. The same is shown to attached clients as it
+ * is written. A run that writes nothing has an empty log.
+ *
+ * With `execInContainer`, `portForward` and `containerStats` the provider can do what they are for, in pods that run: each call's signal
+ * aborts when the client is gone, when the container (of `portForward`: the pod) has ended, and when the pod is killed. What they throw is
+ * told to the client. The methods `runInContainer`, `portForward` and `getStatsSummary` are there only where their function is given.
+ *
  * The function gets each container as the node hands it over: its variables have plain values, and `pod.files` has the files of its
  * volumes, as they were when the pod began. A pod that asks for what the function does not do is best refused, by `admitPod` of the
  * node.

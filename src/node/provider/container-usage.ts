@@ -7,7 +7,7 @@ import type { RunningContainer } from './container-life.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
 
 /** What a container that runs takes. What is not known is left out. */
-export interface ContainerUsage {
+export interface GivenUsage {
   /** Processor time since its start, in nanoseconds. It only grows while the container runs. */
   readonly cpuNanoseconds?: number;
   /** Memory that cannot be taken back: its working set, in bytes. */
@@ -15,7 +15,7 @@ export interface ContainerUsage {
 }
 
 /** Says what a container that runs takes; undefined: nobody knows. */
-export type ContainerStatsFn = (container: ContainerSpec, call: ContainerCall) => Promise<ContainerUsage | undefined>;
+export type ContainerStatsFn = (container: ContainerSpec, call: ContainerCall) => Promise<GivenUsage | undefined>;
 
 /** A pod whose containers are asked about. */
 export interface MeasuredPod {
@@ -76,7 +76,7 @@ export async function statsOfContainers(
 }
 
 /** Figures that are none count as unknown. */
-function usageStats(usage: ContainerUsage | undefined | null, time: string): UsageStats {
+function usageStats(usage: GivenUsage | undefined | null, time: string): UsageStats {
   const { cpuNanoseconds, memoryBytes } = usage ?? {};
   return {
     ...(isCount(cpuNanoseconds) && { cpu: { time, usageCoreNanoSeconds: Math.floor(cpuNanoseconds) } }),

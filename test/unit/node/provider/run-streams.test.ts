@@ -97,6 +97,8 @@ it('shows attached clients what is written, each what it asked for, until the ru
     client({ stdout: undefined, stderr: undefined }),
   ];
   const over = [whole, terminal, blind].map(({ streams }) => run.attach(streams, never));
+  const later = new PassThrough();
+  over.push(run.attach(client({ stdout: later }).streams, never));
   const bytes = Buffer.from('out ');
   run.stdout.write(bytes);
   bytes.fill('-');
@@ -106,6 +108,7 @@ it('shows attached clients what is written, each what it asked for, until the ru
   await Promise.all(over);
   expect(whole.seen).toEqual({ stdout: 'out ', stderr: 'err' });
   expect(terminal.seen.stdout).toBe('out err');
+  expect(String(later.read())).toBe('out ');
 });
 
 it('asks the writer to wait for a client, and no longer than that is there', async () => {
