@@ -69,7 +69,10 @@ function ourCommand(kubeconfig: string, nodeName: string, { serving, clientCAFil
   return [process.execPath, ...nodeArgs, worker, kubeconfig, nodeName, nodeAddress, cert, key, clientCAFile];
 }
 
-/** As virtual-kubelet's own tests start it. It serves its API only where it finds the certificates. */
+/**
+ * As virtual-kubelet's own tests start it. It serves its API only where it finds the certificates. BENCH_RIVAL names another program in
+ * its place, such as one without client-go's limit of requests.
+ */
 async function rivalCommand(
   dir: string,
   kubeconfig: string,
@@ -88,7 +91,7 @@ async function rivalCommand(
   const flags = { kubeconfig, nodename: nodeName, provider: 'mock', 'provider-config': config, 'startup-timeout': '10s' };
   return [
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    await goTool('virtual-kubelet'),
+    process.env.BENCH_RIVAL ?? (await goTool('virtual-kubelet')),
     ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
   ];
 }

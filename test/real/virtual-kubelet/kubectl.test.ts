@@ -10,6 +10,7 @@ import { isAlive } from '../../support/is-alive.ts';
 import { pollUntil } from '../../support/poll-until.ts';
 import { type KubectlProtocol, kubectl, RunningKubectl } from './support/kubectl.ts';
 import { localProcesses } from './support/local-processes.ts';
+import { startMetricsServer } from './support/metrics-server.ts';
 import { asAdmin } from './support/nodes.ts';
 import { nodeAddress, nodePort } from './support/world.ts';
 
@@ -204,4 +205,19 @@ it('kubectl get --raw shows what the pods take', async () => {
   expect(pods.find(({ podRef }) => podRef.name === 'sleeper')?.memory.workingSetBytes).toBe(3 << 20);
   const metrics = await kubectl(['get', '--raw', `/api/v1/nodes/${nodeName}/proxy/metrics/resource`]);
   expect(metrics.stdout).toMatch(/container_memory_working_set_bytes\{container="app",.*pod="sleeper"\} 3145728/);
+});
+
+it('kubectl top shows what pods and the node take, as metrics-server has read it', async () => {
+  await using _server = await startMetricsServer();
+  const top = async (args: readonly string[]) => {
+    const { code, stdout } = await kubectl(['top', ...args]);
+    return code === 0 && stdout;
+  };
+  const pod = () => top(['pod', '-n', namespace, 'sleeper', '--no-headers']);
+  // the processor time of two readings, which are ten seconds apart, makes a rate
+  expect(await pollUntil('the pod is shown', pod, { withinMs: 60_000 })).toMatch(/^sleeper\s+25\dm\s+3Mi\s*$/);
+  const shownNode = () => top(['node', nodeName, '--no-headers']);
+  expect(await pollUntil('the node is shown', shownNode, { withinMs: 60_000 })).toMatch(
+    /^kubectl-0\s+\d+m\s+\d+%\s+\d+Mi\s+\d+%/,
+  );
 });

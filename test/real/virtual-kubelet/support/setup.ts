@@ -7,7 +7,7 @@ import { ControlPlane } from '../../../support/control-plane/control-plane.ts';
 import { SupervisedProcess } from '../../../support/control-plane/supervised-process.ts';
 import { goTool } from '../../../support/go-tools.ts';
 import { pollUntil } from '../../../support/poll-until.ts';
-import { kubeletClientFlags, writeCertificates } from './node-certificates.ts';
+import { aggregatorFlags, kubeletClientFlags, writeCertificates } from './node-certificates.ts';
 import { makeNetwork } from './own-network.ts';
 
 /** Starts the controllers, and resolves once they are at work: the default namespace has its service account. */
@@ -34,7 +34,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await makeNetwork();
   const folder = await mkdtemp(join(tmpdir(), 'virtual-kubelet-'));
   const certificates = await writeCertificates(folder);
-  const controlPlane = await ControlPlane.start({ apiServerArgs: kubeletClientFlags(certificates) });
+  const controlPlane = await ControlPlane.start({
+    apiServerArgs: [...kubeletClientFlags(certificates), ...aggregatorFlags(certificates)],
+  });
   const kubeconfig = join(folder, 'kubeconfig');
   await controlPlane.writeKubeconfig(kubeconfig);
   const controllers = await startControllers(controlPlane, folder, kubeconfig);
