@@ -6,7 +6,7 @@ import type { PodTarget, StreamRoute } from '../server/routes.ts';
 import { namedPorts, readStreamQuery } from '../server/stream-query.ts';
 import { acceptPortForward } from '../streams/accept-port-forward.ts';
 import { acceptStreams } from '../streams/accept-streams.ts';
-import type { ContainerStreams, ForwardedConnection, PortForwardSession, StreamEnd } from '../streams/container-streams.ts';
+import type { ForwardedConnection, PortForwardSession, StreamEnd } from '../streams/container-streams.ts';
 import { StreamRefusal, type UpgradeRequest } from '../streams/upgrade-request.ts';
 import type { ClientCalls, ClientMethod } from './client-calls.ts';
 import type { NodePod } from './pod-provider.ts';
@@ -36,7 +36,6 @@ export async function answerProviderStream(
   await accepted(exchange, async (upgrade) => {
     const session = await acceptStreams(upgrade, asked, limits);
     const { streams, signal } = session;
-    calmErrors(streams);
     const call = (): Promise<number | undefined> | undefined =>
       route.kind === 'exec'
         ? provider.runInContainer?.(pod, target.container, command, streams, { signal })
@@ -68,11 +67,6 @@ async function endOf(method: ClientMethod, work: Promise<unknown>): Promise<Stre
   } catch (error) {
     return { error: shortErrorText(error) };
   }
-}
-
-/** What a provider writes after the client has gone must not end the process. */
-function calmErrors({ stdin, stdout, stderr }: ContainerStreams): void {
-  for (const stream of [stdin, stdout, stderr]) stream?.on('error', ignoreFailure);
 }
 
 async function forwardPorts(
@@ -108,7 +102,6 @@ async function forward(
   calls: ClientCalls,
 ) {
   const { signal } = session;
-  stream.on('error', ignoreFailure);
   try {
     await calls.answer('portForward', pod, () => calls.provider.portForward?.(pod, port, stream, { signal }), signal);
     stream.end();
