@@ -10,13 +10,15 @@ import { isExecutable, userCache } from './user-cache.ts';
  * `etcd`, `kube-apiserver` and `kube-controller-manager`: the real control plane. `peer`: the Go status manager for benchmarks.
  * `oracle`: its recorder.
  * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
- * `virtual-kubelet`: with its mock, and `virtual-kubelet-suite`, its end-to-end tests. `kwok-suite`: two cases of kwok's.
+ * `kubectl`: the client of users. `metrics-server`: what `kubectl top` asks. `virtual-kubelet`: with its mock, and `virtual-kubelet-suite`, its end-to-end tests. `kwok-suite`: two cases of kwok's.
  * `actionlint`: reads the workflows of .github.
  */
 export type GoTool =
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
+  | 'kubectl'
+  | 'metrics-server'
   | 'peer'
   | 'oracle'
   | 'agent'
@@ -40,6 +42,8 @@ const modules: Readonly<Record<GoTool, string>> = {
   etcd: 'peers/status',
   'kube-apiserver': 'peers/status',
   'kube-controller-manager': 'peers/node-kit/go/k8s',
+  kubectl: 'peers/node-kit/go/k8s',
+  'metrics-server': 'peers/metrics-server',
   peer: 'peers/status',
   oracle: 'peers/status',
   agent: 'peers/agent',
@@ -76,6 +80,13 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
   },
   'kube-apiserver': kubernetesCommand('kube-apiserver', '5 min'),
   'kube-controller-manager': kubernetesCommand('kube-controller-manager', '2 min'),
+  kubectl: kubernetesCommand('kubectl', '1 min'),
+  'metrics-server': {
+    name: 'metrics-server',
+    args: (file) => ['build', '-trimpath', '-o', file, 'sigs.k8s.io/metrics-server/cmd/metrics-server'],
+    env: { CGO_ENABLED: '0' },
+    usually: '2 min',
+  },
   peer: { name: 'peer', args: (file) => ['build', '-o', file, '.'], env: {}, usually: '2 min' },
   oracle: { name: 'oracle', args: (file) => ['test', '-c', '-o', file, '.'], env: {}, usually: '1 min' },
   agent: {
@@ -126,6 +137,8 @@ const foreign: readonly GoTool[] = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
+  'kubectl',
+  'metrics-server',
   'kwok',
   'virtual-kubelet',
   'virtual-kubelet-suite',

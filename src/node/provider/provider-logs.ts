@@ -45,10 +45,12 @@ export async function answerProviderLogs(
 
 async function sendLog({ response, signal }: ApiExchange, pieces: LogPieces, request: ContainerLogRequest): Promise<void> {
   let bytesLeft = request.limitBytes ?? Number.POSITIVE_INFINITY;
+  // a text goes out in one write with its head; of a log in pieces, what has come must go out though the next one fails
+  const isHeadFirst = request.follow || !pieces.isWhole;
   // a log that cannot be read is refused; but who follows one is to know at once that it is there
   let piece = request.follow ? Buffer.of() : await pieces.next(signal);
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
-  response.flushHeaders();
+  if (isHeadFirst) response.flushHeaders();
   for (; piece !== undefined; piece = await pieces.next(signal)) {
     const shown = piece.length > bytesLeft ? piece.subarray(0, bytesLeft) : piece;
     bytesLeft -= shown.length;
@@ -70,6 +72,11 @@ class LogPieces {
     else if (isAsyncIterable(log)) this.#iterator = callGuarded(() => log[Symbol.asyncIterator](), ignoreFailure);
     // a stream that fails when nobody reads it any more would end the process
     if (hasMethod(log, 'on')) callGuarded(() => log.on('error', ignoreFailure), ignoreFailure);
+  }
+
+  /** True: the first piece is all of it. */
+  get isWhole(): boolean {
+    return isPiece(this.#log);
   }
 
   /** Throws for what is no log. */

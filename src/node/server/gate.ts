@@ -30,6 +30,8 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #tokens: TokenReviews;
   readonly #accesses: AccessReviews;
+  /** Of each connection: reading a certificate takes longer than the rest of a request. */
+  readonly #shown = new WeakMap<TLSSocket, ShownCertificate>();
 
   constructor(options: GateOptions) {
     const { transport, nodeName, clock } = options;
@@ -52,7 +54,7 @@ export class Gate {
 
   async #authenticate(request: IncomingMessage, hasCertificate: boolean): Promise<Identity | undefined> {
     const { allowsAnonymous, clock, logger } = this.#options;
-    const named = hasCertificate ? identityOfCertificate(request.socket, clock.now()) : undefined;
+    const named = hasCertificate ? this.#identityOfCertificate(request.socket, clock.now()) : undefined;
     if (named !== undefined) return named;
     const { authorization } = request.headers;
     if (authorization === undefined) return allowsAnonymous && !showsCertificate(request.socket) ? anonymous : undefined;
@@ -64,6 +66,18 @@ export class Gate {
       logger.warn({ err }, 'the sender of a request to the kubelet API could not be authenticated');
       return undefined;
     }
+  }
+
+  /**
+   * Whom the client's certificate names. Undefined without a certificate, with one that no authority of the server has signed for
+   * clients, with one whose time is not now, and without a common name.
+   */
+  #identityOfCertificate(socket: Socket, nowMs: number): Identity | undefined {
+    if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+    const shown = this.#shown.get(socket) ?? readCertificate(socket);
+    this.#shown.set(socket, shown);
+    // the handshake has looked at the time as well, but a connection may be older than its certificate
+    return shown.fromMs <= nowMs && nowMs <= shown.toMs ? shown.identity : undefined;
   }
 
   async #isAllowed(identity: Identity, access: { readonly verb: string; readonly subresource: string }): Promise<boolean> {
@@ -78,18 +92,24 @@ export class Gate {
   }
 }
 
-/**
- * Whom the client's certificate names: the common name is the user, the organizations are groups. Undefined without a certificate,
- * with one that no authority of the server has signed for clients, with one whose time is not now, and without a common name.
- */
-function identityOfCertificate(socket: Socket, nowMs: number): Identity | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+/** What the certificate of a client says, and when it holds. */
+interface ShownCertificate {
+  /** Undefined where it names nobody. */
+  readonly identity: Identity | undefined;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The common name is the user, the organizations are groups. */
+function readCertificate(socket: TLSSocket): ShownCertificate {
   const { subject, valid_from: from, valid_to: to } = socket.getPeerCertificate();
-  // the handshake has looked at the time as well, but a connection may be older than its certificate
-  if (subject === undefined || !(Date.parse(from) <= nowMs && nowMs <= Date.parse(to))) return undefined;
-  const username = valuesOf(subject.CN).at(-1);
-  if (username === undefined || username === '') return undefined;
-  return authenticated({ username, uid: '', groups: valuesOf(subject.O), extra: {} });
+  const username = valuesOf(subject?.CN).at(-1);
+  const isNamed = username !== undefined && username !== '';
+  return {
+    identity: isNamed ? authenticated({ username, uid: '', groups: valuesOf(subject.O), extra: {} }) : undefined,
+    fromMs: Date.parse(from),
+    toMs: Date.parse(to),
+  };
 }
 
 /** True: the client has shown a certificate, good or bad. */

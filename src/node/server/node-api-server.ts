@@ -151,7 +151,10 @@ export class NodeApiServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse, upgrade: Buffer | undefined): Promise<void> {
     const gone = new AbortController();
-    const leave = (): void => gone.abort();
+    // with a reason, because the one that Node.js makes costs more than the rest of a short answer
+    const leave = (): void => {
+      if (!gone.signal.aborted) gone.abort(new Error('the client is gone'));
+    };
     // `close` of the response also comes after a full answer, where it does no harm
     response.once('close', leave);
     request.socket.once('close', leave);

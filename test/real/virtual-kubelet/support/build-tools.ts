@@ -3,6 +3,9 @@ import { goTool, type ServerBinaries, serverBinaries } from '../../../support/go
 export interface Tools {
   readonly servers: ServerBinaries;
   readonly controllers: string;
+  readonly kubectl: string;
+  /** What `kubectl top` asks. */
+  readonly metricsServer: string;
   /** virtual-kubelet with its mock. */
   readonly virtualKubelet: string;
   /** virtual-kubelet's own tests, and kwok's. */
@@ -13,7 +16,16 @@ export interface Tools {
 export async function buildTools(): Promise<Tools> {
   const servers = await serverBinaries();
   const controllers = await goTool('kube-controller-manager');
+  const kubectl = await goTool('kubectl');
+  const metricsServer = await goTool('metrics-server');
   const virtualKubelet = await goTool('virtual-kubelet');
   const suite = await goTool('virtual-kubelet-suite');
-  return { servers, controllers, virtualKubelet, suites: { virtualKubelet: suite, kwok: await goTool('kwok-suite') } };
+  return {
+    servers,
+    controllers,
+    kubectl,
+    metricsServer,
+    virtualKubelet,
+    suites: { virtualKubelet: suite, kwok: await goTool('kwok-suite') },
+  };
 }

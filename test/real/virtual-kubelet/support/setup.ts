@@ -1,42 +1,14 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { AdminClient } from '../../../support/admin-client.ts';
-import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { ControlPlane } from '../../../support/control-plane/control-plane.ts';
 import { SupervisedProcess } from '../../../support/control-plane/supervised-process.ts';
 import { goTool } from '../../../support/go-tools.ts';
 import { pollUntil } from '../../../support/poll-until.ts';
-import { behindAddress, nodeAddress, type VirtualKubeletWorld } from './world.ts';
-
-/** A kube-apiserver calls no node at a loopback address. These are addresses for documentation, on the loopback interface. */
-async function makeNetwork(): Promise<void> {
-  const others = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
-  if (others.length > 0) throw new Error(`these tests need a network of their own: npm run test:virtual-kubelet`);
-  const ip = (...args: string[]) => promisify(execFile)('ip', args);
-  await ip('link', 'set', 'lo', 'up');
-  for (const address of [nodeAddress, behindAddress]) await ip('address', 'add', `${address}/32`, 'dev', 'lo');
-}
-
-/** The certificates of the node's API, and of the apiserver as its client. */
-async function writeCertificates(folder: string): Promise<Pick<VirtualKubeletWorld, 'serving' | 'clientCAFile' | 'client'>> {
-  const authority = createCertificateAuthority('node-clients');
-  const pairs = {
-    serving: authority.issue(),
-    client: authority.issueClient({ commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] }),
-  };
-  const files = (name: keyof typeof pairs) => ({ cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) });
-  for (const name of ['serving', 'client'] as const) {
-    await writeFile(files(name).cert, pairs[name].cert);
-    await writeFile(files(name).key, pairs[name].key, { mode: 0o600 });
-  }
-  const clientCAFile = join(folder, 'client-ca.crt');
-  await writeFile(clientCAFile, authority.cert);
-  return { serving: files('serving'), client: files('client'), clientCAFile };
-}
+import { aggregatorFlags, kubeletClientFlags, writeCertificates } from './node-certificates.ts';
+import { makeNetwork } from './own-network.ts';
 
 /** Starts the controllers, and resolves once they are at work: the default namespace has its service account. */
 async function startControllers(controlPlane: ControlPlane, folder: string, kubeconfig: string): Promise<SupervisedProcess> {
@@ -62,9 +34,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await makeNetwork();
   const folder = await mkdtemp(join(tmpdir(), 'virtual-kubelet-'));
   const certificates = await writeCertificates(folder);
-  const { cert, key } = certificates.client;
-  const apiServerArgs = [`--kubelet-client-certificate=${cert}`, `--kubelet-client-key=${key}`];
-  const controlPlane = await ControlPlane.start({ apiServerArgs });
+  const controlPlane = await ControlPlane.start({
+    apiServerArgs: [...kubeletClientFlags(certificates), ...aggregatorFlags(certificates)],
+  });
   const kubeconfig = join(folder, 'kubeconfig');
   await controlPlane.writeKubeconfig(kubeconfig);
   const controllers = await startControllers(controlPlane, folder, kubeconfig);

@@ -20,6 +20,8 @@ export interface VirtualKubeletWorld {
   readonly serving: KeyFiles;
   /** Of the apiserver, when it calls a node. */
   readonly client: KeyFiles;
+  /** Of the apiserver, when it passes requests on to another server of the API. */
+  readonly proxy: KeyFiles;
   readonly clientCAFile: string;
 }
 

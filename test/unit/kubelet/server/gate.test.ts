@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { TLSSocket } from 'node:tls';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { until } from '../../../support/until.ts';
-import { apiWorld, fakeHost } from './api-world.ts';
+import { apiWorld, fakeHost, readAll } from './api-world.ts';
 
 const withoutCertificate = { client: undefined };
 
@@ -12,6 +14,17 @@ describe('who sends a request', () => {
     const client = issue({ commonName: 'eve', organizations: ['ops', 'dev'] });
     expect((await get('/configz', { client })).status).toBe(200);
     expect(reviews.asked[0]?.spec).toMatchObject({ user: 'eve', groups: ['ops', 'dev', 'system:authenticated'] });
+  });
+
+  it('is read from the certificate once for all requests of a connection', async () => {
+    const { raw } = await apiWorld();
+    const reading = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate');
+    onTestFinished(() => reading.mockRestore());
+    const socket = await raw();
+    socket.write(`GET /configz HTTP/1.1\r\nHost: x\r\n\r\nGET /configz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect((await readAll(socket)).match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    // a client asks for the whole chain, with an argument
+    expect(reading.mock.calls.filter((args) => args.length === 0)).toHaveLength(1);
   });
 
   it('is who the apiserver says a token belongs to', async () => {
@@ -59,11 +72,16 @@ describe('who sends a request', () => {
   });
 
   it('is not known once the certificate of a connection expires', async () => {
-    const { get, issue, clock } = await apiWorld();
+    const { get, raw, issue, clock } = await apiWorld();
     const client = issue({ commonName: 'eve', notAfter: '450101000000Z' });
     expect((await get('/configz', { client })).status).toBe(200);
+    const socket = await raw(client);
+    socket.write('GET /configz HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(String(await once(socket, 'data'))).toContain('HTTP/1.1 200');
     clock.set(Date.UTC(2045, 0, 1, 0, 0, 1));
     expect((await get('/configz', { client })).status).toBe(401);
+    socket.write('GET /configz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await readAll(socket)).toContain('HTTP/1.1 401');
   });
 
   it('is not known with a certificate without a name', async () => {

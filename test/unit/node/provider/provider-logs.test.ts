@@ -164,6 +164,16 @@ describe('the log of a container', () => {
     await until(() => log.destroyed);
   });
 
+  it('is sent together with its head where it is there at once', async () => {
+    const { address, admin } = await logsOf(() => 'one\n');
+    const socket = connect({ ...address, ...admin });
+    await once(socket, 'secureConnect');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(first.toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*one\n/);
+  });
+
   it('waits for its client: what nobody takes is not asked for', async () => {
     let made = 0;
     const { send } = await logsOf(async function* () {
