@@ -253,11 +253,11 @@ export const entryPoints = [
   'object-managers',
   'node',
   'kubelet',
+  'certificates',
   'cri',
   'scheduler',
   'debug',
   'prometheus',
   'opentelemetry',
   'testing',
-  'certificates',
 ] as const;

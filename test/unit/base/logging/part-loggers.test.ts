@@ -100,7 +100,8 @@ describe('the option logger of', () => {
     const classes = Object.entries(entryPoints).filter(([, value]) => /^class /.test(String(value)));
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
-      ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError', 'FitError', 'PluginError'],
+      ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError', 'FitError', 'PluginError', 'PodHeldError'],
+      'PodRejectedError',
     ];
     const silent = [
       'AlgorithmRegistry',
