@@ -12,7 +12,7 @@ import { ResourceClient, type ResourceTransport } from '../../client/resources/r
 import type { CallOptions } from '../../client/resources/resource-requests.ts';
 
 /** The signer of certificates for kubelets: it signs names and addresses of nodes alone. */
-export const servingSigner = 'kubernetes.io/kubelet-serving';
+const servingSigner = 'kubernetes.io/kubelet-serving';
 
 interface SigningRequest extends ApiObject {
   spec?: { request: string; signerName: string; usages: readonly string[] };

@@ -15,6 +15,7 @@ export default {
     'test/random/mutation/vitest.config.ts',
     // named behind unshare, which knip does not look through
     'test/real/kernel/vitest.config.ts',
+    'test/real/virtual-kubelet/{vitest.config,support/setup,build,agent}.ts',
     '.ci/*.mjs',
     'tools/page/**/*.{ts,tsx}',
   ],
