@@ -10,7 +10,7 @@ const figures: Readonly<Partial<Record<keyof NodeRun, Figure>>> = {
   goneP50Ms: ['deleted to gone, one at a time, p50', 1],
   readySeconds: ['created to Ready, all at once, seconds until the last', 1],
   goneSeconds: ['deleted to gone, all at once, seconds until the last', 1],
-  logP50Ms: ["a pod's log through the apiserver, p50", 1.1],
+  logP50Ms: ["a pod's log through the apiserver, p50", 1.1, 'Node.js takes longer than Go to read and answer a request over TLS'],
   kubectlLogsP50Ms: ['`kubectl logs`, p50', 1.1],
   requestsAPod: ['requests a pod', 1],
   cpuMsAPod: ['CPU a pod', 1],

@@ -26,7 +26,7 @@ export async function measureLogs(
   };
   const program = await goTool('kubectl');
   const kubectl = (index: number) =>
-    promisify(execFile)(program, [`--kubeconfig=${kubeconfig}`, '-n', namespace, 'logs', `burst-${index}`]);
+    promisify(execFile)(program, [`--kubeconfig=${kubeconfig}`, '-n', namespace, 'logs', `burst-${index % 20}`]);
   await read(0);
   const log = await timed(100, read);
   await kubectl(0);

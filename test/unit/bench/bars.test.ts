@@ -5,6 +5,8 @@ import { barsOfVirtualNodes, barsOfWorkers } from '../../../bench/node/bars.ts';
 import { barsOf as barsOfScheduler } from '../../../bench/scheduler-cluster/bars.ts';
 import type { Load, SchedulerRun } from '../../../bench/scheduler-cluster/run.ts';
 import { type Bar, printBars } from '../../../bench/support/results.ts';
+import { barsOf as barsOfVirtualKubelet } from '../../../bench/virtual-kubelet/bars.ts';
+import type { NodeRun } from '../../../bench/virtual-kubelet/run.ts';
 
 const exitCodeBefore = process.exitCode;
 beforeEach(() => {
@@ -83,5 +85,10 @@ describe('the committed figures miss what is known to be missed, and nothing els
   it.each(['cluster.json', 'metrics.json', 'parts.json', 'scheduler.json'])('%s', async (name) => {
     const { bars } = await committed<{ bars: Bar[] }>(name);
     expectKnown(bars, bars);
+  });
+
+  it('virtual-kubelet', async () => {
+    const { runs, bars } = await committed<{ runs: Record<'ours' | 'rival', NodeRun>; bars: Bar[] }>('virtual-kubelet.json');
+    expectKnown(barsOfVirtualKubelet(runs.ours, runs.rival), bars);
   });
 });
