@@ -21,11 +21,14 @@ const rules = [
 
 const { children: entryPoints } = readReference<{ children: Declaration[] }>();
 
-describe.each(entryPoints.map((entry) => [entry.name, entry] as const))('each public name of %s', (_, entryPoint) => {
+/** How many names an entry point has at least. One that is there for a single function has that, and types that other ones have, too. */
+const fewest = (entryPoint: string): number => (entryPoint === 'pod-status-manager/certificates' ? 1 : 6);
+
+describe.each(entryPoints.map((entry) => [entry.name, entry] as const))('each public name of %s', (name, entryPoint) => {
   const names = namesOf(entryPoint);
 
   it('is there', () => {
-    expect(names.length).toBeGreaterThan(5);
+    expect(names.length).toBeGreaterThanOrEqual(fewest(name));
   });
 
   it.each(rules)('%s', (_, findFaults) => {
