@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 10250,
+  checks: 10640,
   soak: 19,
-  cluster: 854,
-  consumers: 134,
+  cluster: 885,
+  consumers: 139,
   browser: 57,
-  docs: 230,
+  docs: 243,
   monitoring: 4,
 };
