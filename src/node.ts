@@ -35,6 +35,11 @@ export type { MetadataOf, PodOperation, PodUpdate } from './node/config/pod-chan
 export type { ConfigMode, PodConfigOptions, PodSourceReport } from './node/config/pod-config.ts';
 export { PodConfig } from './node/config/pod-config.ts';
 export type { LeftOutPod } from './node/config/pod-storage.ts';
+export type { ContainerCall, ExecInContainer } from './node/container-provider/container-connections.ts';
+export type { ContainerRun, RunContainer } from './node/container-provider/container-life.ts';
+export { ContainerProvider, type ContainerProviderOptions } from './node/container-provider/container-provider.ts';
+export type { ContainerStatsFn, GivenUsage } from './node/container-provider/container-usage.ts';
+export type { ContainerLogsOptions } from './node/container-provider/kept-logs.ts';
 export type { AdvertisedStatus } from './node/node-object/advertised-status.ts';
 export type { NodeIdentity } from './node/node-object/initial-node.ts';
 export type { LeaseRival } from './node/node-object/lease-rivals.ts';
@@ -69,12 +74,7 @@ export type {
   ProbeSubject,
   TcpProbeTarget,
 } from './node/probes/prober.ts';
-export type { ContainerCall, ExecInContainer } from './node/provider/container-connections.ts';
-export type { ContainerRun, RunContainer } from './node/provider/container-life.ts';
-export { ContainerProvider, type ContainerProviderOptions } from './node/provider/container-provider.ts';
-export type { ContainerStatsFn, GivenUsage } from './node/provider/container-usage.ts';
 export type { HeldPod, ToldEvent } from './node/provider/held-pod.ts';
-export type { ContainerLogsOptions } from './node/provider/kept-logs.ts';
 export type { PodMethod } from './node/provider/long-calls.ts';
 export { PodHeldError } from './node/provider/pod-held-error.ts';
 export type {

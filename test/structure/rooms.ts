@@ -125,6 +125,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
     'node/sources node/node-problems',
+  'node/container-provider':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/failure-run base/problem ' +
+    'api/json api/pod client/events status/rules node/pod-status node/streams node/workers node/server node/provider',
   'kubelet/admission': 'base/errors base/names api/quantity api/json api/pod api/selectors node/node-object node/workers',
   'kubelet/cluster': 'base/errors api/json client/resources',
   'kubelet/cri/proto': '',

@@ -3,7 +3,7 @@ import { PodHeldError } from '../../../../src/node/provider/pod-held-error.ts';
 import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { ContainerWorld } from './container-world.ts';
+import { ContainerWorld } from '../container-provider/container-world.ts';
 import { FakeResolver } from './fake-resolver.ts';
 import { ProviderWorld } from './provider-world.ts';
 

@@ -6,11 +6,11 @@ import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { problemFields } from '../../base/problem.ts';
+import type { HeldPod } from '../provider/held-pod.ts';
+import { PodHeldError } from '../provider/pod-held-error.ts';
+import type { ContainerSpec, NodePod } from '../provider/pod-provider.ts';
+import { heldProblem } from '../provider/provider-problems.ts';
 import { containerFieldPath } from '../workers/restart-backoff.ts';
-import type { HeldPod } from './held-pod.ts';
-import { PodHeldError } from './pod-held-error.ts';
-import type { ContainerSpec, NodePod } from './pod-provider.ts';
-import { heldProblem } from './provider-problems.ts';
 import type { ReportTools } from './run-report.ts';
 
 export interface ContainerValuesOptions {

@@ -2,10 +2,10 @@ import { formatTime } from '../../api/json/time.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import type { ContainerSpec, NodePod } from '../provider/pod-provider.ts';
 import type { ContainerStatsEntry, StatsSummary } from '../server/stats-types.ts';
 import type { ContainerCall } from './container-connections.ts';
 import type { RunningContainer } from './container-life.ts';
-import type { ContainerSpec, NodePod } from './pod-provider.ts';
 
 /** What a container that runs takes. What is not known is left out. */
 export interface GivenUsage {

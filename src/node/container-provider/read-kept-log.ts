@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onAbort } from '../../base/concurrency/aborts.ts';
+import type { ContainerLogRequest } from '../provider/pod-provider.ts';
 import type { KeptLine, KeptLog, LogPlace, OutputName } from './kept-log.ts';
-import type { ContainerLogRequest } from './pod-provider.ts';
 
 /** What is read of a log at once, in bytes, about. */
 const batchBytes = 16 * 1024;

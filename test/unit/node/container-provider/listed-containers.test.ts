@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodePod, PodProvider } from '../../../../src/node/provider/pod-provider.ts';
 import type { GivenContainer } from '../../../../src/node.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { FakePods } from './listed-pods.ts';
-import { ProviderWorld } from './provider-world.ts';
+import { FakePods } from '../provider/listed-pods.ts';
+import { ProviderWorld } from '../provider/provider-world.ts';
 
 const running: GivenContainer = { name: 'app', state: 'running' };
 const exited: GivenContainer = { name: 'app', state: 'exited', exitCode: 3 };

@@ -9,9 +9,9 @@ import { longestTimerMs } from '../../base/options.ts';
 import { problemFields } from '../../base/problem.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { GivenEnd } from '../pod-status/given-status.ts';
+import type { ContainerSpec, NodePod, ProviderTools } from '../provider/pod-provider.ts';
+import { shortErrorText } from '../provider/provider-calls.ts';
 import { containerFieldPath, type RestartAnswer, type RestartBackoff } from '../workers/restart-backoff.ts';
-import type { ContainerSpec, NodePod, ProviderTools } from './pod-provider.ts';
-import { shortErrorText } from './provider-calls.ts';
 
 /** What tells of pods. */
 export interface ReportTools extends Omit<ProviderTools, 'resolvePod'>, Partial<Pick<ProviderTools, 'resolvePod'>> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ContainerProvider } from '../../../../src/node/provider/container-provider.ts';
+import { ContainerProvider } from '../../../../src/node/container-provider/container-provider.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { until } from '../../../support/until.ts';
 import { ContainerWorld } from './container-world.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { noEvents } from '../../../../src/client/events/event-recorder.ts';
-import { RunningContainer } from '../../../../src/node/provider/container-life.ts';
-import { KeptLogs } from '../../../../src/node/provider/kept-logs.ts';
+import { RunningContainer } from '../../../../src/node/container-provider/container-life.ts';
+import { KeptLogs } from '../../../../src/node/container-provider/kept-logs.ts';
 import { RestartBackoff } from '../../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 

@@ -8,13 +8,13 @@ import { ignoreFailure } from '../../base/guard.ts';
 import { isInt32 } from '../../base/options.ts';
 import { runtimeReason } from '../pod-status/get-phase.ts';
 import type { GivenContainer, GivenEnd } from '../pod-status/given-status.ts';
+import type { ContainerSpec, NodePod } from '../provider/pod-provider.ts';
+import { shortErrorText } from '../provider/provider-calls.ts';
 import type { TerminalSize } from '../streams/container-streams.ts';
 import type { RestartBackoff } from '../workers/restart-backoff.ts';
 import { ContainerConnections } from './container-connections.ts';
 import { ContainerValues } from './container-values.ts';
 import type { PodLogs } from './kept-logs.ts';
-import type { ContainerSpec, NodePod } from './pod-provider.ts';
-import { shortErrorText } from './provider-calls.ts';
 import { type ReportTools, RunReport } from './run-report.ts';
 
 /** One run of a container, for the function that runs it. */

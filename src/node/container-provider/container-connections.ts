@@ -2,12 +2,12 @@ import type { Clock } from '../../base/clock.ts';
 import { LinkedAbort, onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { isInt32 } from '../../base/options.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
+import type { ContainerLog, ContainerLogRequest, ContainerSpec, NodePod } from '../provider/pod-provider.ts';
+import { shortErrorText } from '../provider/provider-calls.ts';
 import { KubeletApiRefusal } from '../server/exchange.ts';
 import type { ContainerStreams } from '../streams/container-streams.ts';
 import type { KeptLog } from './kept-log.ts';
 import type { PodLogs } from './kept-logs.ts';
-import type { ContainerLog, ContainerLogRequest, ContainerSpec, NodePod } from './pod-provider.ts';
-import { shortErrorText } from './provider-calls.ts';
 import { readKeptLog } from './read-kept-log.ts';
 import { RunStreams } from './run-streams.ts';
 

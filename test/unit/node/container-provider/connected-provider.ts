@@ -1,5 +1,5 @@
-import type { ContainerRun } from '../../../../src/node/provider/container-life.ts';
-import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/provider/container-provider.ts';
+import type { ContainerRun } from '../../../../src/node/container-provider/container-life.ts';
+import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/container-provider/container-provider.ts';
 import type { ContainerLogRequest, ContainerSpec, NodePod } from '../../../../src/node/provider/pod-provider.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { KeptLog } from '../../../../src/node/provider/kept-log.ts';
-import { KeptLogs, type PodLogs } from '../../../../src/node/provider/kept-logs.ts';
+import type { KeptLog } from '../../../../src/node/container-provider/kept-log.ts';
+import { KeptLogs, type PodLogs } from '../../../../src/node/container-provider/kept-logs.ts';
+import { readKeptLog } from '../../../../src/node/container-provider/read-kept-log.ts';
 import type { ContainerLogRequest } from '../../../../src/node/provider/pod-provider.ts';
-import { readKeptLog } from '../../../../src/node/provider/read-kept-log.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { newest, textOf } from './connected-provider.ts';
 

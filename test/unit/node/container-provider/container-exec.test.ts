@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/provider/container-provider.ts';
+import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/container-provider/container-provider.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ConnectedProvider, call } from './connected-provider.ts';
 

@@ -1,9 +1,9 @@
-import type { ContainerRun } from '../../../../src/node/provider/container-life.ts';
-import { ContainerProvider } from '../../../../src/node/provider/container-provider.ts';
+import type { ContainerRun } from '../../../../src/node/container-provider/container-life.ts';
+import { ContainerProvider } from '../../../../src/node/container-provider/container-provider.ts';
 import type { ContainerSpec } from '../../../../src/node/provider/pod-provider.ts';
 import type { ProviderPodSyncerOptions } from '../../../../src/node/provider/provider-pod-syncer-options.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { ProviderWorld } from './provider-world.ts';
+import { ProviderWorld } from '../provider/provider-world.ts';
 
 export const app = { name: 'app', image: 'app:1' };
 export const init = (name: string, more: object = {}): object => ({ name, image: 'init:1', ...more });

@@ -9,13 +9,6 @@ import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { GivenContainer } from '../pod-status/given-status.ts';
-import { KubeletApiRefusal } from '../server/exchange.ts';
-import type { ContainerStreams } from '../streams/container-streams.ts';
-import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
-import { callUntil, type ExecInContainer } from './container-connections.ts';
-import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
-import { type ContainerStatsFn, statsOfContainers } from './container-usage.ts';
-import { type ContainerLogsOptions, KeptLogs, type PodLogs } from './kept-logs.ts';
 import type {
   ContainerLog,
   ContainerLogRequest,
@@ -25,7 +18,14 @@ import type {
   PodProvider,
   ProviderCall,
   ProviderTools,
-} from './pod-provider.ts';
+} from '../provider/pod-provider.ts';
+import { KubeletApiRefusal } from '../server/exchange.ts';
+import type { ContainerStreams } from '../streams/container-streams.ts';
+import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
+import { callUntil, type ExecInContainer } from './container-connections.ts';
+import { type ContainerLifeOptions, type RunContainer, RunningContainer } from './container-life.ts';
+import { type ContainerStatsFn, statsOfContainers } from './container-usage.ts';
+import { type ContainerLogsOptions, KeptLogs, type PodLogs } from './kept-logs.ts';
 import type { ReportTools } from './run-report.ts';
 
 /** The function that runs containers, what else can be done with them, and how long restarts wait. `runContainer` is needed. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/provider/container-provider.ts';
+import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/container-provider/container-provider.ts';
 import type { NodePod } from '../../../../src/node/provider/pod-provider.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { app, ContainerWorld, init, sidecar } from './container-world.ts';

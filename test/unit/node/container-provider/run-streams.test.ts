@@ -1,8 +1,8 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, it } from 'vitest';
-import { KeptLogs } from '../../../../src/node/provider/kept-logs.ts';
-import { RunStreams } from '../../../../src/node/provider/run-streams.ts';
+import { KeptLogs } from '../../../../src/node/container-provider/kept-logs.ts';
+import { RunStreams } from '../../../../src/node/container-provider/run-streams.ts';
 import type { ContainerStreams, TerminalSize } from '../../../../src/node/streams/container-streams.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { textOf } from './connected-provider.ts';
