@@ -64,7 +64,7 @@ failed, and the words of the one who refused.
 |---|---|
 | \`explain(podUID).problem\` | \`kind\`, \`attempt\` (failures in a row) and the pod; where they are known \`since\`, \`retryAt\` (the next try) and \`help\` |
 | \`snapshot().problems\` of the node, the scheduler, the \`PodStatusAgent\` or the status manager | the same of everything that is wrong, at most 1,000; \`problemCount\` counts all |
-| \`snapshot().notes\` | the next try; one sentence for each kind of problem that pods have, with one pod as namespace/name and the number of the others. No help. Empty exactly when nothing is wrong |
+| \`snapshot().notes\` | the next try; one sentence for each kind of problem that pods have, with one pod as namespace/name and how many pods have it. No help. Empty exactly when nothing is wrong |
 | the log | a line for a failure, under a message that stays the same, and [one when it is over](#when-it-is-over); the words of the one who refused are in \`err\` or another field. The kind is in \`problemKind\`, the help in \`help\`; where they are known: the pod, \`attempt\`, \`failingForMs\`, \`retryInMs\` ([all fields](guides/logs-and-errors.md#the-fields)) |
 | \`kubectl describe pod\` | an event for some problems: a reason, and no times |
 | [the debug page](guides/debug.md) | times and help; pods in trouble stand first |
