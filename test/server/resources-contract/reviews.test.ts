@@ -4,9 +4,13 @@ import type { Answer } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 
 let server: TestServer;
+let token: string;
+let headers: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   server = await startTestServer({ token: 'of-the-administrator' });
+  token = server.kubeConfig().getCurrentUser()?.token ?? '';
+  headers = { authorization: `Bearer ${token}` };
 });
 afterAll(() => server.stop());
 
@@ -20,7 +24,7 @@ const resourceAttributes = { verb: 'get', resource: 'nodes', subresource: 'proxy
 const nonResourceAttributes = { path: '/healthz', verb: 'get' };
 
 function ask(kind: Kind, spec: Json, more: JsonObject = {}): Promise<Answer> {
-  return server.admin.send('POST', paths[kind], { body: { spec, ...more } });
+  return server.admin.send('POST', paths[kind], { body: { spec, ...more }, headers });
 }
 
 /** The answer without what only a real server has. */
@@ -38,14 +42,12 @@ describe('a TokenReview', () => {
   const head = headOf('TokenReview');
 
   it('says whose token it is', async () => {
-    const { token = '' } = server.kubeConfig().getCurrentUser() ?? {};
     const user = { username: 'admin', groups: ['system:masters', 'system:authenticated'] };
     const status = { authenticated: true, user, audiences: [expect.any(String)] };
     expect(await review('TokenReview', { token })).toMatchObject({ ...head, spec: { token }, status });
   });
 
   it('does not know another token, nor a good one for another audience', async () => {
-    const { token = '' } = server.kubeConfig().getCurrentUser() ?? {};
     const status = { user: {}, error: 'invalid bearer token' };
     expect(await review('TokenReview', { token: 'unknown' })).toEqual({ ...head, spec: { token: 'unknown' }, status });
     const spec = { token, audiences: ['other'] };
@@ -121,7 +123,7 @@ describe('a review that makes no sense', () => {
       ['GET', '/x'],
       ['PUT', '/x'],
     ] as const) {
-      codes.push((await server.admin.send(method, path + name)).status);
+      codes.push((await server.admin.send(method, path + name, { headers })).status);
     }
     expect(codes).toEqual([405, 405, 404, 404]);
   });
