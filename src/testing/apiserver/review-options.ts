@@ -77,8 +77,7 @@ export function usersOf({ token, users = {} }: ReviewOptions): ReadonlyMap<strin
   const byToken = new Map(token === undefined ? [] : [[token, administrator]]);
   for (const [key, user] of Object.entries(users)) {
     // the error must not tell the token
-    if (!/^\S+$/.test(key))
-      throw invalidOption('users', 'an object whose keys are tokens: text without white space', Object.keys(users).length);
+    if (!/^\S+$/.test(key)) throw invalidOption('users', 'an object whose keys are tokens: text without white space', users);
     byToken.set(key, userOf(user));
   }
   return byToken;

@@ -134,10 +134,11 @@ describe('reviews', () => {
   });
 
   it('are stored nowhere', async () => {
-    const { server, post } = await serve({ users: { a: { username: 'alice' } } });
+    const { server, client } = await serve({ users: { a: { username: 'alice' } } });
     const { resourceVersion } = server.store;
-    await post(tokenReviews, { token: 'a' });
-    await post(accessReviews, { user: 'u', resourceAttributes });
+    const body = { metadata: { name: 'named' }, spec: { token: 'a' } };
+    expect((await client.send('POST', tokenReviews, { body })).json()).toMatchObject({ status: { authenticated: true } });
+    expect((await client.send('POST', tokenReviews, { body })).status).toBe(201);
     expect(server.store.resourceVersion).toBe(resourceVersion);
   });
 });
