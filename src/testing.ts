@@ -9,6 +9,7 @@ export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.t
 export type { InMemoryApiServerOptions, ResourceChoice } from './testing/apiserver/in-memory-apiserver.ts';
 export { InMemoryApiServer } from './testing/apiserver/in-memory-apiserver.ts';
 export type { LoggedRequest } from './testing/apiserver/request-log.ts';
+export type { AccessReviewSpec, ReviewedPath, ReviewedResource, ReviewedUser } from './testing/apiserver/review-options.ts';
 export type { ApiVerb, Subresource } from './testing/apiserver/served-resources.ts';
 export type { WatchEnd } from './testing/apiserver/watches.ts';
 export type { PodOverrides } from './testing/fakes/builders.ts';

@@ -1,5 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { inject } from 'vitest';
+import type { InMemoryApiServerOptions } from '../../src/testing/apiserver/in-memory-apiserver.ts';
 import { AdminClient } from './admin-client.ts';
 import './cluster-setup.ts';
 
@@ -37,9 +38,9 @@ function realServer(): TestServer {
   return testServer('real', kubeConfig, async () => {});
 }
 
-async function inMemoryServer(): Promise<TestServer> {
+async function inMemoryServer(options: InMemoryApiServerOptions): Promise<TestServer> {
   const { InMemoryApiServer } = await import('../../src/testing/apiserver/in-memory-apiserver.ts');
-  const server = await InMemoryApiServer.start({ requireNamespaces: true });
+  const server = await InMemoryApiServer.start({ requireNamespaces: true, ...options });
   return testServer(
     'in-memory',
     () => server.kubeConfig(),
@@ -47,10 +48,10 @@ async function inMemoryServer(): Promise<TestServer> {
   );
 }
 
-/** The server that `TEST_SERVER` names, for one test file. Default: a new in-memory one. */
-export async function startTestServer(): Promise<TestServer> {
+/** The server that `TEST_SERVER` names, for one test file. Default: a new in-memory one, with these options. */
+export async function startTestServer(options: InMemoryApiServerOptions = {}): Promise<TestServer> {
   const kind = process.env.TEST_SERVER ?? 'in-memory';
   if (kind === 'real') return realServer();
-  if (kind === 'in-memory') return inMemoryServer();
+  if (kind === 'in-memory') return inMemoryServer(options);
   throw new Error(`Expected TEST_SERVER to be real or in-memory, got ${kind}`);
 }

@@ -11,6 +11,7 @@ import { type FaultHandle, type FaultRule, requireFault } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
+import { type AccessReviewSpec, authorizeOf, type ReviewedUser, usersOf } from './review-options.ts';
 import { type ApiVerb, ServedResources } from './served-resources.ts';
 import { type WatchEnd, Watches } from './watches.ts';
 
@@ -18,7 +19,7 @@ import { type WatchEnd, Watches } from './watches.ts';
 export interface InMemoryApiServerOptions {
   /** The store of the pods. Default: a new one, which validates and fills in as a kube-apiserver does. */
   readonly store?: PodStore;
-  /** When given, every request needs it as a bearer token. */
+  /** When given, every request needs it as a bearer token, or a token of `users`. A TokenReview of it names `admin`. */
   readonly token?: string;
   /** For latencies, watch timeouts and bookmarks. */
   readonly clock?: Clock;
@@ -35,6 +36,17 @@ export interface InMemoryApiServerOptions {
    * `store` it has the same pods. Default 0: any free port.
    */
   readonly port?: number;
+  /**
+   * Whom a TokenReview names, by the token. It does not know any other token but that of the option `token`. Default: none. With it
+   * a test tries what asks the apiserver for reviews, such as the API of a node.
+   */
+  readonly users?: Readonly<Record<string, ReviewedUser>>;
+  /**
+   * Decides what a SubjectAccessReview and a SelfSubjectAccessReview say; false refuses. The review is answered with 500 when it
+   * throws, and when it returns anything but a boolean, such as a promise. Requests to this server are allowed in any case. Default:
+   * all is allowed.
+   */
+  readonly authorize?: (spec: AccessReviewSpec) => boolean;
 }
 
 const knownOptions: readonly (keyof InMemoryApiServerOptions)[] = [
@@ -46,6 +58,8 @@ const knownOptions: readonly (keyof InMemoryApiServerOptions)[] = [
   'resources',
   'requestLogSize',
   'port',
+  'users',
+  'authorize',
 ];
 
 /** Which requests or watches a method means. */
@@ -64,12 +78,13 @@ export interface ResourceChoice {
  * CustomResourceDefinition brings: their storage version, with a schema that is not applied. Pods, secrets, config maps,
  * nodes, leases, namespaces, services and events have a kube-apiserver's defaults and rules, as far as an agent relies on
  * them; of other resources the contents are stored as they were given. A client has all rights: there is no RBAC, and no
- * NodeRestriction, so that a mirror pod that names its node is accepted from anybody.
+ * NodeRestriction, so that a mirror pod that names its node is accepted from anybody. TokenReviews, SubjectAccessReviews and
+ * SelfSubjectAccessReviews are answered by the options `users` and `authorize`.
  *
  * It lacks: the subresources eviction, resize, ephemeralcontainers, log, exec, attach, portforward, proxy, scale, token and
  * finalize; server-side apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML
- * and tables; discovery; admission, authorization, priority and fairness, and TLS; controllers, the garbage collector
- * among them.
+ * and tables; discovery; other reviews; admission, but for the taint `node.kubernetes.io/not-ready` of a new node;
+ * authorization, priority and fairness, and TLS; controllers: nobody takes that taint away, and there is no garbage collector.
  *
  * @example
  * ```ts
@@ -112,7 +127,7 @@ export class InMemoryApiServer {
 
   /**
    * Resolves when the server takes requests. Rejects with ERR_INVALID_OPTION for an option that there is not and for a `port`
-   * that is none, and with the system's EADDRINUSE where something else listens at that port.
+   * that is none, for `users` that name nobody and for an `authorize` that is no function, and with the system's EADDRINUSE where something else listens at that port.
    */
   static async start(options: InMemoryApiServerOptions = {}): Promise<InMemoryApiServer> {
     requireKnownOptions('options', options, knownOptions);
@@ -240,6 +255,8 @@ function partsOf(options: InMemoryApiServerOptions): RequestHandlerOptions {
     faults: new FaultRules<FaultRule>(),
     log: new RequestLog(requestLogSize),
     token,
+    users: usersOf(options),
+    authorize: authorizeOf(options),
     requireNamespaces,
   };
 }

@@ -129,7 +129,7 @@ function checkKind(object: JsonObject, { store: { resource, rules } }: ResourceR
 }
 
 /** The object of a POST or PUT, in the URL's namespace; throws 400 when it has another namespace or name than the URL. */
-function objectOf(request: ObjectRequest): JsonObject {
+export function objectOf(request: ObjectRequest): JsonObject {
   const { namespace = '', name, store } = request.route;
   const object = objectBody(request);
   checkKind(object, request.route);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import type { FaultRules } from '../fault-rules.ts';
+import { isReview } from '../kinds/review-kinds.ts';
 import { apiStatus, qualifiedName, reasonOfCode, StoreError } from '../objects/api-status.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';
@@ -8,6 +9,8 @@ import { type Fault, type FaultRule, takeFaults } from './faults.ts';
 import type { Namespaces } from './namespaces.ts';
 import { bindPod, handleObjects, type ObjectRequest, readBody } from './object-handlers.ts';
 import type { RequestLog } from './request-log.ts';
+import { ReviewAnswers } from './review-answers.ts';
+import { type Authorize, administrator, type TokenUser } from './review-options.ts';
 import { type OtherRoute, parseRoute, type ResourceRoute, type ServedResources } from './served-resources.ts';
 import type { Watches } from './watches.ts';
 
@@ -19,7 +22,12 @@ export interface RequestHandlerOptions {
   readonly namespaces: Namespaces;
   readonly faults: FaultRules<FaultRule>;
   readonly log: RequestLog;
+  /** When given, every request needs a token of `users`. */
   readonly token: string | undefined;
+  /** Whose token each is. */
+  readonly users: ReadonlyMap<string, TokenUser>;
+  /** Undefined: reviews say that all is allowed. */
+  readonly authorize: Authorize | undefined;
   readonly requireNamespaces: boolean;
 }
 
@@ -35,9 +43,11 @@ const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3', platform
 /** Answers each request. It checks the route, the credentials and the faults, and then reads or writes the resource. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
+  readonly #reviews: ReviewAnswers;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
+    this.#reviews = new ReviewAnswers(options);
   }
 
   /** Never rejects: the answer to an unexpected error is 500; a connection that cannot be answered is closed. */
@@ -60,13 +70,16 @@ export class RequestHandler {
     if (typeof route === 'object') this.#options.log.add(route, response);
     const body = await readBody(request);
     if (body === undefined) return sendAnswer(response, statusAnswer(failures.tooLarge));
-    if (!this.#isAuthorized(request)) return sendAnswer(response, statusAnswer(failures.unauthorized));
+    if (this.#options.token !== undefined && this.#senderOf(request) === undefined)
+      return sendAnswer(response, statusAnswer(failures.unauthorized));
     if (typeof route === 'object') return this.#respondWithFaults({ route, request, response, body });
     sendAnswer(response, otherAnswer(route));
   }
 
-  #isAuthorized({ headers: { authorization } }: IncomingMessage): boolean {
-    return this.#options.token === undefined || authorization === `Bearer ${this.#options.token}`;
+  /** Undefined for a request without a token that the server knows. */
+  #senderOf({ headers: { authorization = '' } }: IncomingMessage): TokenUser | undefined {
+    const [scheme, token = ''] = authorization.split(' ');
+    return scheme === 'Bearer' ? this.#options.users.get(token) : undefined;
   }
 
   async #respondWithFaults(exchange: Exchange): Promise<void> {
@@ -118,7 +131,9 @@ export class RequestHandler {
       if (fault !== undefined) breakOff(response, fault);
       return;
     }
-    const answer = this.#answer({ route, body, contentType: request.headers['content-type'], rendering });
+    const asked = { route, body, contentType: request.headers['content-type'], rendering };
+    const sender = this.#senderOf(request) ?? administrator;
+    const answer = isReview(store.resource) ? this.#reviews.answer(asked, sender) : this.#answer(asked);
     if (fault === undefined) sendAnswer(response, answer);
     else if (fault.kind === 'cut') sendHalf(response, answer);
     else breakOff(response, fault);

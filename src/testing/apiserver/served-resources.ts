@@ -4,6 +4,7 @@ import { type ApiObject, type ApiResource, resources } from '../../client/resour
 import { customRules, definedKind, definitionKind } from '../kinds/custom-rules.ts';
 import { NewerEvents } from '../kinds/events.ts';
 import { type KnownKind, knownKinds } from '../kinds/known-kinds.ts';
+import { isReview } from '../kinds/review-kinds.ts';
 import { qualifiedName } from '../objects/api-status.ts';
 import type { Database } from '../objects/object-history.ts';
 import { ResourceStore, type ServedStore, storeBehind } from '../objects/resource-store.ts';
@@ -177,6 +178,7 @@ function methodsOf({ store, namespace, name, subresource }: Place): string | und
   if (subresource === 'status' && store.rules.updateStatus !== undefined) return 'GET PUT PATCH';
   if (subresource === 'binding' && qualifiedName(store.resource) === 'pods') return 'POST';
   if (subresource !== undefined) return undefined;
+  if (isReview(store.resource)) return name === undefined ? 'POST' : undefined;
   if (name !== undefined) return 'GET PUT PATCH DELETE';
   if (namespaced && namespace === undefined) return 'GET';
   return resource === 'namespaces' ? 'GET POST' : 'GET POST DELETE';

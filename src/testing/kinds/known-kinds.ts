@@ -6,6 +6,7 @@ import { eventRules } from './events.ts';
 import { serviceAccountSchema } from './kind-patch-schemas.ts';
 import { nodeRules } from './node-rules.ts';
 import { type KindTraits, leaseRules, namespaceRules, plainRules } from './plain-rules.ts';
+import { reviewKinds } from './review-kinds.ts';
 import { serviceRules } from './service-rules.ts';
 
 /** A resource that a server has, with its rules. */
@@ -51,6 +52,7 @@ export function knownKinds(): readonly KnownKind[] {
     plain(resources.csiDrivers, { ...specOnly, returnsDeleted: true, updatesNeedVersion: true }),
     ...coreKinds(),
     ...groupKinds(),
+    ...reviewKinds.map((resource) => plain(resource)),
   ];
 }
 

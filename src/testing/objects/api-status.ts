@@ -110,7 +110,7 @@ function withGroup(name: string, group: string): string {
 }
 
 function detailsOf(name: string, kind: string, group: string): StatusDetails {
-  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind };
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), ...(kind === '' ? {} : { kind }) };
 }
 
 export function notFound(name: string, of: ResourceNames): StoreError {

@@ -139,8 +139,9 @@ describe('the log of a container', () => {
 
   it('that comes after its client has gone is closed, and a call that goes on is told of', async () => {
     const opening = Promise.withResolvers<PassThrough>();
-    let aborted = false;
+    let [asked, aborted] = [false, false];
     const { clock, logged, address, admin } = await logsOf(((_pod, _container, _request, { signal }) => {
+      asked = true;
       signal.addEventListener('abort', () => {
         aborted = true;
       });
@@ -150,7 +151,7 @@ describe('the log of a container', () => {
     await once(socket, 'secureConnect');
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     socket.on('error', () => {});
-    await new Promise((resolve) => setImmediate(resolve));
+    await until(() => asked);
     socket.destroy();
     await until(() => aborted);
     const words = 'a call of the provider goes on, although its client is gone';

@@ -5,7 +5,7 @@ import { request as requestOver } from 'node:https';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
-import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
@@ -49,7 +49,8 @@ export async function servingFiles() {
  * and `debug` (an ephemeral one, with a terminal).
  */
 export async function servedNode({ provider = {}, server = {}, ...options }: ServedNodeOptions = {}) {
-  const apiserver = await InMemoryApiServer.start();
+  const reviews = { allows: true };
+  const apiserver = await InMemoryApiServer.start({ authorize: () => reviews.allows });
   onTestFinished(() => apiserver.stop());
   const clock = new FakeClock({ start: Date.UTC(2026, 0, 1) });
   const { files, serving, clients } = await servingFiles();
@@ -58,10 +59,6 @@ export async function servedNode({ provider = {}, server = {}, ...options }: Ser
   const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
   const transport = new KubeTransport(apiserver.kubeConfig());
   onTestFinished(() => transport.close());
-  const reviews = { allows: true };
-  const request = transport.request.bind(transport);
-  transport.request = (asked: KubeRequest) =>
-    asked.path.endsWith('subjectaccessreviews') ? Promise.resolve({ status: { allowed: reviews.allows } }) : request(asked);
   const node = new ProviderNode({
     ...{ transport, nodeName: 'served', clock, logger },
     provider: { createPod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }), ...provider },
