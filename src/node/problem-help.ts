@@ -70,7 +70,11 @@ const helpByKind = {
   'certificate-unusable':
     'See what has become of the request (kubectl describe csr OBJECT): the next one needs to be approved and signed.',
   'certificate-addresses': 'Give the node an IP address: the option `addresses` of a ProviderNode.',
+  'certificate-files': 'Mend the file that the message names: it is read again by itself.',
   'certificate-function': 'See why the function `certificate` gives no certificate with its key.',
+  // who may ask its API
+  reviews:
+    'Let the node create tokenreviews and subjectaccessreviews (deploy/rbac.yaml), or see why the apiserver does not answer: every request to its API is refused until then.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A kind of problem that a node agent tells of and has help for. */

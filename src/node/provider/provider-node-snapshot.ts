@@ -75,8 +75,7 @@ function ownProblems(agent: ProviderAgent, listProblem: Problem | undefined, ask
   const hasBegun = loop.state !== 'idle';
   const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
   problems.push(...eventsProblems(agent.eventsFailing()));
-  const certificate = agent.api?.problem();
-  if (certificate !== undefined) problems.push(certificate);
+  problems.push(...(agent.api?.problems() ?? []));
   if (!hasBegun) problems.push(unlisted);
   if (listProblem !== undefined) problems.push(listProblem);
   return problems;
