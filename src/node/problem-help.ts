@@ -38,7 +38,8 @@ const helpByKind = {
   'crash-loop-back-off': 'Read what the container wrote last: kubectl logs --previous, container OBJECT.',
   'oom-killed': "Raise the container's memory limit, or make it use less.",
   // its syncs and its end
-  admission: 'See why the function `admitPod` gives no answer: the pod waits until it has one, and the function is asked again by itself.',
+  admission:
+    'See why the function `admitPod` gives no answer: the pod waits until it has one, and the function is asked again by itself.',
   sync: 'See what the container runtime says (crictl pods, crictl ps -a, its log).',
   'slow-call': 'See what the container runtime does (crictl ps -a, its log): an image may be large, or a call of it hangs.',
   'waits-for-namesake': 'See why the earlier pod does not end: explain() of its uid says it, and the log.',

@@ -11,7 +11,10 @@ import { isTriedAgain, rankOf, rankOfProbes } from '../pods/pod-troubles.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** The parts that know of a pod what is wrong with it. */
-type ProblemParts = Pick<MainKubelet, 'options' | 'podSyncer' | 'podWorkers' | 'probeManager' | 'statusManager' | 'node' | 'loop'>;
+type ProblemParts = Pick<
+  MainKubelet,
+  'options' | 'podSyncer' | 'podWorkers' | 'probeManager' | 'statusManager' | 'node' | 'loop'
+>;
 
 type Names = Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
 

@@ -74,6 +74,9 @@ function parsed<T>(what: 'certificate' | 'key', read: () => T): T {
   try {
     return read();
   } catch {
-    throw new UnusableCertificate(what, `the ${what} cannot be read: it must be PEM${what === 'key' ? ', without a passphrase' : ''}`);
+    throw new UnusableCertificate(
+      what,
+      `the ${what} cannot be read: it must be PEM${what === 'key' ? ', without a passphrase' : ''}`,
+    );
   }
 }

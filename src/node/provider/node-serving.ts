@@ -24,7 +24,10 @@ export function isPortTaken(cause: unknown): boolean {
 }
 
 /** Why the node's API is not there, naming the option, and the file where it is one. */
-export function notServed(cause: unknown, { port, certificate }: Pick<NodeServerOptions, 'port' | 'certificate'>): StatusManagerError {
+export function notServed(
+  cause: unknown,
+  { port, certificate }: Pick<NodeServerOptions, 'port' | 'certificate'>,
+): StatusManagerError {
   const isOfPort = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen';
   const ofCertificate = `its certificate cannot be used${certificate === undefined ? '' : ' (option `server.certificate`)'}: `;
   const ofPort = `the port ${port ?? defaultPort} cannot be listened on (option \`server.port\`): `;

@@ -42,7 +42,11 @@ export class ReviewFailures {
   }
 
   /** `fields`: what the log says of the request. */
-  failed(question: ReviewQuestion, err: unknown, fields: { readonly [name in 'username' | 'verb' | 'subresource']?: string }): void {
+  failed(
+    question: ReviewQuestion,
+    err: unknown,
+    fields: { readonly [name in 'username' | 'verb' | 'subresource']?: string },
+  ): void {
     const { clock, logger } = this.#options;
     const reviews = this.#reviews[question];
     const failing = reviews.run.failed(err);

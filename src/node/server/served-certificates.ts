@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
+import { type EndedFailures, FailureRun } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { type EndedFailures, FailureRun } from '../../base/failure-run.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import { unreadProblem } from '../certificates/certificate-problems.ts';
 import { readAuthorities, readServing, type ServingTrust } from './serving-files.ts';
@@ -67,7 +67,8 @@ export class ServedCertificates {
   follow(): void {
     const { trust, reloadPeriodMs, logger } = this.#options;
     const { certificates } = trust;
-    const fails = (err: unknown): void => logger.warn({ err }, "the source of the certificate of the node's API tells of no change");
+    const fails = (err: unknown): void =>
+      logger.warn({ err }, "the source of the certificate of the node's API tells of no change");
     const leave: unknown = callGuarded(() => certificates.onChange?.(() => this.#look()), fails);
     if (typeof leave === 'function') this.#leave = () => void callGuarded(() => leave(), ignoreFailure);
     if (certificates.comesLate === true) this.#look();

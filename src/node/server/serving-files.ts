@@ -45,7 +45,8 @@ export async function readAuthorities({
   if (path === undefined) return undefined;
   const ca = await readNamedFile({ path, option });
   // an empty list of authorities would be read as those of the platform, and Node.js passes over what is no certificate
-  if (!hasCertificate(ca)) throw new ServingFileError(`the file ${fileInWords({ path, option })} has no certificate of an authority`);
+  if (!hasCertificate(ca))
+    throw new ServingFileError(`the file ${fileInWords({ path, option })} has no certificate of an authority`);
   return ca;
 }
 

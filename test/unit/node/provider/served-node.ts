@@ -58,10 +58,13 @@ export async function servedNode({ provider = {}, server = {}, ...options }: Ser
   const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
   const transport = new KubeTransport(apiserver.kubeConfig());
   onTestFinished(() => transport.close());
-  const reviews = { allows: true };
+  const reviews: { allows: boolean; refusal: Error | undefined } = { allows: true, refusal: undefined };
   const request = transport.request.bind(transport);
-  transport.request = (asked: KubeRequest) =>
-    asked.path.endsWith('subjectaccessreviews') ? Promise.resolve({ status: { allowed: reviews.allows } }) : request(asked);
+  transport.request = async (asked: KubeRequest) => {
+    if (!asked.path.endsWith('subjectaccessreviews')) return request(asked);
+    if (reviews.refusal !== undefined) throw reviews.refusal;
+    return { status: { allowed: reviews.allows } };
+  };
   const node = new ProviderNode({
     ...{ transport, nodeName: 'served', clock, logger },
     provider: { createPod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }), ...provider },
