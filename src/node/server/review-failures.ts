@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { type EndedFailures, type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { frozenProblem, type Problem, problemFields } from '../../base/problem.ts';
 import { helped } from '../problem-help.ts';
@@ -54,7 +54,9 @@ export class ReviewFailures {
     if (reviews.lines > 0 && clock.elapsed() < reviews.nextLineAt) return;
     reviews.lines += 1;
     reviews.nextLineAt = clock.elapsed() + nthDelayMs(reviews.lines, betweenLines);
-    logger.warn({ err, ...fields, ...problemFields(problemOf(question, failing), clock.now()) }, unknown[question]);
+    const told = { err, ...fields, ...problemFields(problemOf(question, failing), clock.now()) };
+    if (question === 'sender') logger.warn(told, "nobody can say who sends a request to the node's API (TokenReview)");
+    else logger.warn(told, "nobody can say what the sender of a request to the node's API may do (SubjectAccessReview)");
   }
 
   /** The apiserver has given a review. */
@@ -71,15 +73,13 @@ export class ReviewFailures {
 
   #reviewsOf(question: ReviewQuestion): FailedReviews {
     const { clock, logger } = this.#options;
-    const recovered = (ended: object): void => logger.info(ended, wellAgain[question]);
+    const recovered = (ended: EndedFailures): void => {
+      if (question === 'sender') logger.info(ended, "the apiserver says again who sends a request to the node's API");
+      else logger.info(ended, "the apiserver says again what the sender of a request to the node's API may do");
+    };
     return { run: new FailureRun(clock, recovered, forgottenAfterMs), lines: 0, nextLineAt: 0 };
   }
 }
-
-const wellAgain: Readonly<Record<ReviewQuestion, string>> = {
-  sender: "the apiserver says again who sends a request to the node's API",
-  right: "the apiserver says again what the sender of a request to the node's API may do",
-};
 
 function problemOf(question: ReviewQuestion, { message, since, attempt }: Failing): Problem {
   return frozenProblem({ ...helped('reviews'), message: `${unknown[question]}: ${message}`, since, attempt });
