@@ -75,7 +75,7 @@ const helpByKind = {
   'certificate-function': 'See why the function `certificate` gives no certificate with its key.',
   // who may ask its API
   reviews:
-    'Let the node create tokenreviews and subjectaccessreviews (deploy/rbac.yaml), or see why the apiserver does not answer: every request to its API is refused until then.',
+    'Let the node create tokenreviews and subjectaccessreviews (deploy/rbac.yaml), or see why the apiserver does not answer: requests to its API are refused until then.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A kind of problem that a node agent tells of and has help for. */

@@ -141,9 +141,9 @@ export class ProviderNode {
 
   /**
    * Ends in this order: the sources, the sync loop, the workers and the provider's calls, the status manager, which writes what
-   * is left, the node's API, the node's object. No pod is ended. After a start that
-   * rejected with ERR_SERVER it says `notStarted` of the Node and its Lease: nothing was made. When it resolves, no timer is left, and nothing in flight that heeds its
-   * signal. All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
+   * is left, the node's API, the node's object. No pod is ended. After a start that rejected with ERR_SERVER it says `notStarted`
+   * of the Node and its Lease: nothing was made. When it resolves, no timer is left, and nothing in flight that heeds its signal.
+   * All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
    */
   stop(options: StopProviderNodeOptions = {}): Promise<StoppedProviderNode> {
     try {

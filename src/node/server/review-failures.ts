@@ -31,7 +31,7 @@ export interface ReviewFailuresOptions {
   readonly logger: Logger;
 }
 
-/** Whether the apiserver gives reviews: without them every request to a node's API is refused. */
+/** Whether the apiserver gives reviews: without them requests to a node's API are refused. */
 export class ReviewFailures {
   readonly #options: ReviewFailuresOptions;
   readonly #reviews: Readonly<Record<ReviewQuestion, FailedReviews>>;

@@ -41,12 +41,12 @@ export const apiRows: readonly NodeRow[] = [
   },
   {
     id: 'forbidden-reviews',
-    title: "no right to ask for reviews (403): every request to the node's API is refused, `kubectl logs` too",
+    title: "no right to ask for reviews (403): requests to the node's API with a token are refused",
     about: 'node',
     kind: 'reviews',
     words: 'cannot create resource "tokenreviews"',
     log: { message: "nobody can say who sends a request to the node's API (TokenReview)" },
-    help: 'Let the node create tokenreviews and subjectaccessreviews (deploy/rbac.yaml), or see why the apiserver does not answer: every request to its API is refused until then.',
+    help: 'Let the node create tokenreviews and subjectaccessreviews (deploy/rbac.yaml), or see why the apiserver does not answer: requests to its API are refused until then.',
     options: serverOptions(0),
     broken: (proxy) =>
       proxy.fail(
