@@ -77,7 +77,9 @@ export function isStatusManagerError(error: unknown, code?: ErrorCode): error is
 
 /** How a value is shown in an error message: short, with its type, and never more than the first 60 characters. */
 export function shownValue(value: unknown): string {
-  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  // the value says the type
+  if (value === undefined || value === null) return String(value);
+  const type = Array.isArray(value) ? 'array' : typeof value;
   if (typeof value === 'string') return `${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)} (${type})`;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return `${value} (${type})`;
   return `(${type})`;

@@ -38,6 +38,8 @@ const helpByKind = {
   'crash-loop-back-off': 'Read what the container wrote last: kubectl logs --previous, container OBJECT.',
   'oom-killed': "Raise the container's memory limit, or make it use less.",
   // its syncs and its end
+  admission:
+    'See why the function `admitPod` gives no answer: the pod waits until it has one, and the function is asked again by itself.',
   sync: 'See what the container runtime says (crictl pods, crictl ps -a, its log).',
   'slow-call': 'See what the container runtime does (crictl ps -a, its log): an image may be large, or a call of it hangs.',
   'waits-for-namesake': 'See why the earlier pod does not end: explain() of its uid says it, and the log.',
@@ -69,7 +71,11 @@ const helpByKind = {
   'certificate-unusable':
     'See what has become of the request (kubectl describe csr OBJECT): the next one needs to be approved and signed.',
   'certificate-addresses': 'Give the node an IP address: the option `addresses` of a ProviderNode.',
+  'certificate-files': 'Mend the file that the message names: it is read again by itself.',
   'certificate-function': 'See why the function `certificate` gives no certificate with its key.',
+  // who may ask its API
+  reviews:
+    'Let the node create tokenreviews and subjectaccessreviews (deploy/rbac.yaml), or see why the apiserver does not answer: requests to its API are refused until then.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A kind of problem that a node agent tells of and has help for. */

@@ -104,13 +104,14 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/workers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
-    'status/rules status/status-manager node/config',
+    'status/rules status/status-manager node/problem-help node/config',
   'node/certificates':
     'base/guard base/clock base/errors base/options base/random base/secrets base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json client/resources node/files node/problem-help',
   'node/server':
-    'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
-    'client/resources status/pods status/status-manager node/streams node/workers node/certificates',
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
+    'base/failure-run base/problem api/json api/pod client/resources status/pods status/status-manager ' +
+    'node/problem-help node/streams node/workers node/certificates',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
@@ -120,7 +121,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/resources client/events status/conditions status/canonical status/pods status/rules status/sync ' +
     'status/status-manager-options status/status-manager node/files node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/problem-help node/environment node/sources ' +
-    'node/streams node/config node/workers node/server node/node-problems',
+    'node/streams node/config node/workers node/certificates node/server node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
     'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +

@@ -77,7 +77,6 @@ function shortageProblems({ garbageCollection }: MainKubelet): Problem[] {
 /** What the agent does beside running pods. */
 function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients, api }: MainKubelet): Problem[] {
   const { images, containers, look } = garbageCollection.failing();
-  const certificate = api?.problem();
   const problem = (failing: Failing | undefined, kind: HelpedKind, what: string): Problem[] =>
     failing === undefined ? [] : [{ ...failing, ...helped(kind), message: `${what}: ${failing.message}` }];
   return [
@@ -86,7 +85,7 @@ function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients, api
     ...problem(look, 'eviction', 'what the node has left could not be looked at'),
     ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
     ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
-    ...(certificate === undefined ? [] : [certificate]),
+    ...(api?.problems() ?? []),
     ...eventsProblems(clients.eventsFailing()),
   ];
 }

@@ -11,7 +11,10 @@ import { isTriedAgain, rankOf, rankOfProbes } from '../pods/pod-troubles.ts';
 import type { MainKubelet } from './main-kubelet.ts';
 
 /** The parts that know of a pod what is wrong with it. */
-type ProblemParts = Pick<MainKubelet, 'options' | 'podSyncer' | 'podWorkers' | 'probeManager' | 'statusManager' | 'node'>;
+type ProblemParts = Pick<
+  MainKubelet,
+  'options' | 'podSyncer' | 'podWorkers' | 'probeManager' | 'statusManager' | 'node' | 'loop'
+>;
 
 type Names = Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
 
@@ -25,7 +28,7 @@ const shortCallMs = 1000;
  * again, calls that fail or hang, and last what the status manager knows. Empty when all is well.
  */
 export function problemsOfPod(parts: ProblemParts, names: Names, ofStatus: PodProblem | undefined): readonly PodProblem[] {
-  const { options, podSyncer, podWorkers, probeManager, node } = parts;
+  const { options, podSyncer, podWorkers, probeManager, node, loop } = parts;
   const { podUID } = names;
   const now = options.clock.now();
   const worker = podWorkers.explain(podUID);
@@ -42,6 +45,8 @@ export function problemsOfPod(parts: ProblemParts, names: Names, ofStatus: PodPr
     .map(({ trouble }) => trouble);
   const facts = { now, nextSyncAt, isTold: troubles.length > 0, runtime, seenAt: seenAt(options.podManager.getPodByUID(podUID)) };
   if (worker !== undefined) found.push(...workerProblems(worker, facts));
+  const admission = loop.problemOf(podUID);
+  if (admission !== undefined) found.push(admission);
   // a container that waits says in other words what is told already
   if (ofStatus !== undefined && (troubles.length === 0 || !ofStatus.message.startsWith('the container '))) found.push(ofStatus);
   return found.map((problem) => frozenProblem({ ...problem, ...names }));

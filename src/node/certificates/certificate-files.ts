@@ -1,24 +1,33 @@
-import { readAtMost } from '../files/small-file.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
-import { CheckedCertificate } from './checked-certificate.ts';
-
-/** As much as a certificate with a long chain has, many times over. */
-const mostBytes = 256 * 1024;
+import { CheckedCertificate, UnusableCertificate } from './checked-certificate.ts';
+import { fileInWords, type NamedFile, readNamedFile, ServingFileError } from './named-file.ts';
 
 /** A certificate and its key in two files. The server sees that they have changed when it reads them the next time. */
 export class CertificateFiles implements CertificateSource {
-  readonly #certFile: string;
-  readonly #keyFile: string;
+  readonly #cert: NamedFile;
+  readonly #key: NamedFile;
 
-  constructor(certFile: string, keyFile: string) {
-    this.#certFile = certFile;
-    this.#keyFile = keyFile;
+  constructor(cert: NamedFile, key: NamedFile) {
+    this.#cert = cert;
+    this.#key = key;
   }
 
-  /** Rejects when a file is missing or has more than 256 KiB, and when the two do not fit together. */
+  /**
+   * Rejects with a `ServingFileError`, which names the file and its option, when a file is missing, is empty or cannot be used, and when the
+   * two do not fit together.
+   */
   async read(): Promise<ServingCertificate> {
-    const [cert, key] = await Promise.all([readAtMost(this.#certFile, mostBytes), readAtMost(this.#keyFile, mostBytes)]);
-    if (cert === '' || key === '') throw new Error(`the file of the ${cert === '' ? 'certificate' : 'key'} is empty`);
-    return new CheckedCertificate({ cert, key }).pem;
+    const [cert, key] = await Promise.all([readNamedFile(this.#cert), readNamedFile(this.#key)]);
+    try {
+      return new CheckedCertificate({ cert, key }).pem;
+    } catch (error) {
+      throw error instanceof UnusableCertificate ? this.#named(error) : error;
+    }
+  }
+
+  #named({ part, message }: UnusableCertificate): ServingFileError {
+    const [cert, key] = [fileInWords(this.#cert), fileInWords(this.#key)];
+    if (part === 'pair') return new ServingFileError(`the files ${cert} and ${key} do not fit together: ${message}`);
+    return new ServingFileError(`the file ${part === 'certificate' ? cert : key} cannot be used: ${message}`);
   }
 }

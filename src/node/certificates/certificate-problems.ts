@@ -26,6 +26,23 @@ export function givenProblem(failing: Failing, notAfter: number | undefined, ret
   return frozenProblem({ ...helped('certificate-function'), message: `${whatLacks(notAfter)}: ${message}`, ...times });
 }
 
+/** Files of a server that runs, which cannot be read again. */
+export function unreadProblem(
+  { message, attempt, since }: Failing,
+  notAfter: number | undefined,
+  retryAt: number | undefined,
+): Problem {
+  const end = notAfter === undefined ? '' : `, whose certificate ends at ${new Date(notAfter).toISOString()}`;
+  const text = `the certificates of the node's API could not be read again, and those of before stay${end}: ${message}`;
+  return frozenProblem({
+    ...helped('certificate-files'),
+    message: text,
+    attempt,
+    since,
+    ...(retryAt !== undefined && { retryAt }),
+  });
+}
+
 /** A request that is neither signed nor refused yet. */
 export function pendingProblem(request: PendingRequest, notAfter: number | undefined): Problem {
   const { name, since, isApproved, lastError } = request;

@@ -4,6 +4,20 @@ import type { ServingCertificate } from './certificate-source.ts';
 /** So much is read of a certificate with its chain, and of a key, in characters. */
 const longestText = 256 * 1024;
 
+/** What of a certificate with its key cannot be used: one of them, or that they do not fit together. */
+export type UnusablePart = 'certificate' | 'key' | 'pair';
+
+/** A certificate that cannot be used with its key. */
+export class UnusableCertificate extends Error {
+  readonly part: UnusablePart;
+
+  constructor(part: UnusablePart, message: string) {
+    super(message);
+    this.name = 'UnusableCertificate';
+    this.part = part;
+  }
+}
+
 /** A certificate that fits its key. Nothing of the key is seen in an inspection. */
 export class CheckedCertificate {
   readonly leaf: X509Certificate;
@@ -20,7 +34,7 @@ export class CheckedCertificate {
     this.leaf = parsed('certificate', () => new X509Certificate(cert));
     const privateKey = parsed('key', () => createPrivateKey(key));
     if (!parsed('certificate', () => this.leaf.checkPrivateKey(privateKey))) {
-      throw new Error('the certificate is of another key');
+      throw new UnusableCertificate('pair', 'the certificate is of another key');
     }
     this.#pem = { cert, key };
     this.notBefore = this.leaf.validFromDate.getTime();
@@ -49,10 +63,10 @@ export class CheckedCertificate {
 }
 
 function requirePEM(what: 'certificate' | 'key', text: unknown): asserts text is string {
-  if (typeof text !== 'string') throw new Error(`the ${what} is no text`);
-  if (text.length > longestText) throw new Error(`the ${what} has more than ${longestText} characters`);
+  if (typeof text !== 'string') throw new UnusableCertificate(what, `the ${what} is no text`);
+  if (text.length > longestText) throw new UnusableCertificate(what, `the ${what} has more than ${longestText} characters`);
   // a file is empty for a moment while it is written anew, and Node.js takes an empty text for none at all
-  if (text.trim() === '') throw new Error(`the ${what} is empty`);
+  if (text.trim() === '') throw new UnusableCertificate(what, `the ${what} is empty`);
 }
 
 /** The words of OpenSSL are left out: nobody knows what they quote. */
@@ -60,6 +74,9 @@ function parsed<T>(what: 'certificate' | 'key', read: () => T): T {
   try {
     return read();
   } catch {
-    throw new Error(`the ${what} cannot be read: it must be PEM${what === 'key' ? ', without a passphrase' : ''}`);
+    throw new UnusableCertificate(
+      what,
+      `the ${what} cannot be read: it must be PEM${what === 'key' ? ', without a passphrase' : ''}`,
+    );
   }
 }

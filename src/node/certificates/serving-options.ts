@@ -108,7 +108,10 @@ export function certificateSourceOf(options: ServingCertificateOptions, tools: C
   const { nodeName, addresses, transport, logger } = tools;
   const timed = { clock: safeClock(tools.clock), random: safeRandom(tools.random), logger };
   if (certificate !== undefined) return new GivenCertificates({ certificate, ...timed });
-  if (makeCertificateRequest === undefined) return new CertificateFiles(tlsCertFile, tlsPrivateKeyFile);
+  if (makeCertificateRequest === undefined) {
+    const cert = { path: tlsCertFile, option: 'server.tlsCertFile' };
+    return new CertificateFiles(cert, { path: tlsPrivateKeyFile, option: 'server.tlsPrivateKeyFile' });
+  }
   const makeRequest = makeCertificateRequest;
   return new RequestedCertificates({ nodeName, addresses, transport, makeRequest, folder: certificateFolder, ...timed });
 }

@@ -252,7 +252,8 @@ export class NodeObject {
     try {
       requireKnownOptions('options', options, ['timeoutMs']);
       const timeoutMs = numberOption('timeoutMs', options.timeoutMs ?? 20_000, 0, longestTimerMs);
-      return this.#runState.stop(() => this.#stop(timeoutMs));
+      const wasStarted = this.state !== 'idle';
+      return this.#runState.stop(() => this.#stop(timeoutMs, wasStarted));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -306,7 +307,7 @@ export class NodeObject {
     requests.stop();
   }
 
-  async #stop(timeoutMs: number): Promise<NodeObjectStopped> {
+  async #stop(timeoutMs: number, wasStarted: boolean): Promise<NodeObjectStopped> {
     const { node, lease } = this.#requests;
     const { removeOnStop, requestTimeoutMs, clock, logger } = this.#options;
     const timeLeft = new TimeLeft(clock, timeoutMs);
@@ -329,6 +330,7 @@ export class NodeObject {
     }
     await watch;
     this.#endMeasuring();
+    if (!wasStarted) return { node: 'notStarted', lease: 'notStarted' };
     const removed = removeOnStop ? await this.#remove(timeLeft) : ({ node: 'kept', lease: 'kept' } as const);
     if (removed.lease !== 'removed') await this.#sayEnded(timeLeft);
     return removed;

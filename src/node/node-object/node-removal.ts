@@ -19,7 +19,9 @@ export type RemovalOutcome =
   /** The server refused, gave no answer in time, or did not say whose the Lease is: it stays. The log says why. */
   | 'failed'
   /** `removeOnStop` is false. */
-  | 'kept';
+  | 'kept'
+  /** It was never started: nothing was made, and nobody was asked. */
+  | 'notStarted';
 
 /** What `stop` has done. */
 export interface NodeObjectStopped {

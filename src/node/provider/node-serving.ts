@@ -1,5 +1,7 @@
-import { errorText, StatusManagerError } from '../../base/errors.ts';
+import { errorCodeOf, errorText, StatusManagerError } from '../../base/errors.ts';
+import { ServingFileError } from '../certificates/named-file.ts';
 import type { AdvertisedStatus } from '../node-object/advertised-status.ts';
+import { defaultPort, type NodeServerOptions } from '../server/serving-settings.ts';
 
 /** The apiserver speaks WebSockets with a node that declares it, and SPDY with others. */
 const streamFeature = 'ExtendWebSocketsToKubelet';
@@ -16,11 +18,22 @@ export function servedStatus(
   };
 }
 
-/** Why the node's API is not there, naming the option. */
-export function notServed(cause: unknown, port: number | undefined): StatusManagerError {
+/** True for a port that another process listens on. */
+export function isPortTaken(cause: unknown): boolean {
+  return errorCodeOf(cause) === 'EADDRINUSE';
+}
+
+/** Why the node's API is not there, naming the option, and the file where it is one. */
+export function notServed(
+  cause: unknown,
+  { port, certificate }: Pick<NodeServerOptions, 'port' | 'certificate'>,
+): StatusManagerError {
   const isOfPort = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen';
-  const what = isOfPort
-    ? `the port ${port} cannot be listened on (option \`server.port\`)`
-    : 'its certificate cannot be used (options `server.tlsCertFile`, `server.tlsPrivateKeyFile`, `server.certificate`, `server.clientCAFile`)';
-  return new StatusManagerError('ERR_SERVER', `The API of the node is not served: ${what}: ${errorText(cause)}`, { cause });
+  const ofCertificate = `its certificate cannot be used${certificate === undefined ? '' : ' (option `server.certificate`)'}: `;
+  const ofPort = `the port ${port ?? defaultPort} cannot be listened on (option \`server.port\`): `;
+  const isOfFile = cause instanceof ServingFileError;
+  const what = isOfPort ? ofPort : isOfFile ? '' : ofCertificate;
+  // of a file, the system's own error where there is one
+  const said = isOfFile ? (cause.cause ?? cause) : cause;
+  return new StatusManagerError('ERR_SERVER', `The API of the node is not served: ${what}${errorText(cause)}`, { cause: said });
 }

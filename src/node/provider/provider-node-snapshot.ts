@@ -75,15 +75,14 @@ function ownProblems(agent: ProviderAgent, listProblem: Problem | undefined, ask
   const hasBegun = loop.state !== 'idle';
   const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
   problems.push(...eventsProblems(agent.eventsFailing()));
-  const certificate = agent.api?.problem();
-  if (certificate !== undefined) problems.push(certificate);
+  problems.push(...(agent.api?.problems() ?? []));
   if (!hasBegun) problems.push(unlisted);
   if (listProblem !== undefined) problems.push(listProblem);
   return problems;
 }
 
 function podProblems(agent: ProviderAgent, at: number): PodProblem[] {
-  const { podSyncer, podWorkers, statusManager } = agent;
+  const { podSyncer, podWorkers, statusManager, loop } = agent;
   const problems = new Map<string, PodProblem>();
   for (const record of podSyncer.pods.all()) {
     const found = providedPodProblem(record, at);
@@ -94,6 +93,7 @@ function podProblems(agent: ProviderAgent, at: number): PodProblem[] {
     const found = workerProblem({ podUID: uid, podName: name, podNamespace: namespace }, worker);
     if (found !== undefined) problems.set(uid, found);
   }
+  for (const found of loop.problems()) if (!problems.has(found.podUID)) problems.set(found.podUID, found);
   // a status that is not written is a problem of its own; one that only repeats what the provider said is none
   const ofStatuses = statusManager.problems();
   return [...problems.values(), ...ofStatuses.filter((one) => !(problems.has(one.podUID) && repeatsProvider(one)))];
@@ -109,14 +109,14 @@ function repeatsProvider({ kind }: PodProblem): boolean {
 
 /** The problem that tells most of one pod. */
 export function podProblem(
-  { podSyncer, podWorkers, statusManager, options }: ProviderAgent,
+  { podSyncer, podWorkers, statusManager, loop, options }: ProviderAgent,
   podUID: string,
 ): PodProblem | undefined {
   const record = podSyncer.pods.find(podUID);
   const { name: podName = '', namespace: podNamespace = '' } = record?.pod.metadata ?? {};
   const ofProvider = record && providedPodProblem(record, options.clock.now());
   const ofWorker = (): PodProblem | undefined => workerProblem({ podUID, podNamespace, podName }, podWorkers.explain(podUID));
-  return ofProvider ?? ofWorker() ?? statusManager.explain(podUID).problem;
+  return ofProvider ?? ofWorker() ?? loop.problemOf(podUID) ?? statusManager.explain(podUID).problem;
 }
 
 /** So many pods without a status are listed, and so many calls. */

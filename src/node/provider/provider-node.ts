@@ -17,7 +17,7 @@ import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
-import { notServed, servedStatus } from './node-serving.ts';
+import { isPortTaken, notServed, servedStatus } from './node-serving.ts';
 import type { ProviderTools } from './pod-provider.ts';
 import { ProviderAgent } from './provider-agent.ts';
 import { ProviderListing } from './provider-listing.ts';
@@ -90,7 +90,10 @@ export class ProviderNode {
     this.#listing = new ProviderListing({ pods: podSyncer.pods, nodeName: options.nodeName, clock: safeClock(clock), logger });
   }
 
-  /** `idle`, `running`, `stopping` or `stopped`. */
+  /**
+   * `idle`, `running`, `stopping` or `stopped`. A node whose `start` has rejected with ERR_SERVER stays `running` until it is stopped, so
+   * that its snapshot says why: it has not registered, and `ready` is false.
+   */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -138,8 +141,9 @@ export class ProviderNode {
 
   /**
    * Ends in this order: the sources, the sync loop, the workers and the provider's calls, the status manager, which writes what
-   * is left, the node's API, the node's object. No pod is ended. When it resolves, no timer is left, and nothing in flight that heeds its
-   * signal. All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
+   * is left, the node's API, the node's object. No pod is ended. After a start that rejected with ERR_SERVER it says `notStarted`
+   * of the Node and its Lease: nothing was made. When it resolves, no timer is left, and nothing in flight that heeds its signal.
+   * All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
    */
   stop(options: StopProviderNodeOptions = {}): Promise<StoppedProviderNode> {
     try {
@@ -175,8 +179,8 @@ export class ProviderNode {
     } catch (error) {
       if (this.state !== 'running') throw stoppedBefore();
       const { clock, logger, given } = options;
-      const failure = notServed(error, options.server?.port);
-      this.#startFailure = { message: failure.message, at: clock.now() };
+      const failure = notServed(error, given.server ?? {});
+      this.#startFailure = { message: failure.message, at: clock.now(), isPortTaken: isPortTaken(error) };
       const problem = problemFields(notServedProblem(this.#startFailure));
       logger.error({ err: failure, node: given.nodeName, ...problem }, 'the provider node could not start');
       throw failure;

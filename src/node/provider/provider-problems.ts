@@ -1,5 +1,6 @@
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
+import { helped } from '../problem-help.ts';
 import type {
   AnswerFailure,
   DeleteFailure,
@@ -74,15 +75,20 @@ function turnProblem({ method, since, turns }: WaitingCall): Problem {
   return frozenProblem({ kind: 'waits-for-turn', message, attempt: 0, since, help });
 }
 
+const notServedHelp =
+  'Mend what the message names, and start the process anew: a node whose API is not served does not register.';
+
 /** The node's API could not be served at the start. */
 export interface StartFailure {
   readonly message: string;
   readonly at: number;
+  /** True: another process listens on the port. */
+  readonly isPortTaken: boolean;
 }
 
 /** The node could not start. */
-export function notServedProblem({ message, at }: StartFailure): Problem {
-  const help = 'Mend what the message names, and start the process anew: a node whose API is not served does not register.';
+export function notServedProblem({ message, at, isPortTaken }: StartFailure): Problem {
+  const { help } = isPortTaken ? helped('port-taken') : { help: notServedHelp };
   return frozenProblem({ kind: 'start', message: `the provider node could not start: ${message}`, since: at, attempt: 1, help });
 }
 

@@ -110,7 +110,7 @@ export class ApiAnswers {
     const { logger } = this.#options;
     if (response.headersSent || signal.aborted) {
       // the client sees that the answer is cut off
-      if (!signal.aborted) logger.warn({ err: error, ...requestFields(request) }, 'an answer of the kubelet API was cut off');
+      if (!signal.aborted) logger.warn({ err: error, ...requestFields(request) }, "an answer of the node's API was cut off");
       request.socket.destroy();
       return;
     }
@@ -118,7 +118,7 @@ export class ApiAnswers {
       answerText(exchange, error.status, error.message, error.headers);
       return;
     }
-    logger.error({ err: error, ...requestFields(request) }, 'a request to the kubelet API could not be answered');
+    logger.error({ err: error, ...requestFields(request) }, "a request to the node's API could not be answered");
     answerText(exchange, 500, 'the request could not be answered; the log of the node says why');
   }
 }

@@ -2,10 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { SteadyClock } from '../../base/clock.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { Problem } from '../../base/problem.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { KubeletApiRefusal } from './exchange.ts';
+import { ReviewFailures } from './review-failures.ts';
 import { AccessReviews, anonymous, authenticated, type Identity, TokenReviews } from './reviews.ts';
+import { UnknownSenders } from './unknown-senders.ts';
 
 /** Who decides over requests. */
 export interface GateOptions {
@@ -14,6 +18,8 @@ export interface GateOptions {
   readonly transport: ResourceTransport;
   /** True: a request without credentials is that of `system:anonymous`. */
   readonly allowsAnonymous: boolean;
+  /** True: clients are asked for certificates. */
+  readonly asksForCertificates: boolean;
   readonly clock: SteadyClock;
   readonly logger: Logger;
 }
@@ -30,14 +36,23 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #tokens: TokenReviews;
   readonly #accesses: AccessReviews;
+  readonly #failures: ReviewFailures;
+  readonly #unknown: UnknownSenders;
   /** Of each connection: reading a certificate takes longer than the rest of a request. */
   readonly #shown = new WeakMap<TLSSocket, ShownCertificate>();
 
   constructor(options: GateOptions) {
     const { transport, nodeName, clock } = options;
     this.#options = options;
-    this.#tokens = new TokenReviews(transport, clock);
-    this.#accesses = new AccessReviews(transport, nodeName, clock);
+    this.#failures = new ReviewFailures(options);
+    this.#unknown = new UnknownSenders(options);
+    this.#tokens = new TokenReviews(transport, clock, () => this.#failures.succeeded('sender'));
+    this.#accesses = new AccessReviews(transport, nodeName, clock, () => this.#failures.succeeded('right'));
+  }
+
+  /** Reviews that the apiserver does not give. Empty once it gives one, and five minutes after the last failure. */
+  problems(): Problem[] {
+    return this.#failures.problems();
   }
 
   /** Who sends the request, once it is allowed. Rejects with a `KubeletApiRefusal`. `hasCertificate`: false where it must not count. */
@@ -53,19 +68,38 @@ export class Gate {
   }
 
   async #authenticate(request: IncomingMessage, hasCertificate: boolean): Promise<Identity | undefined> {
-    const { allowsAnonymous, clock, logger } = this.#options;
+    const { allowsAnonymous, clock } = this.#options;
     const named = hasCertificate ? this.#identityOfCertificate(request.socket, clock.now()) : undefined;
     if (named !== undefined) return named;
     const { authorization } = request.headers;
-    if (authorization === undefined) return allowsAnonymous && !showsCertificate(request.socket) ? anonymous : undefined;
+    if (authorization === undefined) {
+      if (allowsAnonymous && !showsCertificate(request.socket)) return anonymous;
+      return this.#isUnknown(request, this.#whyNoCertificate(request.socket, hasCertificate));
+    }
     const token = bearer.exec(authorization.trim())?.[1];
-    if (token === undefined) return undefined;
+    if (token === undefined) return this.#isUnknown(request, 'the header Authorization has no bearer token');
     try {
-      return await this.#tokens.identityOf(token);
+      const identity = await this.#tokens.identityOf(token);
+      return identity ?? this.#isUnknown(request, 'the apiserver does not know the token');
     } catch (err) {
-      logger.warn({ err }, 'the sender of a request to the kubelet API could not be authenticated');
+      this.#failures.failed('sender', err, {});
       return undefined;
     }
+  }
+
+  #isUnknown({ method, url }: IncomingMessage, reason: string): undefined {
+    this.#unknown.note({ method, url, reason });
+  }
+
+  /** Why the client's certificate says nothing of a request without a token. */
+  #whyNoCertificate(socket: Socket, hasCertificate: boolean): string {
+    if (!this.#options.asksForCertificates) {
+      return 'the client shows no token, and without `clientCAFile` the server asks for no certificate';
+    }
+    if (!(socket instanceof TLSSocket) || !showsCertificate(socket)) return 'the client shows neither a certificate nor a token';
+    if (!hasCertificate) return 'the connection is older than the authorities that count now; the client has to connect again';
+    if (socket.authorized) return 'the certificate of the client names nobody, or its time is not now';
+    return `no authority of \`clientCAFile\` has signed the certificate of the client for clients: ${codeOf(socket.authorizationError)}`;
   }
 
   /**
@@ -85,7 +119,7 @@ export class Gate {
       return await this.#accesses.isAllowed(identity, access);
     } catch (err) {
       const { username } = identity;
-      this.#options.logger.warn({ err, username, ...access }, 'nobody could say whether a request to the kubelet API is allowed');
+      this.#failures.failed('right', err, { username, ...access });
       const asked = `user=${username}, verb=${access.verb}, resource=nodes, subresource=${access.subresource}`;
       throw new KubeletApiRefusal(500, `Authorization error (${asked})`);
     }
@@ -115,6 +149,11 @@ function readCertificate(socket: TLSSocket): ShownCertificate {
 /** True: the client has shown a certificate, good or bad. */
 function showsCertificate(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.getPeerX509Certificate() !== undefined;
+}
+
+/** The word of OpenSSL, such as `CERT_HAS_EXPIRED`. */
+function codeOf(error: unknown): string {
+  return errorCodeOf(error) ?? errorText(error);
 }
 
 function valuesOf(value: unknown): readonly string[] {

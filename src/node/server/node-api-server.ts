@@ -27,6 +27,7 @@ const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 30_000, requestT
 export class NodeApiServer {
   readonly #options: NodeApiServerOptions;
   readonly #certificates: ServedCertificates;
+  readonly #gate: Gate;
   readonly #answers: ApiAnswers;
   readonly #closing = new AbortController();
   /** Which certificates each connection was accepted with: the number of the reading. */
@@ -41,14 +42,15 @@ export class NodeApiServer {
 
   constructor(options: NodeApiServerOptions) {
     this.#options = options;
-    const { transport, nodeName, anonymous, reloadPeriodMs, clock, logger } = options;
+    const { transport, nodeName, anonymous, clientCAFile, reloadPeriodMs, clock, logger } = options;
     this.#certificates = new ServedCertificates({
       ...{ trust: options, reloadPeriodMs, clock, logger },
       signal: this.#closing.signal,
       changed: (secure) => this.#trustAnew(secure),
     });
-    const gate = new Gate({ transport, nodeName, allowsAnonymous: anonymous, clock, logger });
-    this.#answers = new ApiAnswers(options, gate);
+    const asksForCertificates = clientCAFile !== undefined;
+    this.#gate = new Gate({ transport, nodeName, allowsAnonymous: anonymous, asksForCertificates, clock, logger });
+    this.#answers = new ApiAnswers(options, this.#gate);
   }
 
   /**
@@ -56,8 +58,8 @@ export class NodeApiServer {
    * port is taken; with ERR_ALREADY_STARTED the second time, with ERR_STOPPED after `close`.
    */
   async listen(): Promise<{ readonly port: number }> {
-    if (this.#closing.signal.aborted) throw new StatusManagerError('ERR_STOPPED', 'The kubelet API is closed');
-    if (this.#hasStarted) throw new StatusManagerError('ERR_ALREADY_STARTED', 'The kubelet API listens already');
+    if (this.#closing.signal.aborted) throw new StatusManagerError('ERR_STOPPED', 'The API of the node is closed');
+    if (this.#hasStarted) throw new StatusManagerError('ERR_ALREADY_STARTED', 'The API of the node listens already');
     this.#hasStarted = true;
     const { address, port, clientCAFile, logger } = this.#options;
     const secure = await untilAborted(this.#certificates.first(), this.#closing.signal);
@@ -82,18 +84,19 @@ export class NodeApiServer {
     server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     server.listen({ port, ...(address !== undefined && { host: address }) });
     await once(server, 'listening');
-    server.on('error', (err) => logger.error({ err }, 'the kubelet API could not take a connection'));
+    server.on('error', (err) => logger.error({ err }, "the node's API could not take a connection"));
     if (this.#closing.signal.aborted) {
       await this.#end(server);
-      throw new StatusManagerError('ERR_STOPPED', 'The kubelet API is closed');
+      throw new StatusManagerError('ERR_STOPPED', 'The API of the node is closed');
     }
     this.#certificates.follow();
     return { port: (server.address() as AddressInfo).port };
   }
 
-  /** What is wrong with its certificate; undefined where nothing is known to be. */
-  problem(): Problem | undefined {
-    return this.#certificates.problem();
+  /** What is wrong with its certificates, and with the reviews that it needs; empty where nothing is known to be. */
+  problems(): readonly Problem[] {
+    const certificate = this.#certificates.problem();
+    return [...(certificate === undefined ? [] : [certificate]), ...this.#gate.problems()];
   }
 
   /** Ends every stream and every connection. Resolves when the port is free. */

@@ -16,8 +16,12 @@ export class TokenReviews {
   readonly #clock: SteadyClock;
   readonly #answers: ReviewCache<Identity | undefined>;
 
-  constructor(transport: ResourceTransport, clock: SteadyClock) {
+  readonly #reviewed: () => void;
+
+  /** `reviewed`: told of each review that the apiserver gives. */
+  constructor(transport: ResourceTransport, clock: SteadyClock, reviewed = (): void => {}) {
     this.#transport = transport;
+    this.#reviewed = reviewed;
     this.#clock = clock;
     this.#answers = new ReviewCache<Identity | undefined>({ clock, most: 1024, keepMs: () => keepMs });
   }
@@ -35,7 +39,9 @@ export class TokenReviews {
       () => this.#transport.request({ method: 'POST', path: tokenReviewsPath, body, timeoutMs: reviewTimeoutMs }),
       limits,
     );
-    return identityIn(await call.answer);
+    const review: unknown = await call.answer;
+    this.#reviewed();
+    return identityIn(review);
   }
 }
 
@@ -75,8 +81,12 @@ export class AccessReviews {
   readonly #clock: SteadyClock;
   readonly #answers: ReviewCache<boolean>;
 
-  constructor(transport: ResourceTransport, nodeName: string, clock: SteadyClock) {
+  readonly #reviewed: () => void;
+
+  /** `reviewed`: told of each review that the apiserver gives. */
+  constructor(transport: ResourceTransport, nodeName: string, clock: SteadyClock, reviewed = (): void => {}) {
     this.#transport = transport;
+    this.#reviewed = reviewed;
     this.#nodeName = nodeName;
     this.#clock = clock;
     const keepMs = (isAllowed: boolean): number => (isAllowed ? keepAllowedMs : keepForbiddenMs);
@@ -100,6 +110,7 @@ export class AccessReviews {
       limits,
     );
     const review: unknown = await call.answer;
+    this.#reviewed();
     const status = isJsonObject(review) ? review.status : undefined;
     // what is not said clearly counts as no
     return isJsonObject(status) && status.allowed === true && status.denied !== true;

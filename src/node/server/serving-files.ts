@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { invalidOption } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { oneOfOption } from '../../base/options.ts';
 import type { CertificateSource } from '../certificates/certificate-source.ts';
+import { fileInWords, readNamedFile, ServingFileError } from '../certificates/named-file.ts';
 
 /** Files that the server's identity and its trust come from, all PEM. They are read again when they change. */
 export interface ServingFiles {
@@ -25,6 +26,8 @@ export interface ServingFiles {
 /** Who the server is, and whom it trusts. */
 export interface ServingTrust extends Pick<ServingFiles, 'clientCAFile' | 'tlsMinVersion' | 'tlsCipherSuites'> {
   readonly certificates: CertificateSource;
+  /** The name of the option that `clientCAFile` comes from. Default `server.clientCAFile`. */
+  readonly clientCAOption?: string;
 }
 
 /** What was read. */
@@ -35,18 +38,28 @@ export interface ServingContext {
 }
 
 /** The authorities of clients; undefined without a file. Rejects when it cannot be read or has none. */
-export async function readAuthorities(clientCAFile: string | undefined): Promise<string | undefined> {
-  if (clientCAFile === undefined) return undefined;
-  const ca = await readFile(clientCAFile, 'utf8');
-  // an empty list of authorities would be read as those of the platform
-  if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
+export async function readAuthorities({
+  clientCAFile: path,
+  clientCAOption: option = 'server.clientCAFile',
+}: Pick<ServingTrust, 'clientCAFile' | 'clientCAOption'>): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const ca = await readNamedFile({ path, option });
+  // an empty list of authorities would be read as those of the platform, and Node.js passes over what is no certificate
+  if (!hasCertificate(ca))
+    throw new ServingFileError(`the file ${fileInWords({ path, option })} has no certificate of an authority`);
   return ca;
 }
 
+const blocks = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+function hasCertificate(text: string): boolean {
+  return (text.match(blocks) ?? []).some((block) => callGuarded(() => new X509Certificate(block), ignoreFailure) !== undefined);
+}
+
 /** Reads all of it. Rejects when something is missing, or when it does not fit together. */
-export async function readServing({ certificates, clientCAFile, ...settings }: ServingTrust): Promise<ServingContext> {
-  const { tlsMinVersion, tlsCipherSuites } = settings;
-  const [{ cert, key }, ca] = await Promise.all([certificates.read(), readAuthorities(clientCAFile)]);
+export async function readServing(trust: ServingTrust): Promise<ServingContext> {
+  const { certificates, tlsMinVersion, tlsCipherSuites } = trust;
+  const [{ cert, key }, ca] = await Promise.all([certificates.read(), readAuthorities(trust)]);
   for (const [name, text] of Object.entries({ certificate: cert, key })) {
     // Node.js takes an empty text for none at all
     if (typeof text !== 'string' || text === '') throw new Error(`the source of the server's certificate gave no ${name}`);

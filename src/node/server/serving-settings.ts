@@ -71,13 +71,15 @@ const serverNames = [
     'streamIdleTimeoutMs',
   ],
 ];
+/** The kubelet's. */
+export const defaultPort = 10_250;
 const longestMs = 86_400_000;
 
 type GivenSettings = { readonly [name in keyof ServingSettings]?: ServingSettings[name] | undefined };
 
 /** The settings with every default. Throws ERR_INVALID_OPTION, naming the option, the rule and the value; `prefix` stands before the name. */
 export function resolveServing(given: GivenSettings, prefix = ''): ServingSettings {
-  const { address, port = 10_250, anonymous = false, enableDebuggingHandlers = true } = given;
+  const { address, port = defaultPort, anonymous = false, enableDebuggingHandlers = true } = given;
   const { maxStreams = 1000, streamIdleTimeoutMs = 14_400_000, reloadPeriodMs = 30_000 } = given;
   if (address !== undefined && typeof address !== 'string') throw invalidOption(`${prefix}address`, 'a string', address);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {

@@ -1,13 +1,20 @@
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import { callGuarded } from '../../base/guard.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
+import { errorText } from '../../base/errors.ts';
+import { FailureRun } from '../../base/failure-run.ts';
+import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
-import { problemFields } from '../../base/problem.ts';
+import { frozenProblem, type PodProblem, problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
+import { helped } from '../problem-help.ts';
 
 /** The answer to the question whether a pod that is new on this node may run here. A pod that is refused is Failed, for good. */
 export type Admission = { readonly admit: true } | { readonly admit: false; readonly reason: string; readonly message: string };
@@ -24,18 +31,36 @@ export interface PodAdmissionsOptions {
   readonly admitPod: ((pod: Pod, activePods: readonly Pod[]) => Admission) | undefined;
   readonly statusManager: Pick<StatusManager, 'setPodStatus'>;
   readonly eventRecorder: EventRecorder;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+}
+
+/** How long a pod waits until it is asked for again. */
+const again = { firstMs: 1000, longestMs: 30_000 };
+
+/** A pod of which nobody could say whether it may run. */
+interface WaitingPod {
+  readonly names: Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
+  readonly failures: FailureRun;
+  /** When it is asked for again, by `Clock.elapsed`. */
+  dueAt: number;
 }
 
 /** Asks whether pods may run that are new on this node. */
 export class PodAdmissions {
   readonly #options: PodAdmissionsOptions;
-  /** The uids of the pods of which nobody could say whether they may run. */
-  readonly #waiting = new Set<string>();
+  /** Told that the wait of a pod is over. */
+  readonly #due: (podUID: string) => void;
+  readonly #waiting = new Map<string, WaitingPod>();
+  readonly #timers: KeyedTimers<string>;
+  readonly #recoveries: RecoveryLines;
 
-  constructor(options: PodAdmissionsOptions) {
+  constructor(options: PodAdmissionsOptions, due: (podUID: string) => void) {
     this.#options = options;
+    this.#due = due;
+    this.#timers = new KeyedTimers(options.clock);
+    this.#recoveries = new RecoveryLines(options);
   }
 
   /** True for a pod that has not begun, because nobody could say whether it may run. */
@@ -45,31 +70,79 @@ export class PodAdmissions {
 
   forget(podUID: string): void {
     this.#waiting.delete(podUID);
+    this.#timers.cancel(podUID);
   }
 
-  /** `refused`: the pod is Failed now, and an event says why. `waits`: nobody could say; it is to be asked for again. */
+  /** Leaves no timer. */
+  stop(): void {
+    this.#timers.cancelAll();
+    this.#recoveries.stop();
+  }
+
+  /** The pods of which nobody can say whether they may run. */
+  problems(): PodProblem[] {
+    return Array.from(this.#waiting.values()).flatMap((waiting) => this.#problemOf(waiting) ?? []);
+  }
+
+  problem(podUID: string): PodProblem | undefined {
+    return this.#problemOf(this.#waiting.get(podUID));
+  }
+
+  /**
+   * `refused`: the pod is Failed now, and an event says why. `waits`: nobody could say; `due` is told when it is to be asked for again, and
+   * until then nobody is asked.
+   */
   ask(pod: Pod, others: () => readonly Pod[]): 'admitted' | 'refused' | 'waits' {
-    const { admitPod, logger } = this.#options;
+    const { admitPod, clock } = this.#options;
     if (admitPod === undefined) return 'admitted';
     const podUID = podUIDOf(pod);
-    const activePods = others();
-    let hasFailed = false;
-    const answer: unknown = callGuarded(
-      () => admitPod(pod, activePods),
-      (err) => {
-        hasFailed = true;
-        logger.error({ err, ...podFields(pod.metadata) }, 'admitPod failed; the pod waits');
-      },
-    );
-    if (!isAdmission(answer)) {
-      this.#waiting.add(podUID);
-      if (!hasFailed) logger.warn(podFields(pod.metadata), 'admitPod did not answer; the pod waits');
+    const waiting = this.#waiting.get(podUID);
+    if (waiting !== undefined && clock.elapsed() < waiting.dueAt) return 'waits';
+    const answer = answered(admitPod, pod, others());
+    if ('cause' in answer) {
+      this.#wait(pod, answer);
       return 'waits';
     }
-    this.#waiting.delete(podUID);
+    this.forget(podUID);
+    waiting?.failures.succeeded();
     if (answer.admit) return 'admitted';
     this.#refuse(pod, answer.reason, answer.message);
     return 'refused';
+  }
+
+  #wait(pod: Pod, { cause: err, words }: NoAnswer): void {
+    const { clock, logger, eventRecorder } = this.#options;
+    const podUID = podUIDOf(pod);
+    const waiting = this.#waiting.get(podUID) ?? this.#newWaiting(pod);
+    this.#waiting.set(podUID, waiting);
+    const { attempt } = waiting.failures.failed(words);
+    const delayMs = nthDelayMs(attempt, again);
+    waiting.dueAt = clock.elapsed() + delayMs;
+    const problem = this.#problemOf(waiting);
+    const fields = problemFields(problem ?? {}, clock.now());
+    logger.warn({ err, ...podFields(pod.metadata), ...fields }, 'admitPod failed; the pod waits');
+    if (attempt === 1 && problem !== undefined) eventRecorder.event(pod, 'Warning', 'FailedAdmission', problem.message);
+    // without a timer the next look at all pods asks
+    callGuarded(() => this.#timers.set(podUID, delayMs, () => this.#due(podUID)), ignoreFailure);
+  }
+
+  #newWaiting(pod: Pod): WaitingPod {
+    const { clock, logger } = this.#options;
+    const { namespace: podNamespace = '', name: podName = '' } = pod.metadata ?? {};
+    const failures = new FailureRun(clock, (ended) => {
+      if (!this.#recoveries.take()) return;
+      logger.info({ ...podFields(pod.metadata), ...ended }, 'admitPod works again');
+    });
+    return { names: { podUID: podUIDOf(pod), podNamespace, podName }, failures, dueAt: 0 };
+  }
+
+  #problemOf(waiting: WaitingPod | undefined): PodProblem | undefined {
+    const failing = waiting?.failures.failing;
+    if (waiting === undefined || failing === undefined) return undefined;
+    const { clock } = this.#options;
+    const { message, attempt, since } = failing;
+    const retryAt = clock.now() + Math.max(0, waiting.dueAt - clock.elapsed());
+    return frozenProblem({ ...helped('admission'), ...waiting.names, message: `admitPod() ${message}`, attempt, since, retryAt });
   }
 
   #refuse(pod: Pod, reason: string, message: string): void {
@@ -82,4 +155,31 @@ export class PodAdmissions {
     logger.warn({ ...podFields(pod.metadata), reason: `${reason}: ${message}`, ...problem }, 'a pod may not run on this node');
     statusManager.setPodStatus(pod, qosClass === undefined ? status : { ...status, qosClass });
   }
+}
+
+const neither = 'answered neither { admit: true } nor { admit: false, reason, message }';
+
+interface NoAnswer {
+  readonly cause: unknown;
+  /** What the function did. */
+  readonly words: string;
+}
+
+/** The answer, or why there is none. */
+function answered(
+  admitPod: NonNullable<PodAdmissionsOptions['admitPod']>,
+  pod: Pod,
+  activePods: readonly Pod[],
+): Admission | NoAnswer {
+  let thrown: { readonly error: unknown } | undefined;
+  const answer: unknown = callGuarded(
+    () => admitPod(pod, activePods),
+    (error) => {
+      thrown ??= { error };
+    },
+  );
+  if (thrown !== undefined) return { cause: thrown.error, words: `failed: ${errorText(thrown.error)}` };
+  if (isAdmission(answer)) return answer;
+  const words = isThenable(answer) ? 'answered with a promise, and has to answer at once' : neither;
+  return { cause: new TypeError(`admitPod() ${words}`), words };
 }

@@ -6,6 +6,7 @@ import { isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
+import type { PodProblem } from '../../base/problem.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
 import { PodAdmissions } from './pod-admissions.ts';
@@ -30,9 +31,16 @@ export class PodDispatch {
   /** While pods are added: those that are active, by uid, so that many are not looked through once for each. */
   #active: Map<string, Pod> | undefined;
 
-  constructor(options: ResolvedLoopOptions) {
+  /** The pods whose wait for an admission is over. */
+  #dueAdmissions = new Set<string>();
+
+  /** `admissionDue`: told that {@link beginDue} has something to do. */
+  constructor(options: ResolvedLoopOptions, admissionDue: () => void) {
     this.#options = options;
-    this.#admissions = new PodAdmissions(options);
+    this.#admissions = new PodAdmissions(options, (podUID) => {
+      this.#dueAdmissions.add(podUID);
+      admissionDue();
+    });
   }
 
   /** `sourcesReady`: every source has been heard from, so that a pod that is missing is gone. */
@@ -63,6 +71,34 @@ export class PodDispatch {
     return this.#admissions.awaits(podUID);
   }
 
+  /** Asks again for the pods of which nobody could say whether they may run, and whose wait is over. */
+  beginDue(): void {
+    const due = this.#dueAdmissions;
+    this.#dueAdmissions = new Set();
+    this.#amongActive(() => {
+      for (const podUID of due) {
+        if (!this.#admissions.awaits(podUID)) continue;
+        const pod = this.#guard(podFields({ uid: podUID }), () => this.#options.podManager.getPodByUID(podUID));
+        if (pod === undefined || this.#isInactive(pod)) this.#admissions.forget(podUID);
+        else this.#guard(podFields(pod.metadata), () => this.begin(pod));
+      }
+    });
+  }
+
+  /** What is wrong with the pods that wait for an admission. */
+  problems(): PodProblem[] {
+    return this.#admissions.problems();
+  }
+
+  problemOf(podUID: string): PodProblem | undefined {
+    return this.#admissions.problem(podUID);
+  }
+
+  /** Leaves no timer. */
+  stop(): void {
+    this.#admissions.stop();
+  }
+
   kill(pod: Pod): void {
     this.#send({ updateType: 'kill', pod });
   }
@@ -85,8 +121,12 @@ export class PodDispatch {
   }
 
   #addAll(pods: readonly Pod[]): void {
+    this.#amongActive(() => this.#each(pods, (pod) => this.#add(pod)));
+  }
+
+  #amongActive(handle: () => void): void {
     this.#active = new Map(this.activePods().map((pod) => [podUIDOf(pod), pod]));
-    this.#each(pods, (pod) => this.#add(pod));
+    handle();
     this.#active = undefined;
   }
 
@@ -102,7 +142,8 @@ export class PodDispatch {
   #begin(known: KnownPair): boolean {
     const { pod } = known;
     const isNew = !this.#options.podWorkers.isPodTerminationRequested(podUIDOf(pod)) && !isTerminalPhase(pod.status?.phase);
-    if (isNew && !this.#admit(pod)) return false;
+    if (!isNew) this.#admissions.forget(podUIDOf(pod));
+    else if (!this.#admit(pod)) return false;
     this.#toWorkers('create', known);
     return true;
   }
@@ -145,7 +186,17 @@ export class PodDispatch {
   }
 
   #toWorkers(updateType: 'create' | 'update' | 'sync', { pod, mirrorPod }: KnownPair): void {
+    if (updateType !== 'create' && this.#isHeld(pod)) return;
     this.#send({ updateType, pod, ...(mirrorPod !== undefined && { mirrorPod }) });
+  }
+
+  /** True for a pod that waits for an admission: no change of it begins it. One that is deleted or over waits no longer. */
+  #isHeld({ metadata, status }: Pod): boolean {
+    const podUID = metadata?.uid ?? '';
+    if (!this.#admissions.awaits(podUID)) return false;
+    if (metadata?.deletionTimestamp == null && !isTerminalPhase(status?.phase)) return true;
+    this.#admissions.forget(podUID);
+    return false;
   }
 
   #send(options: UpdatePodOptions): void {

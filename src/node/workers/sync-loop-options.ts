@@ -77,8 +77,8 @@ export interface SyncLoopOptions {
   /** Without it no orphan of the runtime is looked for. */
   readonly runtime?: LoopRuntime;
   /**
-   * Asked before a pod first goes to the workers, with the other pods that are not over. Default: every pod may run. While it
-   * throws, or answers anything else, the pod waits, and it is asked again at the next housekeeping.
+   * Asked before a pod first goes to the workers, with the other pods that are not over. Default: every pod may run. It answers at
+   * once. While it throws, or answers anything else, the pod waits: see `SyncLoop.problems`. It is asked again after 1 s, growing to 30 s.
    */
   readonly admitPod?: (pod: Pod, activePods: readonly Pod[]) => Admission;
   /** Called at each housekeeping, for parts that keep something of each pod. What it throws is logged. */

@@ -7,15 +7,16 @@ import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { beginAtZero } from '../../base/metrics/metrics.ts';
 import { requireText } from '../../base/options.ts';
+import type { PodProblem } from '../../base/problem.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PodDispatch } from './pod-dispatch.ts';
 import { listRunningPods, type ResolvedLoopOptions, resolveLoopOptions, type SyncLoopOptions } from './sync-loop-options.ts';
 
 /** What the loop wakes up for. */
-type Hint = 'update' | 'due' | 'changed' | 'housekeeping' | 'listed';
+type Hint = 'update' | 'due' | 'changed' | 'admission' | 'housekeeping' | 'listed';
 
-const hintCount = 5;
+const hintCount = 6;
 /** The wait after a work queue that called a pod due and gave none. */
 const emptyQueueMs = 1000;
 
@@ -80,13 +81,14 @@ export class SyncLoop {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SyncLoopOptions) {
     this.#options = resolveLoopOptions(options);
-    this.#dispatch = new PodDispatch(this.#options);
+    this.#dispatch = new PodDispatch(this.#options, () => this.#hints.trySend('admission'));
     this.#housekeeping = new Housekeeping(this.#options, this.#dispatch);
     this.#timers = new KeyedTimers(this.#options.clock);
     this.#handlers = {
       update: () => this.#handleUpdate(),
       due: () => this.#syncDuePods(),
       changed: () => this.#syncChangedPods(),
+      admission: () => this.#dispatch.beginDue(),
       housekeeping: () => this.#housekeep(),
       listed: () => this.#endOrphans(),
     };
@@ -117,6 +119,7 @@ export class SyncLoop {
       this.#stopping.abort();
       this.#hints.close();
       this.#timers.cancelAll();
+      this.#dispatch.stop();
       callGuarded(() => this.#updates?.return?.(), ignoreFailure);
       await this.#run;
       this.#housekeeping.end();
@@ -140,6 +143,19 @@ export class SyncLoop {
     if (callGuarded(() => podManager.getPodByUID(podUID), ignoreFailure) === undefined) return;
     this.#changed.add(podUID);
     this.#hints.trySend('changed');
+  }
+
+  /**
+   * What is wrong with pods that have not begun: `admitPod` gives no answer for them (kind `admission`). They are asked for again, at the
+   * `retryAt` of each.
+   */
+  problems(): readonly PodProblem[] {
+    return this.#dispatch.problems();
+  }
+
+  /** The same of one pod; undefined for every pod of which nothing of that kind is wrong. */
+  problemOf(podUID: string): PodProblem | undefined {
+    return this.#dispatch.problemOf(podUID);
   }
 
   /** True once an update of every source has been handled: from then on a pod that is missing counts as gone. */

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
@@ -7,6 +7,14 @@ import type { AgentRow } from './stuck-agent.ts';
 
 const startRuntime = 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).';
 const noAnswer = { message: 'the container runtime did not say how it is; it is asked again' };
+
+/** A certificate and its key, for the node's API. */
+async function servingFiles(folder: string) {
+  const { cert, key } = createCertificateAuthority('serving').issue();
+  const files = { tlsCertFile: join(folder, 'tls.crt'), tlsPrivateKeyFile: join(folder, 'tls.key') };
+  await Promise.all([writeFile(files.tlsCertFile, cert), writeFile(files.tlsPrivateKeyFile, key)]);
+  return files;
+}
 
 const runtimeRows: readonly AgentRow[] = [
   {
@@ -176,6 +184,21 @@ const startRows: readonly AgentRow[] = [
     },
   },
   {
+    id: 'certificate-file-gone',
+    title: "a file of the certificate of the node's API that is gone while the agent runs",
+    about: 'node',
+    kind: 'certificate-files',
+    words: 'cannot be read: ENOENT',
+    log: { message: "the certificates of the node's API could not be read again; those of before stay" },
+    help: 'Mend the file that the message names: it is read again by itself.',
+    arrange: async (world) => {
+      const files = await servingFiles(await world.folder());
+      await world.node.throughSockets(world.begin({ server: { ...files, address: '127.0.0.1', port: 0 } }));
+      await rm(files.tlsCertFile);
+      await world.pass(40_000);
+    },
+  },
+  {
     id: 'port-taken',
     title: 'an agent whose port is taken',
     about: 'node',
@@ -185,10 +208,7 @@ const startRows: readonly AgentRow[] = [
     retried: false,
     help: 'End what listens on this port, such as a kubelet, or set server.port; then start the program again.',
     arrange: async (world) => {
-      const folder = await world.folder();
-      const { cert, key } = createCertificateAuthority('serving').issue();
-      const files = { tlsCertFile: join(folder, 'tls.crt'), tlsPrivateKeyFile: join(folder, 'tls.key') };
-      await Promise.all([writeFile(files.tlsCertFile, cert), writeFile(files.tlsPrivateKeyFile, key)]);
+      const files = await servingFiles(await world.folder());
       const other = createServer();
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const { port } = other.address() as { readonly port: number };

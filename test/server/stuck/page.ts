@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { stuckSchedulers } from '../scheduler/stuck-schedulers.ts';
 import { agentNodeRows } from './agent-node-rows.ts';
 import { agentPodRows } from './agent-pod-rows.ts';
+import { apiRows } from './api-rows.ts';
 import { managerRows } from './manager-rows.ts';
 import { connectionRows, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
@@ -23,7 +24,7 @@ const sections: readonly Section[] = [
     text: 'What a node says when it cannot be registered, or kept in step. A status manager says the same of its requests.',
     rows: connectionRows,
   },
-  { title: 'A node', text: 'What a `ProviderNode` or a `NodeAgent` says of itself.', rows: nodeRows },
+  { title: 'A node', text: 'What a `ProviderNode` or a `NodeAgent` says of itself.', rows: [...nodeRows, ...apiRows] },
   {
     title: 'The status of a pod',
     text: 'Why the newest status of a pod is not on the apiserver.',

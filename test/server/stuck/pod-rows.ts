@@ -189,6 +189,18 @@ export const providerRows: readonly NodeRow[] = [
     },
   },
   {
+    id: 'admission',
+    title: '`admitPod` gives no answer: the pod is Pending',
+    about: 'pod',
+    kind: 'admission',
+    words: 'the quota service is away',
+    log: { message: 'admitPod failed; the pod waits' },
+    event: { reason: 'FailedAdmission' },
+    help: 'See why the function `admitPod` gives no answer: the pod waits until it has one, and the function is asked again by itself.',
+    options: { admitPod: fails('the quota service is away') },
+    arrange: async (stuck) => void (await stuck.createPod()),
+  },
+  {
     id: 'create-pod',
     title: '`createPod` of the provider fails',
     about: 'pod',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPodProblem, type PodProblem, type Problem } from '../../../src/base/problem.ts';
 import { pollUntil } from '../../support/poll-until.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
+import { apiRows } from './api-rows.ts';
 import { managerRows, StuckManager } from './manager-rows.ts';
 import { connectionRows, type NodeRow, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe.concurrent('a provider node on which something is wrong', () => {
-  it.each([...connectionRows, ...nodeRows, ...statusRows, ...providerRows])('$id: $title', async (listed) => {
+  it.each([...connectionRows, ...nodeRows, ...apiRows, ...statusRows, ...providerRows])('$id: $title', async (listed) => {
     const instead = await listed.instead?.(server);
     const namespace = await server.admin.createNamespace(listed.id);
     const row = { ...listed, help: listed.help?.replace('NAMESPACE', namespace) };

@@ -19,6 +19,13 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'the provider failed; it is called again later': 'the provider has done what it failed at before',
   'the provider did not delete a pod; it is asked again later': 'the provider has deleted a pod that it failed to delete before',
   'a container has ended and will be started again': 'a container that had failed is well again',
+  'admitPod failed; the pod waits': 'admitPod works again',
+  "nobody can say who sends a request to the node's API (TokenReview)":
+    "the apiserver says again who sends a request to the node's API",
+  "nobody can say what the sender of a request to the node's API may do (SubjectAccessReview)":
+    "the apiserver says again what the sender of a request to the node's API may do",
+  "the certificates of the node's API could not be read again; those of before stay":
+    "the certificates of the node's API can be read again",
   'a probe of a container has failed as often as its threshold says': 'a probe of a container succeeds again',
   'a pod waits for what it refers to': 'a pod has what it waited for',
   'a container waits for what it refers to': 'a container has what it waited for',

@@ -34,7 +34,7 @@ describe('readExecConfig', () => {
 
   it.each([
     ['no object', 'aws', 'Expected `exec` to be an object, got "aws" (string)'],
-    ['no command', { apiVersion: v1 }, 'Expected `exec.command` to be a non-empty string, got (undefined)'],
+    ['no command', { apiVersion: v1 }, 'Expected `exec.command` to be a non-empty string, got undefined'],
     ['no apiVersion', { command: 'aws' }, 'Expected `exec.apiVersion` to be one of'],
     [
       'an apiVersion of old',

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { until } from '../../../support/until.ts';
-import { apiWorld, fakeHost, readAll } from './api-world.ts';
+import { apiWorld, fakeHost, readAll, type Sent, type WorldOptions } from './api-world.ts';
 
 const withoutCertificate = { client: undefined };
 
@@ -130,6 +130,51 @@ describe('who sends a request', () => {
     await until(() => reviews.asked.length > 0);
     await clock.advance(10_000);
     expect((await answer).status).toBe(401);
+  });
+});
+
+describe('why a sender is not known', () => {
+  const debugWorld = async (options: WorldOptions = {}) => {
+    const lines: object[] = [];
+    const nothing = (): void => {};
+    const debug = (fields: object): void => void lines.push(fields);
+    return { ...(await apiWorld({ ...options, logger: { debug, info: nothing, warn: nothing, error: nothing } })), lines };
+  };
+  const foreign = createCertificateAuthority('foreign').issueClient({ commonName: 'eve' });
+
+  it.each<[string, Sent, string, WorldOptions?]>([
+    [
+      'a certificate of another authority',
+      { client: foreign },
+      'no authority of `clientCAFile` has signed the certificate of the client for clients: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+    ['nothing', withoutCertificate, 'the client shows neither a certificate nor a token'],
+    ['another token', { ...withoutCertificate, token: 'bad' }, 'the apiserver does not know the token'],
+    [
+      'another sort of credentials',
+      { ...withoutCertificate, headers: { authorization: 'Basic YTpi' } },
+      'the header Authorization has no bearer token',
+    ],
+    [
+      'a certificate for which nobody asks',
+      {},
+      'the client shows no token, and without `clientCAFile` the server asks for no certificate',
+      { trustsClients: false },
+    ],
+  ])('is in the log at debug, without a secret: %s', async (_, sent, reason, options) => {
+    const { get, lines } = await debugWorld(options);
+    expect((await get(`/configz?token=hidden`, sent)).status).toBe(401);
+    expect(lines).toEqual([{ method: 'GET', path: '/configz', reason }]);
+  });
+
+  it('has at most 20 lines a minute, each with a short path', async () => {
+    const { get, lines, clock } = await debugWorld();
+    for (let i = 0; i < 25; i++) await get(`/${'x'.repeat(1000)}`, withoutCertificate);
+    expect(lines).toHaveLength(20);
+    expect(lines[0]).toMatchObject({ path: `/${'x'.repeat(199)}` });
+    await clock.advance(60_000);
+    await get('/configz', withoutCertificate);
+    expect(lines).toHaveLength(21);
   });
 });
 
@@ -268,7 +313,7 @@ describe('the certificates of the server', () => {
     const others = createCertificateAuthority('others');
     await writeFile(files.clientCAFile, others.cert);
     await clock.advance(30_000);
-    await until(() => logged.includes('the certificates of the kubelet API were read again'));
+    await until(() => logged.includes("the certificates of the node's API were read again"));
     expect((await get('/configz', { client: admin })).status).toBe(401);
     expect((await get('/configz', { client: others.issueClient({ commonName: 'new' }) })).status).toBe(200);
   });
@@ -282,7 +327,7 @@ describe('the certificates of the server', () => {
     await writeFile(files[name], '');
     await clock.advance(30_000);
     await until(() => logged.some((message) => message.startsWith('the certificates')));
-    expect(logged).toEqual(['the certificates of the kubelet API could not be read again; those of before stay']);
+    expect(logged).toEqual(["the certificates of the node's API could not be read again; those of before stay"]);
     expect((await get('/configz')).status).toBe(200);
   });
 
@@ -291,6 +336,8 @@ describe('the certificates of the server', () => {
     await writeFile(files.keyFile, 'nonsense');
     await expect(apiWorld({ tls: files, host: fakeHost() })).rejects.toThrow();
     await writeFile(files.keyFile, '');
-    await expect(apiWorld({ tls: files, host: fakeHost() })).rejects.toThrow('the file of the key is empty');
+    await expect(apiWorld({ tls: files, host: fakeHost() })).rejects.toThrow(
+      `the file ${files.keyFile} (option \`tls.keyFile\`) is empty`,
+    );
   });
 });

@@ -38,7 +38,7 @@ describe('the options of a serving certificate', () => {
     [{ serverTLSBootstrap: 'yes' }, '`server.serverTLSBootstrap` to be a boolean, got "yes" (string)'],
     [
       { serverTLSBootstrap: true },
-      '`server.makeCertificateRequest` to be the function of that name of pod-status-manager/certificates, got (undefined)',
+      '`server.makeCertificateRequest` to be the function of that name of pod-status-manager/certificates, got undefined',
     ],
     [{ ...files, makeCertificateRequest }, '`server.makeCertificateRequest` to be absent without `server.serverTLSBootstrap`'],
     [{ ...files, certificateFolder: '/x' }, '`server.certificateFolder` to be absent without `server.serverTLSBootstrap`'],
@@ -59,6 +59,10 @@ describe('a certificate in files', () => {
     const folder = await tempDir();
     const [tlsCertFile, tlsPrivateKeyFile] = [join(folder, 'cert'), join(folder, 'key')];
     const source = sourceOf({ tlsCertFile, tlsPrivateKeyFile });
+    const [ofCert, ofKey] = [
+      `${tlsCertFile} (option \`server.tlsCertFile\`)`,
+      `${tlsPrivateKeyFile} (option \`server.tlsPrivateKeyFile\`)`,
+    ];
     await expect(source.read()).rejects.toThrow('ENOENT');
     const authority = createCertificateAuthority('x');
     for (const pair of [authority.issue(), authority.issue()]) {
@@ -66,8 +70,13 @@ describe('a certificate in files', () => {
       expect(await source.read()).toEqual(pair);
     }
     await writeFile(tlsPrivateKeyFile, '');
-    await expect(source.read()).rejects.toThrow('the file of the key is empty');
+    await expect(source.read()).rejects.toThrow(`the file ${ofKey} is empty`);
+    await writeFile(tlsPrivateKeyFile, 'nonsense');
+    await expect(source.read()).rejects.toThrow(`the file ${ofKey} cannot be used: the key cannot be read`);
     await writeFile(tlsPrivateKeyFile, authority.issue().key);
-    await expect(source.read()).rejects.toThrow('the certificate is of another key');
+    const words = `the files ${ofCert} and ${ofKey} do not fit together: the certificate is of another key`;
+    await expect(source.read()).rejects.toThrow(words);
+    await writeFile(tlsCertFile, 'nonsense');
+    await expect(source.read()).rejects.toThrow(`the file ${ofCert} cannot be used: the certificate cannot be read`);
   });
 });

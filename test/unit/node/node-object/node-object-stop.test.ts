@@ -62,7 +62,8 @@ describe('stop', () => {
 
   it('may come before start', async () => {
     const world = new NodeWorld({ removeOnStop: true });
-    expect(await world.node.stop()).toEqual({ node: 'notOurs', lease: 'notOurs' });
+    expect(await world.node.stop()).toEqual({ node: 'notStarted', lease: 'notStarted' });
+    expect(await new NodeWorld().node.stop()).toEqual({ node: 'notStarted', lease: 'notStarted' });
     expect(world.calls).toEqual([]);
   });
 });

@@ -110,7 +110,7 @@ describe('the log of a container', () => {
     });
     const answer = await send(path);
     await expect(answer.toArray()).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(logged.map(([, message]) => message)).toContain('an answer of the kubelet API was cut off');
+    expect(logged.map(([, message]) => message)).toContain("an answer of the node's API was cut off");
   });
 
   it('that is followed begins at once, and goes on until its end', async () => {

@@ -55,6 +55,26 @@ describe('the snapshot of a provider node', () => {
     expect(node.snapshot()).toMatchObject({ state: 'stopped', notes: ['the node has stopped'], loop: { state: 'stopped' } });
   });
 
+  it('names the pod of which admitPod says nothing, until it does', async () => {
+    const uid = createPod();
+    let isBroken = true;
+    const admitPod = () => {
+      if (isBroken) throw new Error('the quota service is away');
+      return { admit: true } as const;
+    };
+    const node = nodeOf({ admitPod });
+    await node.start();
+    const problem = { kind: 'admission', message: 'admitPod() failed: the quota service is away', podUID: uid, podName: 'web' };
+    await passUntil(clock, () => node.snapshot().problemCount === 1);
+    expect(node.snapshot().problems).toMatchObject([problem]);
+    expect(node.snapshot().notes[0]).toContain('default/web: admitPod() failed: the quota service is away');
+    expect(node.explain(uid).problem).toMatchObject(problem);
+    isBroken = false;
+    await passUntil(clock, () => node.snapshot().notes.length === 0);
+    expect(node.explain(uid).problem).toBeUndefined();
+    await node.stop();
+  });
+
   it('names what the server refuses, while the node starts', async () => {
     server.fail({ resource: 'nodes', verb: 'create', fault: { kind: 'status', code: 403, reason: 'Forbidden' }, times: 1e9 });
     server.fail({ resource: 'pods', fault: { kind: 'status', code: 503 }, times: 1e9 });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -125,6 +126,31 @@ describe('the API of a provider node', () => {
     expect(await answer).toEqual({ status: 504, text: 'getStatsSummary() of the provider gave no answer within 30000 ms' });
   });
 
+  it('makes reviews that the apiserver refuses a problem of the node, until it gives one', async () => {
+    const { node, get, reviews, logged, clock } = await servedNode();
+    reviews.refusal = new Error('subjectaccessreviews is forbidden: User "agent" cannot create resource "subjectaccessreviews"');
+    for (let i = 0; i < 3; i++) expect((await get('/pods')).status).toBe(500);
+    const message = `nobody can say what the sender of a request to the node's API may do (SubjectAccessReview): ${reviews.refusal.message}`;
+    const { problems, notes } = node.snapshot();
+    expect(problems).toEqual([{ kind: 'reviews', message, since: clock.now(), attempt: 3, help: expect.any(String) }]);
+    expect(problems[0]?.help).toContain('tokenreviews and subjectaccessreviews (deploy/rbac.yaml)');
+    expect(notes).toEqual([expect.stringContaining(message)]);
+    const lines = logged.filter(([, text]) => text.includes('may do (SubjectAccessReview)'));
+    expect(lines).toHaveLength(1);
+    const fields = {
+      problemKind: 'reviews',
+      attempt: 1,
+      help: problems[0]?.help,
+      username: 'apiserver',
+      verb: 'get',
+      subresource: 'pods',
+    };
+    expect(lines[0]?.[0]).toMatchObject(fields);
+    reviews.refusal = undefined;
+    expect((await get('/pods')).status).toBe(200);
+    expect(node.snapshot().notes).toEqual([]);
+  });
+
   it('has no debugging handlers where they are off', async () => {
     const { get } = await servedNode({ server: { enableDebuggingHandlers: false }, provider: { getContainerLogs: () => 'x' } });
     expect((await get('/containerLogs/default/web/app')).status).toBe(405);
@@ -162,6 +188,7 @@ describe('the option server', () => {
   it.each([
     ['server.tlsCertFile', { ...files, tlsCertFile: '' }],
     ['server.tlsPrivateKeyFile', { tlsCertFile: '/x' }],
+    ['`certificate` or `serverTLSBootstrap` given, got undefined', { ...files, tlsPrivateKeyFile: undefined }],
     ['server.clientCAFile', { ...files, clientCAFile: 1 }],
     ['server.port', { ...files, port: 70_000 }],
     ['server.address', { ...files, address: 1 }],
@@ -187,19 +214,54 @@ describe('the option server', () => {
     const message = `The API of the node is not served: the port ${port} cannot be listened on (option \`server.port\`): `;
     await expect(node.start()).rejects.toMatchObject({ code: 'ERR_SERVER', message: expect.stringContaining(message) });
     const { problems, notes } = node.snapshot();
-    expect(problems).toMatchObject([{ kind: 'start' }]);
+    expect(problems).toMatchObject([{ kind: 'start', help: expect.stringContaining('End what listens on this port') }]);
     expect(notes[0]).toContain(message);
-    await node.stop();
+    expect((await node.stop()).node).toEqual({ node: 'notStarted', lease: 'notStarted' });
     expect(apiserver.requestsOn('nodes')).toEqual([]);
   });
 
-  it('rejects the start, and names the files that cannot be used', async () => {
-    const node = new ProviderNode({ kubeConfig: await kubeConfig(), nodeName: 'n', provider, logger: null, server: files });
+  const gone = 'cannot be read: ENOENT: no such file or directory';
+  const garbage = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+
+  it.each<[string, 'tlsCertFile' | 'tlsPrivateKeyFile' | 'clientCAFile', string | undefined, string]>([
+    ['a certificate that is not there', 'tlsCertFile', undefined, gone],
+    ['a key that is not there', 'tlsPrivateKeyFile', undefined, gone],
+    ['authorities that are not there', 'clientCAFile', undefined, gone],
+    ['an empty certificate', 'tlsCertFile', '', 'is empty'],
+    ['an empty file of authorities', 'clientCAFile', '', 'is empty'],
+    ['a file without an authority', 'clientCAFile', garbage, 'has no certificate of an authority'],
+    ['a certificate that is none', 'tlsCertFile', 'nonsense', 'cannot be used: the certificate cannot be read: it must be PEM'],
+  ])('rejects the start, and names the file with its option alone: %s', async (_, option, text, words) => {
+    const serving = await servingFiles();
+    const path = serving.files[option];
+    if (text === undefined) await rm(path);
+    else await writeFile(path, text);
+    const server = { ...serving.files, address: '127.0.0.1', port: 0 };
+    const node = new ProviderNode({ kubeConfig: await kubeConfig(), nodeName: 'n', provider, logger: null, server });
     await expect(node.start()).rejects.toMatchObject({
       code: 'ERR_SERVER',
-      message: expect.stringContaining('server.tlsCertFile'),
-      cause: { code: 'ENOENT' },
+      message: expect.stringContaining(
+        `The API of the node is not served: the file ${path} (option \`server.${option}\`) ${words}`,
+      ),
+      ...(text === undefined && { cause: { code: 'ENOENT' } }),
     });
     await node.stop();
+  });
+
+  it('names both files where the key does not fit, and the function where there is one', async () => {
+    const serving = await servingFiles();
+    await writeFile(serving.files.tlsPrivateKeyFile, serving.serving.issue().key);
+    const options = { kubeConfig: await kubeConfig(), nodeName: 'n', provider, logger: null };
+    const { tlsCertFile, tlsPrivateKeyFile } = serving.files;
+    const node = new ProviderNode({ ...options, server: { ...serving.files, port: 0 } });
+    const both = `the files ${tlsCertFile} (option \`server.tlsCertFile\`) and ${tlsPrivateKeyFile} (option \`server.tlsPrivateKeyFile\`) do not fit together`;
+    await expect(node.start()).rejects.toThrow(both);
+    await node.stop();
+    const certificate = () => Promise.reject(new Error('the vault is sealed'));
+    const given = new ProviderNode({ ...options, server: { certificate, port: 0 } });
+    await expect(given.start()).rejects.toThrow(
+      'its certificate cannot be used (option `server.certificate`): the vault is sealed',
+    );
+    await given.stop();
   });
 });

@@ -49,7 +49,7 @@ export async function servingFiles() {
  * and `debug` (an ephemeral one, with a terminal).
  */
 export async function servedNode({ provider = {}, server = {}, ...options }: ServedNodeOptions = {}) {
-  const reviews = { allows: true };
+  const reviews: { allows: boolean; refusal: Error | undefined } = { allows: true, refusal: undefined };
   const apiserver = await InMemoryApiServer.start({ authorize: () => reviews.allows });
   onTestFinished(() => apiserver.stop());
   const clock = new FakeClock({ start: Date.UTC(2026, 0, 1) });
@@ -59,6 +59,11 @@ export async function servedNode({ provider = {}, server = {}, ...options }: Ser
   const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
   const transport = new KubeTransport(apiserver.kubeConfig());
   onTestFinished(() => transport.close());
+  const request = transport.request.bind(transport);
+  transport.request = async (asked: KubeRequest) => {
+    if (asked.path.endsWith('subjectaccessreviews') && reviews.refusal !== undefined) throw reviews.refusal;
+    return request(asked);
+  };
   const node = new ProviderNode({
     ...{ transport, nodeName: 'served', clock, logger },
     provider: { createPod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }), ...provider },

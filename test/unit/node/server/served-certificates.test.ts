@@ -30,7 +30,11 @@ function world(more: Partial<CertificateSource> = {}) {
   const closing = new AbortController();
   const changes: unknown[] = [];
   const logged: string[] = [];
-  const log = (_: object, message: string): number => logged.push(message);
+  const lines: object[] = [];
+  const log = (fields: object, message: string): void => {
+    lines.push(fields);
+    logged.push(message);
+  };
   const certificates = new ServedCertificates({
     trust: { certificates: source },
     reloadPeriodMs: 30_000,
@@ -42,7 +46,7 @@ function world(more: Partial<CertificateSource> = {}) {
   const change = (): void => {
     source.pair = authority.issue();
   };
-  return { source, clock, closing, changes, logged, certificates, change };
+  return { source, clock, closing, changes, lines, logged, certificates, change };
 }
 
 describe('the certificate of a server', () => {
@@ -89,7 +93,7 @@ describe('the certificate of a server', () => {
     certificates.follow();
     source.read = () => Promise.reject(new Error('no certificate'));
     await clock.advance(120_000);
-    const words = 'the certificates of the kubelet API could not be read again; those of before stay';
+    const words = "the certificates of the node's API could not be read again; those of before stay";
     expect([changes, logged]).toEqual([[], [words]]);
     source.read = good;
     change();
@@ -98,6 +102,33 @@ describe('the certificate of a server', () => {
     source.read = () => new Promise<never>(() => {});
     await clock.advance(120_000);
     expect(logged.filter((message) => message === words)).toHaveLength(2);
+  });
+
+  it('that cannot be read again is a problem with the end of the one that stays, until it can be read', async () => {
+    const { source, clock, lines, certificates } = world();
+    const good = source.read;
+    await certificates.first();
+    certificates.follow();
+    expect(certificates.problem()).toBeUndefined();
+    source.read = () => Promise.reject(new Error('the file /tls.crt cannot be read: ENOENT'));
+    await clock.advance(70_000);
+    const problem = certificates.problem();
+    expect(problem).toMatchObject({
+      kind: 'certificate-files',
+      attempt: 2,
+      since: clock.now() - 40_000,
+      retryAt: clock.now() + 20_000,
+    });
+    expect(problem?.message).toMatch(
+      /^the certificates of the node's API could not be read again, and those of before stay, whose certificate ends at \d{4}-.*Z: the file \/tls.crt cannot be read: ENOENT$/,
+    );
+    expect(problem?.help).toContain('Mend the file');
+    const fields = { problemKind: 'certificate-files', attempt: 1, retryInMs: 30_000, help: problem?.help };
+    expect(lines[0]).toEqual(expect.objectContaining(fields));
+    source.read = good;
+    await clock.advance(20_000);
+    expect(certificates.problem()).toBeUndefined();
+    expect(lines.at(-1)).toEqual({ attempt: 2, failingForMs: 60_000 });
   });
 
   it.each([

@@ -61,7 +61,7 @@ const bad: readonly (readonly [string, unknown, string])[] = [
     predicates({ name: 3 }),
     'Expected `policy.predicates[0].name` to be a non-empty text, got 3 (number)',
   ],
-  ['no name', predicates({}), 'Expected `policy.predicates[0].name` to be a non-empty text, got (undefined)'],
+  ['no name', predicates({}), 'Expected `policy.predicates[0].name` to be a non-empty text, got undefined'],
   [
     'an unknown predicate',
     predicates({ name: 'Nope' }),
@@ -157,7 +157,7 @@ const bad: readonly (readonly [string, unknown, string])[] = [
     priorities(ratio(line, [cpu]), ratio(line, [cpu], 'x')),
     '`policy.priorities[1].argument.requestedToCapacityRatioA',
   ],
-  ['no shape', priorities(ratio(undefined, [cpu])), '.shape` to be a list, got (undefined)'],
+  ['no shape', priorities(ratio(undefined, [cpu])), '.shape` to be a list, got undefined'],
   ['an empty shape', priorities(ratio([], [cpu])), '.shape` to be a list with at least one point, got (array)'],
   [
     'a shape that turns back',

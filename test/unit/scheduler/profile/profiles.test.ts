@@ -199,7 +199,7 @@ describe('a bad profile is refused', () => {
   });
 
   it.each<[string, () => unknown, string]>([
-    ['nothing', () => undefined, '`registry.Mine` to be a function that returns a plugin with the name Mine, got (undefined)'],
+    ['nothing', () => undefined, '`registry.Mine` to be a function that returns a plugin with the name Mine, got undefined'],
     ['a plugin of another name', () => ({ name: 'Other' }), 'got "Other" (string)'],
     ['a promise', () => Promise.reject(new Error('late')), '`registry.Mine` to be a function that returns a plugin'],
     [
