@@ -5,7 +5,7 @@ import { request as requestOver } from 'node:https';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
-import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
