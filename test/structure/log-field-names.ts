@@ -85,7 +85,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   heard: 'the sources that have sent their pods',
   timer: 'the timer that was not set',
   help: 'what would help, in a sentence',
-  username: 'who asked the API of the kubelet',
+  username: 'who asked the API of a node',
   verb: 'what was asked for: a verb of Kubernetes',
   subresource: 'the part of the node that was asked for',
 };

@@ -241,8 +241,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'testing/kinds': 'base/names api/quantity api/json api/patch client/resources testing/objects',
   'testing/pods-api': 'base/clock api/json api/patch api/pod api/manifest client/resources testing/objects',
   'testing/apiserver':
-    'base/guard base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects testing/kinds ' +
-    'testing/pods-api',
+    'base/guard base/clock base/errors base/options api/json client/resources testing/fault-rules testing/objects ' +
+    'testing/kinds testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
     'kubelet/runtime kubelet/cgroups kubelet/volumes testing/objects testing/pods-api',
