@@ -57,9 +57,12 @@ export class PodEnding {
     const { calls, notices, clock, pollMs } = this.#options;
     const graceMs = request.gracePeriodSeconds * 1000;
     const deleteAt = clock.elapsed() + graceMs;
-    if (record.change !== undefined) {
-      if (record.change.isBegun) record.isUncertain = true;
-      record.change.abort();
+    const { change } = record;
+    const askedAt = clock.now();
+    if (change !== undefined) {
+      if (change.isBegun) record.isUncertain = true;
+      change.end = { askedAt, until: askedAt + graceMs, isDeleteCalled: false };
+      change.abort();
     }
     let deletion: Deletion | undefined;
     let isBesideChange = false;
@@ -91,6 +94,7 @@ export class PodEnding {
         if (step === 'delete') {
           this.#requireDue(record, request);
           isBesideChange = record.change !== undefined;
+          if (change !== undefined) change.end = { askedAt, until: clock.now() + graceMs + patienceMs, isDeleteCalled: true };
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
         const nextAt = deletion === undefined ? deleteAt : deadlineOf(deletion, graceMs);

@@ -10,7 +10,6 @@ import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { ApiError } from '../../client/transport/api-error.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { CallTurns, TurnLane } from './call-turns.ts';
 import { LongCalls, longCallMs } from './long-calls.ts';
@@ -104,8 +103,8 @@ export class ProviderCalls {
         settled?.();
       }
     };
-    const late = (): ApiError =>
-      new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
+    const late = (): StatusManagerError =>
+      new StatusManagerError('ERR_CALL_TIMEOUT', `getPodStatus() gave no answer within ${callTimeoutMs} ms`);
     const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
     const ask = async (): Promise<unknown> => {
@@ -188,8 +187,9 @@ export class ProviderCalls {
     const giveUp = (): void => {
       const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
       change.late = late;
+      change.lateAt = clock.now();
       change.abort(new DOMException(late, 'TimeoutError'));
-      const problem = problemFields(lateProblem(change, late), clock.now());
+      const problem = problemFields(lateProblem(record, change), clock.now());
       const fields = { ...podFields(record.pod.metadata), method, reason: late, ...problem };
       logger.warn(fields, 'a call of the provider takes too long; its signal is aborted');
       this.event(record, failureReasons[method], failureText(method, late));

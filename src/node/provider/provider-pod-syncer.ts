@@ -27,13 +27,10 @@ import { endedStatus, statusOfAnswer } from './provided-status.ts';
 import { ProviderCalls } from './provider-calls.ts';
 import { ProviderMetrics } from './provider-metrics.ts';
 import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
-import { providedPodProblem } from './provider-problems.ts';
+import { defaultGraceSeconds, providedPodProblem } from './provider-problems.ts';
 import { ProviderRetries } from './provider-retries.ts';
 import { ResolvedPods } from './resolved-pods.ts';
 import { ToldStatuses } from './told-statuses.ts';
-
-/** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
-const defaultGracePeriodSeconds = 30;
 
 /**
  * Syncs pods by a {@link PodProvider}: each sync asks for the pod's status and tells it to the status manager; a pod that is
@@ -208,7 +205,7 @@ export class ProviderPodSyncer implements PodSyncer {
       return status;
     };
     const request = {
-      gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
+      gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
       releases: pod.metadata?.deletionTimestamp != null,
       told: (answer: WirePodStatus): void => {
         // what is left of a pod that was refused is no news of it
