@@ -12,7 +12,7 @@ import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { CallTurns, TurnLane } from './call-turns.ts';
-import { LongCalls, longCallMs } from './long-calls.ts';
+import { LongCalls, longCallMs, type OpenCall } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import { type PodRejection, rejectionOf } from './pod-rejected-error.ts';
@@ -77,6 +77,11 @@ export class ProviderCalls {
     this.#options.turns.stop();
   }
 
+  /** Resolves once no call is under way, at the latest after `timeoutMs`, to those that are. */
+  settled(timeoutMs: number): Promise<readonly OpenCall[]> {
+    return this.#longCalls.settled(timeoutMs);
+  }
+
   /**
    * The status that the provider gives of the pod; undefined where it has no such pod. Rejects when it does, when it gives no
    * answer in time, and for an answer that is no status, each time with a BackoffError; with the signal's reason once `signal`
@@ -95,12 +100,12 @@ export class ProviderCalls {
     const call = async (own: AbortSignal): Promise<unknown> => {
       record.unsettled += 1;
       // a shorter limit tells of it as of a failure
-      const settled = callTimeoutMs > longCallMs ? this.#longCalls.begin(record.pod, 'getPodStatus') : undefined;
+      const settled = this.#longCalls.begin(record.pod, 'getPodStatus', callTimeoutMs > longCallMs);
       try {
         return await provider.getPodStatus(nodePod(record.pod), { signal: own });
       } finally {
         record.unsettled -= 1;
-        settled?.();
+        settled();
       }
     };
     const late = (): StatusManagerError =>
