@@ -115,11 +115,11 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     if (containers === undefined) return this.#notReclaimed(pod, 'the runtime cache has no answer');
     if (containers.length > 0) return this.#notReclaimed(pod, 'the runtime still lists containers');
     const volumes = this.#volumes;
-    if (volumes && this.#probe(pod, 'volumes', () => volumes.podVolumesExist(uidOf(pod))) !== false) {
+    if (volumes && this.#ask(pod, 'volumes.podVolumesExist', () => volumes.podVolumesExist(uidOf(pod))) !== false) {
       return this.#notReclaimed(pod, 'volumes are still there');
     }
     const cgroups = this.#cgroups;
-    if (cgroups && this.#probe(pod, 'cgroups', () => cgroups.podCgroupExists(pod)) !== false) {
+    if (cgroups && this.#ask(pod, 'cgroups.podCgroupExists', () => cgroups.podCgroupExists(pod)) !== false) {
       return this.#notReclaimed(pod, 'the pod cgroup is still there');
     }
     return true;
@@ -127,20 +127,21 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
 
   /** Undefined while the runtime cannot be known. A mistaken answer must not look like "no containers". */
   #listContainers(pod: Pod): readonly Pick<RuntimeContainer, 'state'>[] | undefined {
-    if (this.#probe(pod, 'runtimeCache', () => this.#runtimeCache.hasSynced()) !== true) return undefined;
-    const containers: unknown = this.#probe(pod, 'runtimeCache', () => this.#runtimeCache.getContainers(uidOf(pod)));
+    if (this.#ask(pod, 'runtimeCache.hasSynced', () => this.#runtimeCache.hasSynced()) !== true) return undefined;
+    const containers: unknown = this.#ask(pod, 'runtimeCache.getContainers', () => this.#runtimeCache.getContainers(uidOf(pod)));
     if (Array.isArray(containers)) return containers;
-    if (containers !== undefined) this.#failed(pod, 'runtimeCache', new TypeError('getContainers() must return an array'));
+    if (containers !== undefined) this.#failed(pod, 'runtimeCache.getContainers', new TypeError('getContainers() must return an array'));
     return undefined;
   }
 
-  /** Undefined when the probe throws. A promise is no answer; what it rejects with is logged. */
-  #probe<T>(pod: Pod, probe: string, ask: () => T): T | undefined {
-    return callGuarded(ask, (error) => this.#failed(pod, probe, error));
+  /** Undefined when the method throws. A promise is no answer; what it rejects with is logged. */
+  #ask<T>(pod: Pod, method: string, ask: () => T): T | undefined {
+    return callGuarded(ask, (error) => this.#failed(pod, method, error));
   }
 
-  #failed(pod: Pod, probe: string, error: unknown): void {
-    this.#logger.warn({ ...podFields(pod.metadata), probe, err: error }, 'a probe of the pod failed; the pod is kept');
+  #failed(pod: Pod, method: string, error: unknown): void {
+    const fields = { ...podFields(pod.metadata), method, err: error, help };
+    this.#logger.warn(fields, 'it could not be asked what is left of a pod; the pod is kept, and its terminal phase waits');
   }
 
   #notReclaimed(pod: Pod, reason: string): false {
@@ -148,6 +149,8 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     return false;
   }
 }
+
+const help = 'Mend the method that is named: until it answers, the pod counts as one that could still run.';
 
 function uidOf(pod: Pod): string {
   const uid = pod.metadata?.uid;
