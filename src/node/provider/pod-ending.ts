@@ -144,6 +144,7 @@ export class PodEnding {
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
+    record.lateEnd = undefined;
     if (record.change === undefined) record.isUncertain = false;
     if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
     if (answer === undefined) {
@@ -164,10 +165,16 @@ export class PodEnding {
     logger.info(fields, 'the provider has deleted a pod that it failed to delete before');
   }
 
-  #late({ pod }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
+  #late(record: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
     const why = 'error' in asked ? 'the provider does not say how it is' : 'the provider says that it still runs';
-    const { namespace, name } = pod.metadata ?? {};
+    const { namespace, name } = record.pod.metadata ?? {};
     const message = `Pod ${namespace}/${name} has not ended within its grace period of ${gracePeriodSeconds} s and ${patienceMs / 1000} s more: ${why}`;
+    const { attempt = 0, since = this.#options.clock.now() - patienceMs } = record.lateEnd ?? {};
+    record.lateEnd = {
+      message: `the pod has not ended although its grace period of ${gracePeriodSeconds} s is over: ${why}`,
+      attempt: attempt + 1,
+      since,
+    };
     return 'error' in asked ? new Error(message, { cause: asked.error }) : new Error(message);
   }
 }

@@ -131,6 +131,8 @@ export class ProvidedPod {
   questions = 0;
   failure: ProviderFailure | undefined;
   deleteFailure: DeleteFailure | undefined;
+  /** That the pod still runs although its grace period is over. `since`: when it was over, in milliseconds since the epoch. */
+  lateEnd: Pick<ProviderFailure, 'message' | 'attempt' | 'since'> | undefined;
   /** The last failure of `getPodStatus`, while no answer has followed. */
   answerFailure: AnswerFailure | undefined;
   /** What the pod refers to and what is not there. */
@@ -185,6 +187,7 @@ export class ProvidedPod {
     this.held = undefined;
     this.staleFiles = undefined;
     this.deleteFailure = undefined;
+    this.lateEnd = undefined;
   }
 
   /** The provider has nothing of the pod any more. */

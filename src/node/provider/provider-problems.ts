@@ -87,6 +87,14 @@ export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailur
   return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt, since, retryAt, help });
 }
 
+/** A pod still runs although its grace period is over. */
+function lateEndProblem({ message, attempt, since }: NonNullable<ProvidedPod['lateEnd']>): Problem {
+  const help =
+    'See why deletePod does not end it: what still runs when the grace period is over must be ended, by a run of a ContainerProvider once its `kill` aborts.';
+  const words = `${message}, since ${timeText(since)}`;
+  return frozenProblem({ kind: 'pod-end', message: words, attempt, since, help });
+}
+
 /** A pod waits for what it refers to. */
 export function heldProblem({ kind, message, help, attempt, since, retryAt }: HeldFailure): Problem {
   return frozenProblem({ kind, message, attempt, since, retryAt, ...(help !== undefined && { help }) });
@@ -140,8 +148,9 @@ function isUnheeded({ late, end }: ProviderChange, at: number): boolean {
 }
 
 function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
-  const { failure, deleteFailure, answerFailure, held, staleFiles, change, namesake, waiting } = record;
+  const { failure, deleteFailure, lateEnd, answerFailure, held, staleFiles, change, namesake, waiting } = record;
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
+  if (lateEnd !== undefined) return lateEndProblem(lateEnd);
   if (held !== undefined) return heldProblem(held);
   if (staleFiles !== undefined) return heldProblem(staleFiles);
   if (change?.isBegun && isUnheeded(change, at)) return lateProblem(record, change);

@@ -96,6 +96,27 @@ describe('a createPod that does not heed its signal', () => {
   });
 });
 
+describe('a pod that still runs when its grace period is over', () => {
+  it('is a problem that says so, since when, and what would end it', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web');
+    const start = world.clock.now();
+    world.provider.next('deletePod', 'web', never);
+    await world.delete('web', 10);
+    await world.clock.advance(45_000);
+    expect(problemOf(world)).toMatchObject({
+      kind: 'pod-end',
+      message:
+        'the pod has not ended although its grace period of 10 s is over: the provider says that it still runs, since 2000-01-01T00:00:10Z',
+      since: start + 10_000,
+      attempt: 1,
+      help: expect.stringContaining('ContainerProvider once its `kill` aborts'),
+    });
+    await world.clock.advance(60_000);
+    expect([problemOf(world), world.isGone('web')]).toEqual([undefined, true]);
+  });
+});
+
 describe('a getPodStatus that gives no answer in time', () => {
   it('fails with an error of its own: no request to the apiserver has failed', async () => {
     await using world = new ProviderWorld({ callTimeoutMs: 1000 });
