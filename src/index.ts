@@ -97,7 +97,7 @@ export type {
   SyncedEvent,
 } from './status/events/status-manager-events.ts';
 export { BasicPodManager, type PodAndMirrorPod, type PodsAndMirrorPods } from './status/pods/basic-pod-manager.ts';
-export type { PodDeletionSafety } from './status/pods/pod-deletion-safety.ts';
+export type { DeletionSafetyFailure, PodDeletionSafety } from './status/pods/pod-deletion-safety.ts';
 export {
   type CgroupsProbe,
   DefaultPodDeletionSafety,

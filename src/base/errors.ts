@@ -16,6 +16,7 @@ export const errorCodes = {
   ERR_START_TIMEOUT: 'what a start waits for was not there in time; what was started goes on trying, and stop() ends it',
   ERR_SYNC_TIMEOUT: 'the watch of a secret or config map has not brought it in time',
   ERR_KILL_TIMEOUT: 'the containers of a pod that was to end have not stopped in time',
+  ERR_CALL_TIMEOUT: 'a function that was given to the library, such as a method of a provider, gave no answer in time',
   ERR_BACKOFF: 'what is to be done waits until a time, which the error names',
   ERR_NO_NODE: 'the node that owns mirror pods is not known, has no uid, or is being deleted',
   ERR_INVALID_MANIFEST: 'the manifest of a static pod is no pod, or one that breaks a rule',

@@ -57,9 +57,12 @@ export class PodEnding {
     const { calls, notices, clock, pollMs } = this.#options;
     const graceMs = request.gracePeriodSeconds * 1000;
     const deleteAt = clock.elapsed() + graceMs;
-    if (record.change !== undefined) {
-      if (record.change.isBegun) record.isUncertain = true;
-      record.change.abort();
+    const { change } = record;
+    const askedAt = clock.now();
+    if (change !== undefined) {
+      if (change.isBegun) record.isUncertain = true;
+      change.end = { askedAt, until: askedAt + graceMs, isDeleteCalled: false };
+      change.abort();
     }
     let deletion: Deletion | undefined;
     let isBesideChange = false;
@@ -91,6 +94,7 @@ export class PodEnding {
         if (step === 'delete') {
           this.#requireDue(record, request);
           isBesideChange = record.change !== undefined;
+          if (change !== undefined) change.end = { askedAt, until: clock.now() + graceMs + patienceMs, isDeleteCalled: true };
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
         const nextAt = deletion === undefined ? deleteAt : deadlineOf(deletion, graceMs);
@@ -140,6 +144,7 @@ export class PodEnding {
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
+    record.lateEnd = undefined;
     if (record.change === undefined) record.isUncertain = false;
     if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
     if (answer === undefined) {
@@ -160,10 +165,16 @@ export class PodEnding {
     logger.info(fields, 'the provider has deleted a pod that it failed to delete before');
   }
 
-  #late({ pod }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
+  #late(record: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
     const why = 'error' in asked ? 'the provider does not say how it is' : 'the provider says that it still runs';
-    const { namespace, name } = pod.metadata ?? {};
+    const { namespace, name } = record.pod.metadata ?? {};
     const message = `Pod ${namespace}/${name} has not ended within its grace period of ${gracePeriodSeconds} s and ${patienceMs / 1000} s more: ${why}`;
+    const { attempt = 0, since = this.#options.clock.now() - patienceMs } = record.lateEnd ?? {};
+    record.lateEnd = {
+      message: `the pod has not ended although its grace period of ${gracePeriodSeconds} s is over: ${why}`,
+      attempt: attempt + 1,
+      since,
+    };
     return 'error' in asked ? new Error(message, { cause: asked.error }) : new Error(message);
   }
 }

@@ -19,6 +19,16 @@ export interface WaitingCall extends ProviderCallReport {
   readonly turns: { readonly underWay: number; readonly waiting: number };
 }
 
+/** The end of a pod while a call of `createPod` or `updatePod` has not settled. */
+export interface EndBesideChange {
+  /** When the call was asked to end, in milliseconds since the epoch. */
+  readonly askedAt: number;
+  /** `deletePod` waits for the call until then, and once it was called itself, the end of the pod; in milliseconds since the epoch. */
+  readonly until: number;
+  /** True once `deletePod` was called all the same. */
+  readonly isDeleteCalled: boolean;
+}
+
 /** A call of `createPod` or `updatePod` that has not settled. */
 export interface ProviderChange {
   readonly method: 'createPod' | 'updatePod';
@@ -30,6 +40,10 @@ export interface ProviderChange {
   since: number;
   /** That it takes too long, once it does: its signal has aborted then. */
   late: string | undefined;
+  /** When that was found, in milliseconds since the epoch. */
+  lateAt?: number;
+  /** Set once the pod is to end: the deletion waits for the aborted call. */
+  end?: EndBesideChange;
   /** Never rejects. */
   readonly settled: Promise<void>;
   /** True while a sync waits for its end; otherwise the end is told of. */
@@ -117,6 +131,8 @@ export class ProvidedPod {
   questions = 0;
   failure: ProviderFailure | undefined;
   deleteFailure: DeleteFailure | undefined;
+  /** That the pod still runs although its grace period is over. `since`: when it was over, in milliseconds since the epoch. */
+  lateEnd: Pick<ProviderFailure, 'message' | 'attempt' | 'since'> | undefined;
   /** The last failure of `getPodStatus`, while no answer has followed. */
   answerFailure: AnswerFailure | undefined;
   /** What the pod refers to and what is not there. */
@@ -171,6 +187,7 @@ export class ProvidedPod {
     this.held = undefined;
     this.staleFiles = undefined;
     this.deleteFailure = undefined;
+    this.lateEnd = undefined;
   }
 
   /** The provider has nothing of the pod any more. */

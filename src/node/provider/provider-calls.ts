@@ -10,10 +10,9 @@ import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import { ApiError } from '../../client/transport/api-error.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import type { CallTurns, TurnLane } from './call-turns.ts';
-import { LongCalls, longCallMs } from './long-calls.ts';
+import { LongCalls, longCallMs, type OpenCall } from './long-calls.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import { type PodRejection, rejectionOf } from './pod-rejected-error.ts';
@@ -78,6 +77,11 @@ export class ProviderCalls {
     this.#options.turns.stop();
   }
 
+  /** Resolves once no call is under way, at the latest after `timeoutMs`, to those that are. */
+  settled(timeoutMs: number): Promise<readonly OpenCall[]> {
+    return this.#longCalls.settled(timeoutMs);
+  }
+
   /**
    * The status that the provider gives of the pod; undefined where it has no such pod. Rejects when it does, when it gives no
    * answer in time, and for an answer that is no status, each time with a BackoffError; with the signal's reason once `signal`
@@ -96,16 +100,16 @@ export class ProviderCalls {
     const call = async (own: AbortSignal): Promise<unknown> => {
       record.unsettled += 1;
       // a shorter limit tells of it as of a failure
-      const settled = callTimeoutMs > longCallMs ? this.#longCalls.begin(record.pod, 'getPodStatus') : undefined;
+      const settled = this.#longCalls.begin(record.pod, 'getPodStatus', callTimeoutMs > longCallMs);
       try {
         return await provider.getPodStatus(nodePod(record.pod), { signal: own });
       } finally {
         record.unsettled -= 1;
-        settled?.();
+        settled();
       }
     };
-    const late = (): ApiError =>
-      new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
+    const late = (): StatusManagerError =>
+      new StatusManagerError('ERR_CALL_TIMEOUT', `getPodStatus() gave no answer within ${callTimeoutMs} ms`);
     const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
     const ask = async (): Promise<unknown> => {
@@ -188,8 +192,9 @@ export class ProviderCalls {
     const giveUp = (): void => {
       const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
       change.late = late;
+      change.lateAt = clock.now();
       change.abort(new DOMException(late, 'TimeoutError'));
-      const problem = problemFields(lateProblem(change, late), clock.now());
+      const problem = problemFields(lateProblem(record, change), clock.now());
       const fields = { ...podFields(record.pod.metadata), method, reason: late, ...problem };
       logger.warn(fields, 'a call of the provider takes too long; its signal is aborted');
       this.event(record, failureReasons[method], failureText(method, late));

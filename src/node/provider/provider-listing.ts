@@ -1,11 +1,11 @@
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
-import { ApiError } from '../../client/transport/api-error.ts';
 import type { ProvidedPods } from './provided-pods.ts';
 import { shortErrorText } from './provider-calls.ts';
 import { unlistedProblem } from './provider-problems.ts';
@@ -71,8 +71,8 @@ export class ProviderListing {
   async #list(): Promise<boolean> {
     const { pods, clock, logger, nodeName } = this.#options;
     const { signal } = this.#stopping;
-    const late = (): ApiError =>
-      new ApiError({ reason: 'Timeout', message: `getPods() gave no answer within ${listTimeoutMs} ms` });
+    const late = (): StatusManagerError =>
+      new StatusManagerError('ERR_CALL_TIMEOUT', `getPods() gave no answer within ${listTimeoutMs} ms`);
     try {
       await callWithin((own) => pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late });
       if (this.#failure !== undefined) {

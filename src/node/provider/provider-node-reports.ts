@@ -25,8 +25,10 @@ export interface StopProviderNodeOptions {
 export interface StoppedProviderNode {
   /** What could not be written. */
   readonly statuses: StopResult;
-  /** The calls of the provider that had not settled. */
+  /** The pods whose sync had not settled. A sync gives its calls of the provider up when the node stops: see `calls`. */
   readonly workers: StoppedWorkers;
+  /** The calls of the provider for pods that go on although their signal has aborted: at most 1000, the oldest first. */
+  readonly calls: readonly PodCallReport[];
   /** What became of the Node and its Lease. */
   readonly node: NodeObjectStopped;
 }

@@ -222,7 +222,9 @@ export class ProviderNode {
     await config.stop();
     await loop.stop();
     podSyncer.stop();
-    const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
+    const forCalls = new TimeLeft(options.clock, beforeNode.ms(limits.callsTimeoutMs));
+    const workers = await this.podWorkers.stop({ timeoutMs: forCalls.ms() });
+    const calls = await this.#callsLeft(forCalls.ms());
     const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
     await mirrorPods.stop();
     await resolver?.stop();
@@ -230,6 +232,16 @@ export class ProviderNode {
     await this.#agent.stopEvents();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     await this.#agent.close();
-    return { statuses, workers, node };
+    return { statuses, workers, calls, node };
+  }
+
+  /** The calls of the provider that go on although their signal has aborted. */
+  async #callsLeft(timeoutMs: number): Promise<StoppedProviderNode['calls']> {
+    const calls = await this.#agent.podSyncer.callsSettled(timeoutMs);
+    const podUIDs = [...new Set(calls.map(({ podUID }) => podUID))];
+    if (calls.length > 0) {
+      this.#agent.options.logger.warn({ podUIDs }, 'stopped before every call of the provider had settled');
+    }
+    return calls;
   }
 }

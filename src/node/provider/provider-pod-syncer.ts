@@ -5,8 +5,9 @@ import type { Clock } from '../../base/clock.ts';
 import { invalidArgument, invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { RecoveryLines } from '../../base/logging/recovery-lines.ts';
-import { requireKnownOptions } from '../../base/options.ts';
+import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
 import type { PodProblem } from '../../base/problem.ts';
+import { namesOf } from '../node-problems.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -26,14 +27,12 @@ import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, statusOfAnswer } from './provided-status.ts';
 import { ProviderCalls } from './provider-calls.ts';
 import { ProviderMetrics } from './provider-metrics.ts';
+import type { PodCallReport } from './provider-node-reports.ts';
 import { defaultPollMs, type ProviderPodSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
-import { providedPodProblem } from './provider-problems.ts';
+import { defaultGraceSeconds, providedPodProblem } from './provider-problems.ts';
 import { ProviderRetries } from './provider-retries.ts';
 import { ResolvedPods } from './resolved-pods.ts';
 import { ToldStatuses } from './told-statuses.ts';
-
-/** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
-const defaultGracePeriodSeconds = 30;
 
 /**
  * Syncs pods by a {@link PodProvider}: each sync asks for the pod's status and tells it to the status manager; a pod that is
@@ -182,6 +181,15 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#recoveries.stop();
   }
 
+  /**
+   * Resolves once no call of the provider for a pod is under way, at the latest after `timeoutMs`, in milliseconds, to those that are,
+   * at most 1000, the oldest first: after `stop()`, to what does not heed its signal. A call that was given up counts until it settles.
+   */
+  async callsSettled(timeoutMs: number): Promise<readonly PodCallReport[]> {
+    const calls = await this.#calls.settled(numberOption('timeoutMs', timeoutMs, 0, longestTimerMs));
+    return calls.map(({ pod, method, since }) => ({ ...namesOf(pod), method, since }));
+  }
+
   /** The same as `stop()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
@@ -208,7 +216,7 @@ export class ProviderPodSyncer implements PodSyncer {
       return status;
     };
     const request = {
-      gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
+      gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
       releases: pod.metadata?.deletionTimestamp != null,
       told: (answer: WirePodStatus): void => {
         // what is left of a pod that was refused is no news of it

@@ -1,9 +1,12 @@
+import { formatTime } from '../../api/json/time.ts';
+import type { Pod } from '../../api/json/types.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../../base/problem.ts';
 import { namesOf } from '../node-problems.ts';
 import { helped } from '../problem-help.ts';
 import type {
   AnswerFailure,
   DeleteFailure,
+  EndBesideChange,
   HeldFailure,
   ProvidedPod,
   ProviderChange,
@@ -11,7 +14,10 @@ import type {
   WaitingCall,
 } from './provided-pod.ts';
 
-/** Another pod of the same name is waited for so long before that is worth a problem. */
+/** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
+export const defaultGraceSeconds = 30;
+
+/** Another pod of the same name, and the end of an aborted call, are waited for so long before that is worth a problem. */
 const longMs = 1000;
 
 /** `getPodStatus() failed: cloud: 500`; words that begin with the call themselves stand alone. */
@@ -21,31 +27,73 @@ function failedCall(method: string, words: string): string {
 
 type CallFailure = Pick<ProviderFailure, 'method' | 'message' | 'attempt' | 'since' | 'isLate'> & Pick<Problem, 'retryAt'>;
 
-/** A call of `createPod` or `updatePod` that failed, or takes too long. */
+/** A call of `createPod` or `updatePod` that failed. */
 export function callProblem(failure: CallFailure): Problem {
   const { method, message, attempt, since, retryAt, isLate } = failure;
   return frozenProblem({
-    kind: method === 'createPod' ? 'create-pod' : 'update-pod',
-    message: failedCall(method, message),
+    kind: kindOfChange(method),
+    message: isLate ? `${message}; it has settled since` : failedCall(method, message),
     attempt,
     since,
     retryAt,
-    help: isLate
-      ? 'See what the provider waits for: its signal was aborted, and it may settle later all the same.'
-      : 'Mend what the provider names; the call is repeated by itself.',
+    help: isLate ? heedSignal(method) : 'Mend what the provider names; the call is repeated by itself.',
   });
 }
 
-/** A call of `createPod` or `updatePod` that takes too long. */
-export function lateProblem({ method, since }: Pick<ProviderChange, 'method' | 'since'>, message: string): Problem {
-  return callProblem({ method, message, attempt: 1, since, isLate: true });
+function kindOfChange(method: ProviderChange['method']): string {
+  return method === 'createPod' ? 'create-pod' : 'update-pod';
 }
+
+function heedSignal(method: ProviderChange['method']): string {
+  return `Let ${method} heed its signal, so that it settles once that aborts, and see what it waits for.`;
+}
+
+/** A call of `createPod` or `updatePod` that has not settled although its signal has aborted: it takes too long, or the pod is to end. */
+export function lateProblem({ pod, failure }: Pick<ProvidedPod, 'pod' | 'failure'>, change: ProviderChange): Problem {
+  const { method, since, late = `${method}() has not settled`, lateAt, end } = change;
+  const abortedAt = lateAt ?? end?.askedAt ?? since;
+  const before = failure?.method === method ? failure : undefined;
+  return frozenProblem({
+    kind: kindOfChange(method),
+    message: `${late}: it was called at ${timeText(since)}, and its signal has aborted at ${timeText(abortedAt)}; ${whatWaits(pod, end)}`,
+    attempt: (before?.attempt ?? 0) + 1,
+    since: before?.since ?? since,
+    retryAt: end?.isDeleteCalled === false ? end.until : undefined,
+    help: heedSignal(method),
+  });
+}
+
+/** What waits for a call that does not settle. */
+function whatWaits({ spec }: Pod, end: EndBesideChange | undefined): string {
+  if (end?.isDeleteCalled)
+    return `deletePod was called all the same, and the end of the pod waits for both until ${timeText(end.until)}`;
+  if (end !== undefined)
+    return `the deletion of the pod waits for it until ${timeText(end.until)}, then deletePod is called all the same`;
+  const seconds = Math.max(1, spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds);
+  return `the pod waits for this call, and neither createPod nor updatePod is called for the pod until it settles; a deletion waits for it at most the grace period, ${seconds} s`;
+}
+
+/** Whatever a pod gives as its grace period, its time can be written. */
+function timeText(ms: number): string {
+  return formatTime(Number.isNaN(ms) ? 0 : Math.min(Math.max(0, ms), lastTimeMs));
+}
+
+/** The last second of the year 9999. */
+const lastTimeMs = 253_402_300_799_000;
 
 /** A call of `deletePod` that failed. */
 export function deletionProblem({ cause, attempt, since, retryAt }: DeleteFailure): Problem {
   const help =
     'Free what the provider holds of the pod: it stays on the apiserver until then, and the call is repeated by itself.';
   return frozenProblem({ kind: 'delete-pod', message: failedCall('deletePod', cause), attempt, since, retryAt, help });
+}
+
+/** A pod still runs although its grace period is over. */
+function lateEndProblem({ message, attempt, since }: NonNullable<ProvidedPod['lateEnd']>): Problem {
+  const help =
+    'See why deletePod does not end it: what still runs when the grace period is over must be ended, by a run of a ContainerProvider once its `kill` aborts.';
+  const words = `${message}, since ${timeText(since)}`;
+  return frozenProblem({ kind: 'pod-end', message: words, attempt, since, help });
 }
 
 /** A pod waits for what it refers to. */
@@ -100,13 +148,19 @@ export function providedPodProblem(record: ProvidedPod, at: number): PodProblem 
   return frozenProblem({ ...found, ...namesOf(record.pod) });
 }
 
+/** True for a call that goes on although its signal has aborted. */
+function isUnheeded({ late, end }: ProviderChange, at: number): boolean {
+  return late !== undefined || (end !== undefined && at - end.askedAt >= longMs);
+}
+
 function whatIsWrong(record: ProvidedPod, at: number): Problem | undefined {
-  const { failure, deleteFailure, answerFailure, held, staleFiles, change, namesake, waiting } = record;
+  const { failure, deleteFailure, lateEnd, answerFailure, held, staleFiles, change, namesake, waiting } = record;
   if (deleteFailure !== undefined) return deletionProblem(deleteFailure);
+  if (lateEnd !== undefined) return lateEndProblem(lateEnd);
   if (held !== undefined) return heldProblem(held);
   if (staleFiles !== undefined) return heldProblem(staleFiles);
+  if (change?.isBegun && isUnheeded(change, at)) return lateProblem(record, change);
   if (failure !== undefined) return callProblem(failure);
-  if (change?.late !== undefined) return lateProblem(change, change.late);
   if (answerFailure !== undefined) {
     const { message, attempt, since, retryAt } = answerFailure;
     const help = 'See why the provider cannot say how the pod is; the status that was told last stays meanwhile.';

@@ -1,6 +1,7 @@
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod, WirePod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 
@@ -58,18 +59,18 @@ export class PodDelivery {
       this.#firstList.push(pod);
       return;
     }
-    this.#guard('addPod', () => this.#sink.addPod(pod));
-    this.#guard('podAdded', () => this.#handlers.podAdded?.(pod));
+    this.#guard('addPod', () => this.#sink.addPod(pod), pod);
+    this.#guard('podAdded', () => this.#handlers.podAdded?.(pod), pod);
   }
 
   updated(pod: WirePod, old: WirePod): void {
     this.#handOn(pod, old);
-    this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
+    this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old), pod);
   }
 
   deleted(pod: WirePod): void {
-    this.#guard('removePod', () => this.#sink.removePod(pod));
-    this.#guard('podDeleted', () => this.#handlers.podDeleted?.(pod));
+    this.#guard('removePod', () => this.#sink.removePod(pod), pod);
+    this.#guard('podDeleted', () => this.#handlers.podDeleted?.(pod), pod);
   }
 
   /**
@@ -83,7 +84,7 @@ export class PodDelivery {
     const listed = new Map(pods.map((pod) => [podUIDOf(pod), pod]));
     for (const held of this.#podsOfTheSink(isOurs)) {
       const pod = listed.get(podUIDOf(held));
-      if (pod === undefined) this.#guard('removePod', () => this.#sink.removePod(held));
+      if (pod === undefined) this.#guard('removePod', () => this.#sink.removePod(held), held);
       else if (isOlderThan(pod, held)) this.#handOn(pod, held);
     }
     for (const pod of pods) this.added(pod);
@@ -100,7 +101,7 @@ export class PodDelivery {
   /** Gives the sink this copy in place of `old`. */
   #handOn(pod: WirePod, old: Pod): void {
     const method = isOlderThan(pod, old) && this.#sink.replacePod !== undefined ? 'replacePod' : 'updatePod';
-    this.#guard(method, () => this.#sink[method]?.(pod));
+    this.#guard(method, () => this.#sink[method]?.(pod), pod);
   }
 
   #podsOfTheSink(isOurs: (pod: Pod) => boolean): readonly Pod[] {
@@ -113,7 +114,12 @@ export class PodDelivery {
     return ours ?? [];
   }
 
-  #guard<T>(method: string, call: () => T): T | undefined {
-    return callGuarded(call, (error) => this.#logger.error({ method, err: error }, 'a callback of the pod source failed'));
+  /** `pod`: whom the call is about, where it is one pod. */
+  #guard<T>(method: string, call: () => T, pod?: Pod): T | undefined {
+    const failed = (err: unknown): void => {
+      const fields = { ...(pod !== undefined && podFields(pod.metadata)), method, err };
+      this.#logger.error(fields, 'a callback of the pod source failed');
+    };
+    return callGuarded(call, failed);
   }
 }

@@ -2,11 +2,11 @@ import type { Pod } from '../../api/json/types.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { callWithin, type WaitLimits } from '../../base/concurrency/aborts.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
-import { ApiError } from '../../client/transport/api-error.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
@@ -174,7 +174,7 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
 /** What the runtime lists. Rejects where it does, when it takes too long, and for an answer that is no list of pods. */
 export async function listRunningPods(runtime: LoopRuntime, limits: WaitLimits): Promise<readonly RunningPod[]> {
   const message = `getPods() gave no answer within ${limits.timeoutMs} ms`;
-  const late = (): ApiError => new ApiError({ reason: 'Timeout', message });
+  const late = (): StatusManagerError => new StatusManagerError('ERR_CALL_TIMEOUT', message);
   const answer: unknown = await callWithin((signal) => runtime.getPods(signal), { ...limits, late });
   if (!Array.isArray(answer)) throw new TypeError('getPods() of the runtime must answer with a list');
   // one entry that cannot be read hides no other

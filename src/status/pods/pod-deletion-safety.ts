@@ -1,6 +1,8 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RuntimeContainer } from '../../api/pod/runtime-pod.ts';
+import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -11,6 +13,18 @@ export interface PodDeletionSafety {
   podCouldHaveRunningContainers(pod: Pod): boolean;
   /** True when containers have stopped, the runtime cache is empty, and volumes and cgroup are gone. */
   podResourcesAreReclaimed(pod: Pod, status: PodStatus): boolean;
+  /** Why it could not be said of a pod; undefined where the last question was answered. Without this method nothing is told of it. */
+  failureOf?(podUID: string): DeletionSafetyFailure | undefined;
+  /** The uids of the pods for which `failureOf` has an answer. */
+  failedPods?(): Iterable<string>;
+}
+
+/** A question about a pod that was not answered. */
+export interface DeletionSafetyFailure {
+  /** Who has failed: `runtimeCache.getContainers`. */
+  readonly method: string;
+  /** What it threw, in words. */
+  readonly message: string;
 }
 
 // Behaviour of the classic kubelet's PodResourcesAreReclaimed, over probes.
@@ -81,6 +95,7 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
   readonly #volumes: VolumesProbe | undefined;
   readonly #cgroups: CgroupsProbe | undefined;
   readonly #logger: Logger;
+  readonly #failures = new BoundedMap<string, DeletionSafetyFailure>(mostFailures);
 
   /** Throws ERR_INVALID_OPTION for an option that is unknown, and for a part that lacks a method. */
   constructor(options: DefaultPodDeletionSafetyOptions) {
@@ -99,6 +114,7 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
 
   /** False only when the runtime is known, and lists no container of the pod that has not exited. */
   podCouldHaveRunningContainers(pod: Pod): boolean {
+    this.#begin(pod);
     const containers = this.#listContainers(pod);
     return containers === undefined || containers.some(({ state }) => state !== 'exited');
   }
@@ -108,6 +124,7 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
    * cgroup are gone. The log says, at debug level, which of these fails.
    */
   podResourcesAreReclaimed(pod: Pod, status: PodStatus): boolean {
+    this.#begin(pod);
     if (status.containerStatuses?.some(({ state }) => !state?.terminated && !state?.waiting)) {
       return this.#notReclaimed(pod, 'some containers still run');
     }
@@ -115,32 +132,51 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     if (containers === undefined) return this.#notReclaimed(pod, 'the runtime cache has no answer');
     if (containers.length > 0) return this.#notReclaimed(pod, 'the runtime still lists containers');
     const volumes = this.#volumes;
-    if (volumes && this.#probe(pod, 'volumes', () => volumes.podVolumesExist(uidOf(pod))) !== false) {
+    if (volumes && this.#ask(pod, 'volumes.podVolumesExist', () => volumes.podVolumesExist(uidOf(pod))) !== false) {
       return this.#notReclaimed(pod, 'volumes are still there');
     }
     const cgroups = this.#cgroups;
-    if (cgroups && this.#probe(pod, 'cgroups', () => cgroups.podCgroupExists(pod)) !== false) {
+    if (cgroups && this.#ask(pod, 'cgroups.podCgroupExists', () => cgroups.podCgroupExists(pod)) !== false) {
       return this.#notReclaimed(pod, 'the pod cgroup is still there');
     }
     return true;
   }
 
+  /** Why the last question about the pod was not answered. At most 1000 pods are remembered. */
+  failureOf(podUID: string): DeletionSafetyFailure | undefined {
+    return this.#failures.get(podUID);
+  }
+
+  /** The uids of the pods about which the last question was not answered. */
+  failedPods(): Iterable<string> {
+    return [...this.#failures.keys()];
+  }
+
+  /** A question is answered anew. */
+  #begin({ metadata }: Pod): void {
+    this.#failures.delete(metadata?.uid ?? '');
+  }
+
   /** Undefined while the runtime cannot be known. A mistaken answer must not look like "no containers". */
   #listContainers(pod: Pod): readonly Pick<RuntimeContainer, 'state'>[] | undefined {
-    if (this.#probe(pod, 'runtimeCache', () => this.#runtimeCache.hasSynced()) !== true) return undefined;
-    const containers: unknown = this.#probe(pod, 'runtimeCache', () => this.#runtimeCache.getContainers(uidOf(pod)));
+    if (this.#ask(pod, 'runtimeCache.hasSynced', () => this.#runtimeCache.hasSynced()) !== true) return undefined;
+    const containers: unknown = this.#ask(pod, 'runtimeCache.getContainers', () => this.#runtimeCache.getContainers(uidOf(pod)));
     if (Array.isArray(containers)) return containers;
-    if (containers !== undefined) this.#failed(pod, 'runtimeCache', new TypeError('getContainers() must return an array'));
+    if (containers !== undefined)
+      this.#failed(pod, 'runtimeCache.getContainers', new TypeError('getContainers() must return an array'));
     return undefined;
   }
 
-  /** Undefined when the probe throws. A promise is no answer; what it rejects with is logged. */
-  #probe<T>(pod: Pod, probe: string, ask: () => T): T | undefined {
-    return callGuarded(ask, (error) => this.#failed(pod, probe, error));
+  /** Undefined when the method throws. A promise is no answer; what it rejects with is logged. */
+  #ask<T>(pod: Pod, method: string, ask: () => T): T | undefined {
+    return callGuarded(ask, (error) => this.#failed(pod, method, error));
   }
 
-  #failed(pod: Pod, probe: string, error: unknown): void {
-    this.#logger.warn({ ...podFields(pod.metadata), probe, err: error }, 'a probe of the pod failed; the pod is kept');
+  #failed(pod: Pod, method: string, error: unknown): void {
+    const podUID = pod.metadata?.uid ?? '';
+    if (podUID !== '') this.#failures.set(podUID, { method, message: errorText(error) });
+    const fields = { ...podFields(pod.metadata), method, err: error, help };
+    this.#logger.warn(fields, 'it could not be asked what is left of a pod; the pod is kept, and its terminal phase waits');
   }
 
   #notReclaimed(pod: Pod, reason: string): false {
@@ -148,6 +184,11 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     return false;
   }
 }
+
+/** So many pods' failures are remembered; the oldest is forgotten first. */
+const mostFailures = 1000;
+
+const help = 'Mend the method that is named: until it answers, the pod counts as one that could still run.';
 
 function uidOf(pod: Pod): string {
   const uid = pod.metadata?.uid;

@@ -5,7 +5,7 @@ import type { PodProblem, Problem } from '../../base/problem.ts';
 type WireTerminated = NonNullable<NonNullable<WireContainerStatus['state']>['terminated']>;
 
 /** What is wrong with a pod by its status alone. */
-export type StatusProblem = Pick<Problem, 'kind' | 'message' | 'attempt' | 'help'>;
+export type StatusProblem = Pick<Problem, 'kind' | 'message' | 'attempt' | 'retryAt' | 'help'>;
 
 /** Why a container waits while nothing is wrong. */
 const ordinaryWaits: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
@@ -81,9 +81,20 @@ function waitingProblem({ name, state, lastState, restartCount = 0 }: WireContai
     message: `the container ${name} waits: ${sentence(reason, end === '' ? message : message.slice(0, longestBeside))}${end}`,
     // the run that waits to begin is not counted yet
     attempt: reason === 'CrashLoopBackOff' ? restartCount + 1 : 0,
+    ...(reason === 'CrashLoopBackOff' && endOfBackOff(message, ended?.finishedAt)),
     help: isOutOfMemory ? outOfMemory : Object.hasOwn(helpOfWait, reason) ? helpOfWait[reason] : undefined,
   };
 }
+
+/** When the container is started again, as the words of a kubelet say it: `back-off 1m20s restarting failed container`. */
+function endOfBackOff(message: string, finishedAt: string | null | undefined): Pick<StatusProblem, 'retryAt'> {
+  const [, hours = 0, minutes = 0, seconds = 0] = backOffWords.exec(message) ?? [];
+  const delayMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  const retryAt = Date.parse(finishedAt ?? '') + delayMs;
+  return delayMs > 0 && Number.isFinite(retryAt) ? { retryAt } : {};
+}
+
+const backOffWords = /^back-off (?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,4}(?:\.\d{1,9})?)s)? ?restarting failed container/;
 
 function sentence(reason: string, message: string): string {
   return message === '' ? reason : `${reason}: ${message.slice(0, longestPart)}`;

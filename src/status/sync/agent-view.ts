@@ -3,7 +3,7 @@ import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded, catchRejection, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
+import type { DeletionSafetyFailure, PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
 import type { PodManager, UIDTranslations } from '../pods/pod-manager.ts';
 import type { VersionedPodStatus } from '../status-cache.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
@@ -18,7 +18,7 @@ export interface ApiTarget {
   readonly managed: Pod | undefined;
 }
 
-type SafetyQuestion = keyof PodDeletionSafety;
+type SafetyQuestion = 'podCouldHaveRunningContainers' | 'podResourcesAreReclaimed';
 
 /** What is logged once a pod: an odd answer to a question, a status that cannot be read, or a pod manager that fails. */
 type Subject = SafetyQuestion | 'status' | 'pod';
@@ -120,6 +120,21 @@ export class AgentView {
   podResourcesAreReclaimed(podUID: string, entry: VersionedPodStatus): boolean {
     return this.#permits('podResourcesAreReclaimed', podUID, entry, (pod) =>
       this.#safety.podResourcesAreReclaimed(pod, entry.view),
+    );
+  }
+
+  /** Why the deletion safety could not say what is left of the pod; undefined where it could, and where it tells nothing of that. */
+  safetyFailure(podUID: string): DeletionSafetyFailure | undefined {
+    return callGuarded(() => {
+      const found = this.#safety.failureOf?.(podUID);
+      return typeof found?.method === 'string' && typeof found.message === 'string' ? found : undefined;
+    }, ignoreFailure);
+  }
+
+  /** The pods that have a `safetyFailure`. */
+  unsafePods(): readonly string[] {
+    return (
+      callGuarded(() => [...(this.#safety.failedPods?.() ?? [])].filter((uid) => typeof uid === 'string'), ignoreFailure) ?? []
     );
   }
 

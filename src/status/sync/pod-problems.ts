@@ -117,7 +117,13 @@ export class PodProblems {
    */
   all(): PodProblem[] {
     const { cache, records, gate } = this.#options;
-    const known = [cache.troubles.podUIDs(), this.#ended.keys(), this.#repairsBefore.keys(), records?.podUIDs() ?? []];
+    const known = [
+      cache.troubles.podUIDs(),
+      this.#ended.keys(),
+      this.#repairsBefore.keys(),
+      records?.podUIDs() ?? [],
+      this.#options.agent.unsafePods(),
+    ];
     const podUIDs = new Set(known.flatMap((some) => [...some]));
     const found = this.#ofPods(podUIDs);
     const mayHoldOthers = gate?.pausedUntil !== undefined || found.some(({ kind }) => kind === noAnswer.kind);
@@ -129,7 +135,8 @@ export class PodProblems {
   #isQuiet(podUID: string): boolean {
     const { cache, records } = this.#options;
     const isFoughtOver = this.#repairs.has(podUID) || this.#repairsBefore.has(podUID);
-    return records?.state(podUID) === undefined && !isFoughtOver && !cache.troubles.knows(podUID);
+    const isSafe = this.#options.agent.safetyFailure(podUID) === undefined;
+    return isSafe && records?.state(podUID) === undefined && !isFoughtOver && !cache.troubles.knows(podUID);
   }
 
   #ofPods(podUIDs: Iterable<string>): PodProblem[] {
@@ -149,7 +156,7 @@ export class PodProblems {
     const told = since === undefined ? undefined : problemOfStatus(entry.status);
     // the status says how often a container has failed, and not since when: between two failures it runs, and is well
     const timed = told !== undefined && told.attempt > 1 ? told : told && { ...told, since };
-    return this.#ofSync(podUID, entry) ?? this.#ofRepairs(podUID) ?? timed;
+    return this.#ofSync(podUID, entry) ?? this.#ofRepairs(podUID) ?? this.#ofSafety(podUID, entry) ?? timed;
   }
 
   /** A pod that another one has taken the place of, and that the agent still has. Anything else that has ended is well. */
@@ -163,6 +170,15 @@ export class PodProblems {
       attempt: 0,
       help: 'End what runs of the pod with this uid, and take it out of the pod manager; the other pod has a uid of its own.',
     };
+  }
+
+  /** Nobody knows whether the pod still runs: its terminal phase, and its deletion, wait. */
+  #ofSafety(podUID: string, { at }: VersionedPodStatus): Found | undefined {
+    const failure = this.#options.agent.safetyFailure(podUID);
+    if (failure === undefined) return undefined;
+    const { method, message } = failure;
+    const words = `${method}() failed, so that nobody knows what of the pod still runs, and the end of the pod is not told: ${message}`;
+    return { kind: 'deletion-safety', message: words, since: at, attempt: 0, help: safetyHelp };
   }
 
   #ofRepairs(podUID: string): Found | undefined {
@@ -257,6 +273,8 @@ export function reasonOfEnd({ how, podNamespace, podName }: EndedPod): string {
       return 'the agent no longer named this pod: its status was dropped';
   }
 }
+
+const safetyHelp = 'Mend the method that is named: until it answers, the pod counts as one that could still run.';
 
 const quarantined = {
   kind: 'quarantined',

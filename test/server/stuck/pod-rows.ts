@@ -221,7 +221,7 @@ export const providerRows: readonly NodeRow[] = [
     logWords: false,
     log: { message: 'a call of the provider takes too long; its signal is aborted' },
     event: { reason: 'ProviderCreateFailed' },
-    help: 'See what the provider waits for: its signal was aborted, and it may settle later all the same.',
+    help: 'Let createPod heed its signal, so that it settles once that aborts, and see what it waits for.',
     retried: false,
     options: { provider: { createPod: hangs }, pods: { changeTimeoutMs: 1000 } },
     arrange: async (stuck) => void (await stuck.createPod()),

@@ -49,10 +49,13 @@ describe('the first list of a provider', () => {
   });
 
   it('is waited for ten seconds, and is asked for again where it does not come', async () => {
-    const { clock, asked, listing } = setUp(() => new Promise<never>(() => {}));
+    const { clock, asked, listing, log } = setUp(() => new Promise<never>(() => {}));
     const first = listing.first();
     await clock.advance(10_000);
     await first;
+    expect(log.saying('the provider gave no list of its pods; each pod is asked about')).toMatchObject([
+      { fields: { err: { code: 'ERR_CALL_TIMEOUT' } } },
+    ]);
     expect(listing.problem?.message).toBe('getPods() gave no answer within 10000 ms');
     await clock.advance(500);
     expect([asked, listing.problem]).toEqual([[0, 10_500], undefined]);

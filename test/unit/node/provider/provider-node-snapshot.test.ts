@@ -113,6 +113,7 @@ describe('the snapshot of a provider node', () => {
         /^default\/(first|second): createPod\(\) waits for its turn: 1 calls of the provider are under way, and 1 wait/,
       ),
     ]);
+    await node.stop({ callsTimeoutMs: 0 });
   });
 
   it('names the call of the provider that failed, and forgets it once it succeeds', async () => {

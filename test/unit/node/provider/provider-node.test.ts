@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts';
+import type { NodePod, PodProvider, ProviderCall } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
@@ -233,5 +233,40 @@ describe('ProviderNode', () => {
     // a few ms may pass while the sockets close
     expect(clock.elapsed() - startedAt).toBeLessThan(2500);
     await hanging.stop();
+  });
+
+  it('says which calls of the provider go on when it stops, and waits for those that end soon', async () => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const provider = {
+      createPod: ({ metadata }: NodePod, { signal }: ProviderCall): unknown => {
+        if (metadata.name === 'quick') return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        return metadata.name === 'ends' ? undefined : ended;
+      },
+      deletePod: () => ended,
+      getPodStatus: ({ metadata }: NodePod) => (metadata.name === 'ends' ? { phase: 'Running' } : undefined),
+    };
+    const own = await InMemoryApiServer.start();
+    const node = new ProviderNode(options({ nodeName: 'left', kubeConfig: own.kubeConfig(), provider }));
+    await node.start();
+    const create = (name: string): string =>
+      own.store.create({ metadata: { name }, spec: { nodeName: 'left', containers: [{ name: 'app', image: 'app:1' }] } }).metadata
+        ?.uid ?? '';
+    const uids = ['quick', 'hangs', 'ends'].map(create);
+    const methodOf = (uid: string | undefined) => node.explain(uid ?? '').underWay?.method;
+    await passUntil(clock, () => uids.slice(0, 2).every((uid) => methodOf(uid) === 'createPod'));
+    await passUntil(clock, () => node.explain(uids[2] ?? '').isHeld);
+    own.store.delete('default', 'ends', { gracePeriodSeconds: 30 });
+    await passUntil(clock, () => methodOf(uids[2]) === 'deletePod');
+    const stopped = node.stop({ callsTimeoutMs: 500 });
+    await passUntil(clock, () => node.state === 'stopped');
+    const { workers, calls } = await stopped;
+    expect(workers.unsettled).toEqual([]);
+    const at = { podNamespace: 'default', since: expect.any(Number) };
+    expect(calls).toEqual([
+      { ...at, podUID: uids[1], podName: 'hangs', method: 'createPod' },
+      { ...at, podUID: uids[2], podName: 'ends', method: 'deletePod' },
+    ]);
+    end();
+    await own.stop();
   });
 });

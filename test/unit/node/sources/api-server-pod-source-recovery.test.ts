@@ -161,12 +161,14 @@ describe('ApiServerPodSource, cut off', () => {
     };
     const reject = async (): Promise<never> => fail();
     const logged: unknown[] = [];
+    const named: unknown[] = [];
     const logger = {
       debug: fail,
       info: fail,
       warn: fail,
       error: (fields: object) => {
         logged.push('method' in fields && fields.method);
+        if ('method' in fields && fields.method !== 'synced' && fields.method !== 'interrupted') named.push(fields);
         fail();
       },
     };
@@ -178,6 +180,8 @@ describe('ApiServerPodSource, cut off', () => {
     test.server.latestWatch().send('MODIFIED', pod('a', '11'));
     test.server.latestWatch().send('DELETED', pod('a', '12'));
     await until(() => logged.length === 7);
+    for (const fields of named)
+      expect(fields).toMatchObject({ podName: 'a', podNamespace: expect.any(String), podUID: expect.any(String) });
     expect(logged.sort()).toEqual(['addPod', 'podAdded', 'podDeleted', 'podUpdated', 'removePod', 'synced', 'updatePod']);
     test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '13' } });
     test.server.latestWatch().response.end();

@@ -334,4 +334,29 @@ describe('the options of a pod status agent', () => {
   it('are refused where there are none', () => {
     expect(refuseOption(undefined)).toMatchObject({ code: 'ERR_INVALID_OPTION' });
   });
+
+  it('says who could not say what is left of a pod, so that its end is held back', async () => {
+    createPod('a');
+    let isBroken = true;
+    const getContainers = (): never[] => {
+      if (isBroken) throw new Error('the socket is closed');
+      return [];
+    };
+    await using agent = agentOf({ runtimeCache: { hasSynced: () => true, getContainers } });
+    await agent.start();
+    const pod = agent.podManager.getPods()[0] ?? {};
+    agent.statusManager.setPodStatus(pod, { phase: 'Succeeded' });
+    await until(() => agent.snapshot().notes.length > 0);
+    const problem = {
+      kind: 'deletion-safety',
+      message: expect.stringMatching(/^runtimeCache\.getContainers\(\) failed, so that .*: the socket is closed$/),
+      help: 'Mend the method that is named: until it answers, the pod counts as one that could still run.',
+    };
+    expect(agent.snapshot().problems).toMatchObject([problem]);
+    expect(agent.explain(pod.metadata?.uid ?? '').problem).toMatchObject(problem);
+    isBroken = false;
+    await agent.statusManager.flush({ timeoutMs: 1000 }).catch(() => {});
+    agent.statusManager.setPodStatus(pod, { phase: 'Succeeded', message: 'over' });
+    await until(() => agent.snapshot().notes.length === 0);
+  });
 });

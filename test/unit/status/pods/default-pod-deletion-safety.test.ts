@@ -172,9 +172,10 @@ describe('DefaultPodDeletionSafety with a probe that fails', () => {
         podNamespace: 'd',
         podName: 'a',
         podUID: 'u',
-        probe: 'volumes',
+        method: 'volumes.podVolumesExist',
         err: new Error('broken'),
-        message: 'a probe of the pod failed; the pod is kept',
+        help: 'Mend the method that is named: until it answers, the pod counts as one that could still run.',
+        message: 'it could not be asked what is left of a pod; the pod is kept, and its terminal phase waits',
       },
       {
         podNamespace: 'd',
