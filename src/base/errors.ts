@@ -26,7 +26,7 @@ export const errorCodes = {
   ERR_PLUGIN: 'a plugin of the scheduler threw, or answered what it must not; the error names the plugin',
   ERR_CGROUP: 'a cgroup of a pod could not be made, changed or removed',
   ERR_RUNTIME: 'a call to the container runtime failed',
-  ERR_KUBELET_API: 'a request to the API of the kubelet is refused',
+  ERR_KUBELET_API: 'a request to the API of a node is refused',
   ERR_SERVER: 'the API of a node is not served: its port or its certificate cannot be used',
   ERR_UNSCHEDULABLE: 'a pod fits on no node; the error says what each node has against it',
   ERR_API: 'a request to the apiserver failed',

@@ -54,7 +54,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
-  'status/pods': 'base/concurrency base/guard base/errors base/options base/logging api/json api/pod',
+  'status/pods': 'base/guard base/errors base/options base/logging base/concurrency api/json api/pod',
   'status/resize':
     'base/clock base/errors base/options base/metrics base/concurrency api/json status/conditions status/canonical',
   'status/rules': 'base/errors base/options base/concurrency base/problem api/json api/pod status/conditions status/canonical',

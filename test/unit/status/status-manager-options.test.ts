@@ -15,10 +15,10 @@ const construct = (options: object): StatusManager => new StatusManager({ ...req
 describe('StatusManager options', () => {
   type Row = [option: string, value: unknown, rule: string, type: string];
   const rows: Row[] = [
-    ['podClient', undefined, 'an object with getPod, patchPodStatus, deletePod', '(undefined)'],
+    ['podClient', undefined, 'an object with getPod, patchPodStatus, deletePod', 'undefined'],
     ['podClient', {}, 'an object with getPod, patchPodStatus, deletePod', '(object)'],
     ['podClient', { getPod: () => {}, deletePod: () => {} }, 'an object with patchPodStatus', '(object)'],
-    ['podManager', null, 'an object with getPodByUID, getMirrorPodByPod, translatePodUID, getUIDTranslations', '(null)'],
+    ['podManager', null, 'an object with getPodByUID, getMirrorPodByPod, translatePodUID, getUIDTranslations', 'null'],
     ['podDeletionSafety', 'yes', 'an object with podCouldHaveRunningContainers, podResourcesAreReclaimed', '"yes" (string)'],
     ['syncPeriodMs', 0, 'a number from 1 to 2147483647', '0 (number)'],
     ['syncPeriodMs', '10', 'a number from 1 to 2147483647', '"10" (string)'],

@@ -134,10 +134,7 @@ describe('your own predicates and priorities', () => {
   it.each([
     [async () => true, /plugin Bad failed in filter: it returned a promise where the scheduler does not wait/],
     [async () => Promise.reject(new Error('x')), /it returned a promise where the scheduler does not wait/],
-    [
-      () => undefined,
-      /plugin Bad failed in filter: expected it to return true, a reason or a list of reasons, got undefined/,
-    ],
+    [() => undefined, /plugin Bad failed in filter: expected it to return true, a reason or a list of reasons, got undefined/],
     [() => false, /a reason or a list of reasons, got false \(boolean\)/],
     [() => [], /a reason or a list of reasons, got \(array\)/],
     [() => [3], /a reason or a list of reasons, got \(array\)/],
