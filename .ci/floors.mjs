@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 10640,
+  checks: 10740,
   soak: 19,
-  cluster: 885,
+  cluster: 905,
   consumers: 139,
   browser: 57,
-  docs: 243,
+  docs: 246,
   monitoring: 4,
 };
