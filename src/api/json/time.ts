@@ -18,6 +18,11 @@ export function formatMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
 }
 
+/** The same with nine digits of a second, of which the last six are 0: as logs and the kubelet's annotations have it. */
+export function formatNanoTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000000Z');
+}
+
 /** {@link formatTime} that makes the text of a second once, for a caller that formats many times of one second. */
 export function createTimeFormatter(): (ms: number) => string {
   let second = Number.NaN;

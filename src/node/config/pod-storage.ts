@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
 
+import { formatNanoTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, podFullName, podText, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
@@ -225,7 +226,7 @@ class ListMerge {
   }
 
   #add(uid: string, given: Pod, fullName: string): void {
-    const pod = newPod(given, this.#source, timestamp(this.#options.now()));
+    const pod = newPod(given, this.#source, formatNanoTime(this.#options.now()));
     const kept = { given, fullName, pod };
     this.kept.set(uid, kept);
     this.#changes.ADD.push(kept);
@@ -294,11 +295,6 @@ function identityOf(pod: Pod): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A time as the kubelet writes it into annotations: with nanoseconds, of which the last six digits are 0 here. */
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000000Z');
 }
 
 /** What is not the same object in both of two lists. */

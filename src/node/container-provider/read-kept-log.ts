@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { formatNanoTime } from '../../api/json/time.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import type { ContainerLogRequest } from '../provider/pod-provider.ts';
 import type { KeptLine, KeptLog, LogPlace, OutputName } from './kept-log.ts';
@@ -111,8 +112,7 @@ class LinePrinter {
 
 const longestTimeMs = 8.64e15;
 
-/** With nine digits of a second, as a kubelet shows times of lines. */
+/** As a kubelet shows times of lines. A clock may say anything. */
 function logTime(ms: number): string {
-  const time = new Date(Math.max(-longestTimeMs, Math.min(ms, longestTimeMs)));
-  return time.toISOString().replace('Z', '000000Z');
+  return formatNanoTime(Math.max(-longestTimeMs, Math.min(ms, longestTimeMs)));
 }
