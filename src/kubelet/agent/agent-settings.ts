@@ -10,6 +10,7 @@ import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import { requireSysctlPatterns } from '../admission/sysctls.ts';
 import type { CredentialVerification } from '../images/image-puller-options.ts';
 import { isUnspecified } from '../machine/node-addresses.ts';
+import { requireFeatureGates } from './feature-gates.ts';
 
 /** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */
 export interface AgentSettings {
@@ -29,6 +30,11 @@ export interface AgentSettings {
   readonly httpCheckFrequencyMs?: number;
   /** The longest time between two syncs of a pod. Default 60 000. */
   readonly syncFrequencyMs?: number;
+  /**
+   * Feature gates of Kubernetes v1.36, by name. A gate of another component may have any value. One of the kubelet may have the value
+   * that v1.36 gives it; any other value, and a gate that v1.36 does not have, is ERR_INVALID_OPTION. Default: none.
+   */
+  readonly featureGates?: Readonly<Record<string, boolean>>;
 
   /**
    * The address of the node, or one of each family, the primary one first. `0.0.0.0` or `::` alone chooses the family. Default: what the node's name leads to on this machine, or the address of the default route.
@@ -130,6 +136,7 @@ const defaultSettings: ResolvedSettings = {
   fileCheckFrequencyMs: 20_000,
   httpCheckFrequencyMs: 20_000,
   syncFrequencyMs: 60_000,
+  featureGates: {},
   nodeIPs: [],
   nodeLabels: {},
   registerWithTaints: [],
@@ -209,6 +216,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   for (const name of quantities) requireQuantities(name, settings[name]);
   for (const name of percentages) numberOption(name, settings[name], 0, 100);
   requireThresholds(settings.evictionHard);
+  requireFeatureGates(settings.featureGates);
   requireNumbers(settings);
   requireDomain(settings.clusterDomain);
   oneOfOption('cgroupDriver', settings.cgroupDriver, ['cgroupfs', 'systemd']);
