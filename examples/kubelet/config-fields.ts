@@ -1,155 +1,231 @@
-import { durationMs } from './durations.ts';
+import {
+  ConfigError,
+  count,
+  counts,
+  exactCount,
+  exactText,
+  exactTime,
+  flag,
+  flagMap,
+  headers,
+  listOf,
+  oneOf,
+  type Read,
+  real,
+  text,
+  textMap,
+  texts,
+  time,
+  timeOrNumber,
+} from './config-values.ts';
 
-/** A configuration file that breaks a rule. The message names the field and the rule. */
-export class ConfigError extends Error {}
-
-/** What a field of the file says, in the words of the agent's options. */
-type Read = (value: unknown, field: string) => unknown;
-
-interface Field {
+/** A field of KubeletConfiguration, and what is done with it. */
+export interface Field {
+  /** `fixed`: only the value that the agent has anyway is taken. */
+  readonly kind: 'works' | 'fixed' | 'without effect';
+  readonly read: Read;
   /** The agent's option; undefined where the program itself uses the field. */
   readonly option?: string;
-  readonly read: Read;
+  /** Why another value stops the start, or why the field does nothing here. */
+  readonly why?: string;
 }
 
-function typed(type: 'string' | 'number' | 'boolean'): Read {
-  return (value, field) => {
-    if (typeof value === type) return value;
-    throw new ConfigError(`${field} must be a ${type}, got ${JSON.stringify(value)}`);
-  };
-}
-
-const text = typed('string');
-const number = typed('number');
-const flag = typed('boolean');
-
-const time: Read = (value, field) => {
-  const ms = durationMs(value);
-  if (ms === undefined) throw new ConfigError(`${field} must be a time such as "1m30s", got ${JSON.stringify(value)}`);
-  return ms;
-};
-
-const texts = (value: unknown, field: string): readonly string[] => {
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
-  throw new ConfigError(`${field} must be a list of strings, got ${JSON.stringify(value)}`);
-};
-
-/** True for an object with names and values. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const record = (value: unknown, field: string): Readonly<Record<string, unknown>> => {
-  if (isRecord(value)) return value;
-  throw new ConfigError(`${field} must be an object, got ${JSON.stringify(value)}`);
-};
-
-const list: Read = (value, field) => {
-  if (Array.isArray(value)) return value;
-  throw new ConfigError(`${field} must be a list, got ${JSON.stringify(value)}`);
-};
-
-/** In the file each header has a list of values. */
-const headers: Read = (value, field) => {
-  const entries = Object.entries(record(value, field));
-  return Object.fromEntries(entries.map(([name, values]) => [name, texts(values, `${field}.${name}`).join(', ')]));
-};
-
-const quantities: Read = (value, field) => {
-  const entries = Object.entries(record(value, field));
-  return Object.fromEntries(entries.map(([name, quantity]) => [name, String(quantity)]));
-};
+/** What the field says is an option of the agent. */
+const option = (name: string, read: Read): Field => ({ kind: 'works', option: name, read });
+/** The program itself uses what the field says. */
+const own = (read: Read): Field => ({ kind: 'works', read });
+/** For what tunes something that the agent does not have. A file may have it, and the program says that it does nothing. */
+const without = (read: Read, why: string): Field => ({ kind: 'without effect', read, why });
 
 /** For what this agent cannot do otherwise: a file that asks for more is not started with, since somebody may rely on it. */
-const only =
-  (rule: string, isDone: (value: unknown) => boolean): Read =>
-  (value, field) => {
-    if (isDone(value)) return value;
-    throw new ConfigError(`${field} must be ${rule}: this agent cannot do otherwise, got ${JSON.stringify(value)}`);
+function only(read: Read, rule: string, isDone: (value: unknown) => boolean, why: string): Field {
+  const readDone: Read = (value, field) => {
+    const given = read(value, field);
+    if (given === undefined || isDone(given)) return given;
+    throw new ConfigError(`${field} must be ${rule}, since ${why}, got ${JSON.stringify(value)}`);
   };
-const notSet = only('left out', (value) => value === null || (Array.isArray(value) && value.length === 0));
+  return { kind: 'fixed', read: Object.assign(readDone, read), why: `${rule}: ${why}` };
+}
+const onlyValue = (read: Read, value: unknown, why: string): Field =>
+  only(read, JSON.stringify(value), (given) => given === value, why);
+/** Nothing, an empty list or an empty object. */
+const notSet = (read: Read, why: string): Field => only(read, 'left out', isEmpty, why);
 
-const option = (name: string, read: Read): Field => ({ option: name, read });
-const own = (read: Read): Field => ({ read });
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === 0 || value === '';
+}
 
-/** The fields of KubeletConfiguration that do something here. */
+const noSoftThresholds = 'the agent has no soft thresholds of eviction';
+const noShutdown = 'the agent does not end its pods when the machine is shut down';
+const noManagers = 'containers get no processors or memory of their own';
+const noTables = 'the agent makes no rules of iptables, and kube-proxy makes its own';
+const noReserved = 'only the cgroup of all pods is limited';
+const noTraces = 'the agent makes no traces';
+const noBuffer = 'each line of the log is written at once, to standard error';
+const noGo = 'it shows the inside of a program in Go; /debug is answered with 405';
+
+/** Every field of KubeletConfiguration v1beta1 of Kubernetes v1.36.3, with the objects that they are in. */
 export const fields: Readonly<Record<string, Field>> = {
   address: own(text),
   allowedUnsafeSysctls: option('allowedUnsafeSysctls', texts),
-  authentication: own(record),
-  authorization: own(record),
+  'authentication.anonymous.enabled': own(flag),
+  'authentication.webhook.cacheTTL': without(time, 'the answer to whose token it is counts for 2 minutes'),
+  'authentication.webhook.enabled': onlyValue(flag, true, 'only the apiserver knows whose token it is'),
+  'authentication.x509.clientCAFile': own(text),
+  'authorization.mode': onlyValue(text, 'Webhook', 'the API is never open to all who are known'),
+  'authorization.webhook.cacheAuthorizedTTL': without(time, 'the answer that someone is allowed counts for 5 minutes'),
+  'authorization.webhook.cacheUnauthorizedTTL': without(time, 'the answer that someone is not allowed counts for 30 seconds'),
   cgroupDriver: option('cgroupDriver', text),
   cgroupRoot: option('cgroupRoot', text),
   cgroupsPerQOS: option('cgroupsPerQOS', flag),
   clusterDNS: option('clusterDNS', texts),
   clusterDomain: option('clusterDomain', text),
-  containerLogMaxFiles: option('containerLogMaxFiles', number),
+  configMapAndSecretChangeDetectionStrategy: onlyValue(text, 'Watch', 'the agent watches each object that a pod names'),
+  containerLogMaxFiles: option('containerLogMaxFiles', exactCount),
   containerLogMaxSize: option('containerLogMaxSize', text),
-  containerLogMonitorInterval: option('containerLogMonitorIntervalMs', time),
+  containerLogMaxWorkers: without(exactCount, 'files of logs are rotated one after the other'),
+  containerLogMonitorInterval: option('containerLogMonitorIntervalMs', exactTime),
   containerRuntimeEndpoint: own(text),
+  contentType: without(text, 'the agent speaks JSON with the apiserver'),
   cpuCFSQuota: option('cpuCFSQuota', flag),
+  cpuCFSQuotaPeriod: only(exactTime, '"100ms"', (ms) => ms === 100, 'processor time is limited in periods of 100 ms'),
+  cpuManagerPolicy: onlyValue(text, 'none', noManagers),
+  cpuManagerPolicyOptions: notSet(textMap, noManagers),
+  cpuManagerReconcilePeriod: without(time, noManagers),
+  'crashLoopBackOff.maxContainerRestartPeriod': only(
+    exactTime,
+    '"5m"',
+    (ms) => ms === 300_000,
+    'a container that ends again and again waits for 5 minutes at most',
+  ),
+  enableContentionProfiling: without(flag, noGo),
+  enableControllerAttachDetach: onlyValue(flag, true, 'the agent attaches no volumes'),
+  enableDebugFlagsHandler: without(flag, noGo),
   enableDebuggingHandlers: own(flag),
+  enableProfilingHandler: without(flag, noGo),
   enableServer: own(flag),
-  evictionHard: option('evictionHard', quantities),
+  enableSystemLogHandler: without(flag, 'logs of the machine are never shown: /logs is answered with 405'),
+  enableSystemLogQuery: onlyValue(flag, false, 'logs of the machine are never shown'),
+  enforceNodeAllocatable: only(
+    texts,
+    '["pods"]',
+    (value) => JSON.stringify(value) === '["pods"]',
+    `${noReserved}; with cgroupsPerQOS: false nothing is`,
+  ),
+  eventBurst: without(count, 'events share kubeAPIBurst with other requests, and wait for their turn'),
+  eventRecordQPS: without(exactCount, 'events share kubeAPIQPS with other requests, and wait for their turn'),
+  evictionHard: option('evictionHard', textMap),
+  evictionMaxPodGracePeriod: without(count, noSoftThresholds),
+  evictionMinimumReclaim: notSet(textMap, 'an eviction ends as soon as the threshold is kept'),
+  evictionPressureTransitionPeriod: only(
+    time,
+    '"5m"',
+    (ms) => ms === 300_000,
+    'the node says for 5 minutes after its last shortage that it has one',
+  ),
+  evictionSoft: notSet(textMap, noSoftThresholds),
+  evictionSoftGracePeriod: notSet(textMap, noSoftThresholds),
+  failCgroupV1: own(flag),
   failSwapOn: own(flag),
+  featureGates: option('featureGates', flagMap),
   fileCheckFrequency: option('fileCheckFrequencyMs', time),
+  hairpinMode: without(
+    oneOf('none', 'hairpin-veth', 'promiscuous-bridge'),
+    'the runtime and its plugin make the network of a pod',
+  ),
+  healthzBindAddress: without(text, 'the agent serves /healthz with its API alone'),
+  healthzPort: without(exactCount, 'the agent serves /healthz with its API alone'),
   httpCheckFrequency: option('httpCheckFrequencyMs', time),
-  imageGCHighThresholdPercent: option('imageGCHighThresholdPercent', number),
-  imageGCLowThresholdPercent: option('imageGCLowThresholdPercent', number),
+  imageGCHighThresholdPercent: option('imageGCHighThresholdPercent', exactCount),
+  imageGCLowThresholdPercent: option('imageGCLowThresholdPercent', exactCount),
+  imageMaximumGCAge: notSet(time, 'images are removed only where the disk is full'),
   imageMinimumGCAge: option('imageMinimumGCAgeMs', time),
   imagePullCredentialsVerificationPolicy: option('imagePullCredentialsVerificationPolicy', text),
   imageServiceEndpoint: own(text),
-  kubeAPIBurst: option('kubeAPIBurst', number),
-  kubeAPIQPS: option('kubeAPIQPS', number),
-  kubeReserved: option('kubeReserved', quantities),
-  maxParallelImagePulls: option('maxParallelImagePulls', number),
-  maxPods: option('maxPods', number),
-  nodeLeaseDurationSeconds: option('nodeLeaseDurationSeconds', number),
-  nodeStatusMaxImages: option('nodeStatusMaxImages', number),
+  iptablesDropBit: without(exactCount, noTables),
+  iptablesMasqueradeBit: without(exactCount, noTables),
+  kernelMemcgNotification: without(flag, 'the agent looks at the memory that is left every 10 seconds'),
+  kubeAPIBurst: option('kubeAPIBurst', count),
+  kubeAPIQPS: option('kubeAPIQPS', exactCount),
+  kubeReserved: option('kubeReserved', textMap),
+  kubeReservedCgroup: without(text, noReserved),
+  kubeletCgroups: own(text),
+  localStorageCapacityIsolation: onlyValue(flag, true, 'limits of storage are always kept'),
+  'logging.flushFrequency': without(timeOrNumber, noBuffer),
+  'logging.format': onlyValue(text, 'text', 'the log has one format'),
+  'logging.options.json.infoBufferSize': without(exactText, noBuffer),
+  'logging.options.json.splitStream': without(flag, noBuffer),
+  'logging.options.text.infoBufferSize': without(exactText, noBuffer),
+  'logging.options.text.splitStream': without(flag, noBuffer),
+  'logging.verbosity': without(count, 'warnings and errors are written'),
+  'logging.vmodule': without(listOf({ filePattern: text, verbosity: exactCount }), 'it names files of a program in Go'),
+  makeIPTablesUtilChains: without(flag, noTables),
+  maxOpenFiles: without(count, 'Node.js takes what the service may open: LimitNOFILE of the unit'),
+  maxParallelImagePulls: option('maxParallelImagePulls', exactCount),
+  maxPods: option('maxPods', count),
+  memoryManagerPolicy: onlyValue(text, 'None', noManagers),
+  memoryReservationPolicy: onlyValue(text, 'None', 'no memory is kept for containers'),
+  'memorySwap.swapBehavior': onlyValue(text, 'NoSwap', 'containers get no swap'),
+  memoryThrottlingFactor: without(real, 'the feature gate MemoryQoS is off'),
+  mergeDefaultEvictionSettings: onlyValue(flag, false, 'evictionHard takes the place of all defaults'),
+  nodeLeaseDurationSeconds: option('nodeLeaseDurationSeconds', count),
+  nodeStatusMaxImages: option('nodeStatusMaxImages', exactCount),
   nodeStatusReportFrequency: option('nodeStatusReportFrequencyMs', time),
   nodeStatusUpdateFrequency: option('nodeStatusUpdateFrequencyMs', time),
+  oomScoreAdj: without(exactCount, 'the unit of the agent sets it: OOMScoreAdjust'),
+  podCIDR: without(text, 'it is for a kubelet without a cluster'),
   podLogsDir: option('podLogsDirectory', text),
-  podPidsLimit: option('podPidsLimit', number),
-  port: own(number),
-  preloadedImagesVerificationAllowlist: own(notSet),
-  protectKernelDefaults: own(only('false', (value) => value === false)),
+  podPidsLimit: option('podPidsLimit', exactCount),
+  podsPerCore: notSet(count, 'maxPods alone says how many pods the node takes'),
+  port: own(count),
+  preloadedImagesVerificationAllowlist: notSet(texts, 'no image is excepted from the policy by its name'),
+  protectKernelDefaults: onlyValue(flag, false, 'the agent does not look at the settings of the kernel'),
   providerID: option('providerID', text),
+  qosReserved: notSet(textMap, 'the feature gate QOSReserved is off'),
+  readOnlyPort: notSet(count, 'the API is never open to strangers'),
   registerNode: option('registerNode', flag),
-  registerWithTaints: option('registerWithTaints', list),
-  registryBurst: option('registryBurst', number),
-  registryPullQPS: option('registryPullQPS', number),
-  resolvConf: option('resolvConf', text),
+  registerWithTaints: option('registerWithTaints', listOf({ key: text, value: text, effect: text, timeAdded: text })),
+  registryBurst: option('registryBurst', count),
+  registryPullQPS: option('registryPullQPS', exactCount),
+  reservedMemory: notSet(listOf({ numaNode: exactCount, limits: textMap }), noManagers),
+  reservedSystemCPUs: notSet(text, noManagers),
+  resolvConf: option('resolvConf', exactText),
+  rotateCertificates: without(flag, 'the credentials are those of the kubeconfig'),
+  runOnce: onlyValue(flag, false, 'the agent runs until it is ended, as does every kubelet of v1.36'),
   runtimeRequestTimeout: option('runtimeRequestTimeoutMs', time),
   seccompDefault: option('seccompDefault', flag),
   serializeImagePulls: option('serializeImagePulls', flag),
   serverTLSBootstrap: own(flag),
+  showHiddenMetricsForVersion: without(text, 'the agent hides none of its metrics'),
+  shutdownGracePeriod: notSet(time, noShutdown),
+  shutdownGracePeriodByPodPriority: notSet(listOf({ priority: exactCount, shutdownGracePeriodSeconds: exactCount }), noShutdown),
+  shutdownGracePeriodCriticalPods: notSet(time, noShutdown),
+  singleProcessOOMKill: only(
+    flag,
+    'left out',
+    () => false,
+    'the kernel kills all of a container on cgroups of version 2, and one process on those of version 1',
+  ),
   staticPodPath: option('staticPodPath', text),
   staticPodURL: option('staticPodURL', text),
   staticPodURLHeader: option('staticPodURLHeader', headers),
   streamingConnectionIdleTimeout: own(time),
   syncFrequency: option('syncFrequencyMs', time),
-  systemReserved: option('systemReserved', quantities),
+  systemCgroups: notSet(text, 'the agent moves no processes of others'),
+  systemReserved: option('systemReserved', textMap),
+  systemReservedCgroup: without(text, noReserved),
   tlsCertFile: own(text),
   tlsCipherSuites: own(texts),
-  tlsCurvePreferences: own(notSet),
+  tlsCurvePreferences: notSet(counts, 'the curves are those of Node.js'),
   tlsMinVersion: own(text),
   tlsPrivateKeyFile: own(text),
+  topologyManagerPolicy: onlyValue(text, 'none', noManagers),
+  topologyManagerPolicyOptions: notSet(textMap, noManagers),
+  topologyManagerScope: without(oneOf('container', 'pod'), noManagers),
+  'tracing.endpoint': without(exactText, noTraces),
+  'tracing.samplingRatePerMillion': without(exactCount, noTraces),
+  'userNamespaces.idsPerPod': without(exactCount, 'a pod with a user namespace of its own is refused'),
+  volumePluginDir: without(text, 'the agent has no FlexVolume: a pod with such a volume is refused'),
+  volumeStatsAggPeriod: without(time, 'files of a pod are counted once a minute, and sooner where it has a limit'),
 };
-
-/** Fields of KubeletConfiguration that the agent does not have. A file may have them, and the program says that they do nothing. */
-export const withoutEffect: readonly string[] = (
-  'configMapAndSecretChangeDetectionStrategy containerLogMaxWorkers contentType cpuCFSQuotaPeriod cpuManagerPolicy ' +
-  'cpuManagerPolicyOptions cpuManagerReconcilePeriod crashLoopBackOff enableContentionProfiling enableControllerAttachDetach ' +
-  'enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery ' +
-  'enforceNodeAllocatable eventBurst eventRecordQPS evictionMaxPodGracePeriod evictionMinimumReclaim ' +
-  'evictionPressureTransitionPeriod evictionSoft evictionSoftGracePeriod failCgroupV1 featureGates hairpinMode ' +
-  'healthzBindAddress healthzPort imageMaximumGCAge iptablesDropBit ' +
-  'iptablesMasqueradeBit kernelMemcgNotification kubeReservedCgroup kubeletCgroups ' +
-  'localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles memoryManagerPolicy memoryReservationPolicy ' +
-  'memorySwap memoryThrottlingFactor mergeDefaultEvictionSettings oomScoreAdj podCIDR podsPerCore ' +
-  'qosReserved readOnlyPort reservedMemory reservedSystemCPUs ' +
-  'rotateCertificates runOnce showHiddenMetricsForVersion shutdownGracePeriod ' +
-  'shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods singleProcessOOMKill ' +
-  'systemCgroups systemReservedCgroup topologyManagerPolicy ' +
-  'topologyManagerPolicyOptions topologyManagerScope tracing userNamespaces volumePluginDir volumeStatsAggPeriod'
-).split(' ');

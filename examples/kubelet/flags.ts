@@ -1,60 +1,128 @@
 import { hostname } from 'node:os';
-import { parseArgs } from 'node:util';
+import { againOf, bool, configFlags, map, type Parse } from './config-flags.ts';
+import { ConfigError, isRecord } from './config-values.ts';
 
 export const help = `A node agent with the settings of the kubelet: it runs the pods of one node through a container runtime.
 
   --config FILE              settings: a file of kind KubeletConfiguration
+  --config-dir FOLDER        more such files, NAME.conf: what they say counts more, in the order of their names
   --kubeconfig FILE          the cluster (default: that of KUBECONFIG, or ~/.kube/config)
   --hostname-override NAME   the name of the node (default: the machine's)
   --node-ip ADDRESS          the node's address, or one of each family, separated by a comma
   --node-labels LABELS       labels of a new node: a=b,c=d
   --root-dir FOLDER          what the agent keeps of pods (default /var/lib/kubelet)
   --container-runtime-endpoint ADDRESS
-                             the runtime's socket, such as unix:///run/containerd/containerd.sock`;
+                             the runtime's socket, such as unix:///run/containerd/containerd.sock
 
-const options = {
-  config: { type: 'string' },
-  kubeconfig: { type: 'string' },
-  'hostname-override': { type: 'string' },
-  'node-ip': { type: 'string' },
-  'node-labels': { type: 'string' },
-  'root-dir': { type: 'string' },
-  'container-runtime-endpoint': { type: 'string' },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
+Every other flag of the kubelet v1.36 that stands for a field of its file counts more than the files.`;
 
 /** What the command line says. */
 export interface Flags {
   readonly config: string | undefined;
+  readonly configDir: string | undefined;
   readonly kubeconfig: string | undefined;
   readonly nodeName: string;
   readonly nodeIPs: readonly string[] | undefined;
   readonly nodeLabels: Readonly<Record<string, string>> | undefined;
   readonly rootDirectory: string | undefined;
-  readonly runtimeEndpoint: string | undefined;
+  /** What flags say that stand for fields of the file, by the names of these with the objects that they are in. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Flags that do nothing here, each with the reason. */
+  readonly unused: readonly string[];
 }
 
-/** `help` where it is asked for. Throws for a flag that is not known. */
+/** Flags of the program that are no fields of the file. */
+const ownFlags = [
+  ...['config', 'config-dir', 'kubeconfig', 'hostname-override', 'node-ip', 'node-labels', 'cloud-provider', 'root-dir'],
+] as const;
+
+/** Flags that do nothing here, each with the reason. */
+const unusedFlags: Readonly<Record<string, string>> = {
+  'experimental-allocatable-ignore-eviction': 'the kubelet has given it up',
+  'experimental-mounter-path': 'the kubelet has given it up',
+  'maximum-dead-containers': 'containers that have ended are removed by the rules of the kubelet',
+  'maximum-dead-containers-per-container': 'containers that have ended are removed by the rules of the kubelet',
+  'minimum-container-ttl-duration': 'containers that have ended are removed by the rules of the kubelet',
+  'pod-infra-container-image': 'the runtime chooses the image of its sandboxes',
+  'runtime-cgroups': 'the agent measures no cgroup of the runtime',
+};
+
+/** Flags of the kubelet that the agent cannot follow, each with the reason. */
+export const refusedFlags: Readonly<Record<string, string>> = {
+  'bootstrap-kubeconfig': 'the agent has no credentials but those of --kubeconfig',
+  'cert-dir': 'certificates are kept in the folder pki of --root-dir',
+  'exit-on-lock-contention': 'the agent has no lock file',
+  'image-credential-provider-bin-dir': 'the agent has no plugins for credentials of images',
+  'image-credential-provider-config': 'the agent has no plugins for credentials of images',
+  'lock-file': 'the agent has no lock file',
+};
+
+type OwnFlag = (typeof ownFlags)[number];
+type Given = Readonly<Partial<Record<OwnFlag, string>>>;
+
+export const flagNames: readonly string[] = [
+  ...ownFlags,
+  ...configFlags.keys(),
+  ...Object.keys(unusedFlags),
+  ...Object.keys(refusedFlags),
+];
+
+/** `help` where it is asked for. Throws a {@link ConfigError}, naming the flag, for one that is not known and for a wrong value. */
 export function parseFlags(args: readonly string[]): Flags | 'help' {
-  const { values } = parseArgs({ args: [...args], options });
-  if (values.help) return 'help';
+  if (args.some((arg) => arg === '-h' || arg === '--help')) return 'help';
+  let given: Given = {};
+  const settings: Record<string, unknown> = {};
+  const unused = new Set<string>();
+  for (const { name, value } of namedValues(args)) {
+    const field = configFlags.get(name);
+    if (field !== undefined) settings[field.field] = againOf(settings[field.field], field.parse(value, `--${name}`));
+    else if (isOwn(name)) given = { ...given, [name]: value };
+    else if (Object.hasOwn(unusedFlags, name)) unused.add(`--${name}: ${unusedFlags[name]}`);
+    else throw new ConfigError(`--${name} must be left out, since ${refusedFlags[name]}`);
+  }
+  const { 'cloud-provider': cloud = '', 'node-ip': nodeIP, 'node-labels': labels } = given;
+  if (cloud !== '') {
+    throw new ConfigError(
+      `--cloud-provider must be empty, since no cloud tells the agent of its node, got ${JSON.stringify(cloud)}`,
+    );
+  }
   return {
-    config: values.config,
-    kubeconfig: values.kubeconfig,
-    nodeName: (values['hostname-override'] ?? hostname()).trim().toLowerCase(),
-    nodeIPs: values['node-ip']?.split(','),
-    nodeLabels: labelsOf(values['node-labels']),
-    rootDirectory: values['root-dir'],
-    runtimeEndpoint: values['container-runtime-endpoint'],
+    config: given.config || undefined,
+    configDir: given['config-dir'] || undefined,
+    kubeconfig: given.kubeconfig || undefined,
+    nodeName: (given['hostname-override'] || hostname()).trim().toLowerCase(),
+    nodeIPs: nodeIP ? nodeIP.split(',').map((address) => address.trim()) : undefined,
+    nodeLabels: labels === undefined ? undefined : labelsOf(labels),
+    rootDirectory: given['root-dir'] || undefined,
+    settings,
+    unused: [...unused],
   };
 }
 
-function labelsOf(text: string | undefined): Readonly<Record<string, string>> | undefined {
-  if (text === undefined) return undefined;
-  return Object.fromEntries(
-    text.split(',').map((label) => {
-      const [name = '', value = ''] = label.split('=');
-      return [name, value];
-    }),
-  );
+/** Each flag with its value: `--name=value`, `--name value`, and for a boolean also `--name`. As in Go, `_` stands for `-`. */
+function* namedValues(args: readonly string[]): Generator<{ readonly name: string; readonly value: string }> {
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const [, written = '', , inline] = /^-(-[^=]+|v)(=(.*))?$/s.exec(arg) ?? [];
+    const name = written.replace(/^-/, '').replaceAll('_', '-');
+    if (name === '') throw new ConfigError(`${JSON.stringify(arg)} is no flag, and the program takes nothing else`);
+    if (!flagNames.includes(name)) throw new ConfigError(`--${name} is no flag of the kubelet v1.36`);
+    const value = inline ?? (isBoolean(name) ? 'true' : rest.shift());
+    if (value === undefined) throw new ConfigError(`--${name} needs a value`);
+    yield { name, value };
+  }
+}
+
+function isBoolean(name: string): boolean {
+  const parse: Parse | undefined = configFlags.get(name)?.parse;
+  return parse === bool || name === 'exit-on-lock-contention' || name === 'experimental-allocatable-ignore-eviction';
+}
+
+function isOwn(name: string): name is OwnFlag {
+  return ownFlags.some((each) => each === name);
+}
+
+function labelsOf(given: string): Readonly<Record<string, string>> {
+  const labels = map(given, '--node-labels');
+  return Object.fromEntries(Object.entries(isRecord(labels) ? labels : {}).map(([name, value]) => [name, String(value)]));
 }

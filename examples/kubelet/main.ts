@@ -7,22 +7,23 @@ import { CriRuntime } from 'pod-status-manager/cri';
 import { NodeAgent } from 'pod-status-manager/kubelet';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { Registry } from 'prom-client';
-import { type KubeletConfig, readConfigFile } from './config-file.ts';
+import { readConfig } from './config-file.ts';
 import { type Flags, help, parseFlags } from './flags.ts';
-import { requireNoSwap, serverOptions, socketPath } from './own-settings.ts';
-
-const noConfig: KubeletConfig = { options: {}, own: {}, unused: [] };
+import { requireCgroups, requireNoSwap, requireOwnCgroup, serverOptions, socketPath } from './own-settings.ts';
 
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {
-  const { options, own, unused } = flags.config === undefined ? noConfig : await readConfigFile(flags.config);
-  for (const name of unused) console.warn(`${name} has no effect: this agent does not have it`);
+  const { options, own, unused, skipped } = await readConfig(flags);
+  for (const each of [...flags.unused, ...unused]) console.warn(`without effect: ${each}`);
+  for (const path of skipped) console.warn(`${path} is not read, since its name does not end in .conf`);
   requireNoSwap(own, await readFile('/proc/swaps', 'utf8').catch(() => ''));
+  requireCgroups(own, await readFile('/sys/fs/cgroup/cgroup.controllers', 'utf8').catch(() => undefined));
+  requireOwnCgroup(own, await readFile('/proc/self/cgroup', 'utf8').catch(() => ''));
   const kubeConfig = new KubeConfig();
   if (flags.kubeconfig === undefined) kubeConfig.loadFromDefault();
   else kubeConfig.loadFromFile(flags.kubeconfig);
 
   const runtime = new CriRuntime({
-    socketPath: socketPath(flags.runtimeEndpoint ?? own.containerRuntimeEndpoint),
+    socketPath: socketPath(own.containerRuntimeEndpoint),
     ...(options.runtimeRequestTimeoutMs !== undefined && { callTimeoutMs: options.runtimeRequestTimeoutMs }),
     ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeCertificateRequest } from 'pod-status-manager/certificates';
 import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
-import { ConfigError, isRecord } from './config-fields.ts';
+import { ConfigError } from './config-values.ts';
 
 type ServerOptions = NonNullable<NodeAgentOptions['server']>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,11 +18,7 @@ export function socketPath(endpoint: unknown): string {
 export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): ServerOptions | undefined {
   const { enableServer = true, address, port } = own;
   if (enableServer === false) return undefined;
-  const { anonymous, webhook, x509 } = fieldsOf(own.authentication);
-  const { mode = 'Webhook' } = fieldsOf(own.authorization);
-  if (mode !== 'Webhook') throw new ConfigError(`authorization.mode must be Webhook, got ${JSON.stringify(mode)}`);
-  if (fieldsOf(webhook).enabled === false) throw new ConfigError('authentication.webhook.enabled must be true');
-  const { clientCAFile } = fieldsOf(x509);
+  const { 'authentication.anonymous.enabled': anonymous, 'authentication.x509.clientCAFile': clientCAFile } = own;
   const { tlsMinVersion, tlsCipherSuites, enableDebuggingHandlers, streamingConnectionIdleTimeout: idleMs } = own;
   if (tlsMinVersion !== undefined && !isVersion(tlsMinVersion)) {
     throw new ConfigError(`tlsMinVersion must be ${versions.join(' or ')}, got ${JSON.stringify(tlsMinVersion)}`);
@@ -34,7 +30,7 @@ export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): 
     ...(Array.isArray(tlsCipherSuites) && { tlsCipherSuites }),
     ...(typeof enableDebuggingHandlers === 'boolean' && { enableDebuggingHandlers }),
     ...(typeof idleMs === 'number' && { streamIdleTimeoutMs: idleMs }),
-    anonymous: fieldsOf(anonymous).enabled === true,
+    anonymous: anonymous === true,
     ...(typeof clientCAFile === 'string' && { clientCAFile }),
     ...(typeof address === 'string' && { address }),
     ...(typeof port === 'number' && { port }),
@@ -68,6 +64,20 @@ function isVersion(value: unknown): value is (typeof versions)[number] {
   return versions.some((version) => version === value);
 }
 
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
+/** Throws where the file wants no cgroups of version 1 and the machine has them. `controllers`: what `/sys/fs/cgroup` has of version 2. */
+export function requireCgroups({ failCgroupV1 = false }: Fields, controllers: string | undefined): void {
+  if (failCgroupV1 !== true || controllers !== undefined) return;
+  throw new ConfigError('failCgroupV1: the machine has cgroups of version 1');
+}
+
+/** Throws where the process is in another cgroup than the file says. `cgroups`: what the kernel says in `/proc/self/cgroup`. */
+export function requireOwnCgroup({ kubeletCgroups }: Fields, cgroups: string): void {
+  if (kubeletCgroups === undefined) return;
+  const found = cgroups
+    .trim()
+    .split('\n')
+    .map((line) => line.split(':').slice(2).join(':'));
+  if (found.some((path) => path === kubeletCgroups || path.startsWith(`${kubeletCgroups}/`))) return;
+  const rule = 'the cgroup that the unit of the agent starts it in (Slice=), since the agent does not move itself';
+  throw new ConfigError(`kubeletCgroups must be ${rule}: ${found.join(', ')}, got ${JSON.stringify(kubeletCgroups)}`);
 }

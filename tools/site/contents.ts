@@ -56,6 +56,7 @@ export const sections: readonly Section[] = [
       'docs/divergences',
       'docs/connections.md',
       'docs/reliability.md',
+      'docs/kubelet-configuration.md',
       'docs/limits.md',
       'docs/performance.md',
       'docs/decisions',

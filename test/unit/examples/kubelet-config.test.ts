@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { loadYaml } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { fields, withoutEffect } from '../../../examples/kubelet/config-fields.ts';
 import { configOf } from '../../../examples/kubelet/config-file.ts';
 import { durationMs } from '../../../examples/kubelet/durations.ts';
-import { parseFlags } from '../../../examples/kubelet/flags.ts';
-import { requireNoSwap, serverOptions, socketPath } from '../../../examples/kubelet/own-settings.ts';
+import {
+  requireCgroups,
+  requireNoSwap,
+  requireOwnCgroup,
+  serverOptions,
+  socketPath,
+} from '../../../examples/kubelet/own-settings.ts';
 import { resolveSettings } from '../../../src/kubelet/agent/agent-settings.ts';
 import { makeCertificateRequest } from '../../../src/node/certificates/certificate-request.ts';
 
@@ -17,6 +21,9 @@ it.each([
   ['100ms', 100],
   ['0', 0],
   ['2h', 7_200_000],
+  ['.5s', 500],
+  ['500us', 0.5],
+  ['-1m', -60_000],
   ['soon', undefined],
   ['10', undefined],
   [10, undefined],
@@ -32,7 +39,7 @@ it('fields of the kubelet become options of the agent', () => {
     evictionHard: { 'memory.available': '100Mi' },
     staticPodURLHeader: { accept: ['a', 'b'] },
     port: 10250,
-    podsPerCore: 10,
+    contentType: 'application/json',
   });
   expect(options).toEqual({
     clusterDNS: ['10.0.0.10'],
@@ -41,17 +48,17 @@ it('fields of the kubelet become options of the agent', () => {
     staticPodURLHeader: { accept: 'a, b' },
   });
   expect(own).toEqual({ port: 10250 });
-  expect(unused).toEqual(['podsPerCore']);
+  expect(unused).toEqual(['contentType: the agent speaks JSON with the apiserver']);
 });
 
 it.each([
   [{ ...head, maxPod: 10 }, 'maxPod is no field of KubeletConfiguration'],
-  [{ ...head, maxPods: '10' }, 'maxPods must be a number, got "10"'],
+  [{ ...head, maxPods: '10' }, 'maxPods must be an integer, got "10"'],
   [{ ...head, syncFrequency: 'often' }, 'syncFrequency must be a time such as "1m30s", got "often"'],
   [{ ...head, clusterDNS: '10.0.0.10' }, 'clusterDNS must be a list of strings, got "10.0.0.10"'],
   [{ ...head, constructor: 1 }, 'constructor is no field of KubeletConfiguration'],
   [{ ...head, protectKernelDefaults: true }, expect.stringContaining('protectKernelDefaults must be false')],
-  [{ ...head, tlsCurvePreferences: ['X25519'] }, expect.stringContaining('tlsCurvePreferences must be left out')],
+  [{ ...head, tlsCurvePreferences: [29] }, expect.stringContaining('tlsCurvePreferences must be left out')],
   [
     { ...head, preloadedImagesVerificationAllowlist: ['a'] },
     expect.stringContaining('preloadedImagesVerificationAllowlist must'),
@@ -60,15 +67,6 @@ it.each([
   [{ kind: 'Pod' }, expect.stringContaining('kind KubeletConfiguration')],
 ])('a wrong file is refused by name: %j', (document, message) => {
   expect(() => configOf(document)).toThrow(expect.objectContaining({ message }));
-});
-
-it('no field is both used and without effect, and every option is one of the agent', () => {
-  expect(Object.keys(fields).filter((name) => withoutEffect.includes(name))).toEqual([]);
-  const options = Object.values(fields).flatMap(({ option }) => option ?? []);
-  const known = Object.keys(
-    resolveSettings({ staticPodPath: '/a', staticPodURL: 'http://a', providerID: 'a', maxParallelImagePulls: 1 }),
-  );
-  expect(options.filter((name) => !known.includes(name))).toEqual([]);
 });
 
 it('the sample file is one that the agent takes', async () => {
@@ -83,10 +81,8 @@ it('an agent without a way to check its clients is refused', () => {
   const tls = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k' };
   expect(() => serverOptions({})).toThrow('either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true');
   expect(() => serverOptions({ ...tls, serverTLSBootstrap: true })).toThrow('either tlsCertFile and tlsPrivateKeyFile');
-  expect(() => serverOptions({ ...tls, authorization: { mode: 'AlwaysAllow' } })).toThrow('authorization.mode must be Webhook');
-  expect(() => serverOptions({ ...tls, authentication: { webhook: { enabled: false } } })).toThrow(
-    'webhook.enabled must be true',
-  );
+  expect(() => configOf({ ...head, authorization: { mode: 'AlwaysAllow' } })).toThrow('authorization.mode must be "Webhook"');
+  expect(() => configOf({ ...head, authentication: { webhook: { enabled: false } } })).toThrow('webhook.enabled must be true');
   expect(serverOptions({ enableServer: false })).toBeUndefined();
   expect(socketPath('unix:///run/a.sock')).toBe('/run/a.sock');
   expect(() => socketPath('tcp://1.2.3.4')).toThrow('must be a unix socket');
@@ -131,9 +127,30 @@ it('fields that harden a kubelet harden the agent, or stop its start', () => {
   expect(() => requireNoSwap({}, `${none}/swapfile file 2097148\n`)).not.toThrow();
 });
 
-it('flags name the node and its addresses', () => {
-  const flags = parseFlags(['--hostname-override', 'Node-1', '--node-ip', '10.0.0.1,fd00::1', '--node-labels', 'a=b,c=d']);
-  expect(flags).toMatchObject({ nodeName: 'node-1', nodeIPs: ['10.0.0.1', 'fd00::1'], nodeLabels: { a: 'b', c: 'd' } });
-  expect(() => parseFlags(['--cgroup-driver', 'systemd'])).toThrow('--cgroup-driver');
-  expect(parseFlags(['-h'])).toBe('help');
+it('a machine or a cgroup that the file does not want stops the start', () => {
+  expect(() => requireCgroups({ failCgroupV1: true }, undefined)).toThrow('failCgroupV1: the machine has cgroups of version 1');
+  expect(() => requireCgroups({ failCgroupV1: true }, 'cpu memory')).not.toThrow();
+  expect(() => requireCgroups({}, undefined)).not.toThrow();
+  const own = { kubeletCgroups: '/system.slice' };
+  expect(() => requireOwnCgroup(own, '0::/system.slice/agent.service\n')).not.toThrow();
+  expect(() => requireOwnCgroup(own, '0::/system.slices\n')).toThrow('kubeletCgroups must be the cgroup that');
+  expect(() => requireOwnCgroup({}, '')).not.toThrow();
+});
+
+it('an object in an object is read as strictly', () => {
+  const wrong = (document: object, message: string) => expect(() => configOf({ ...head, ...document })).toThrow(message);
+  wrong({ authentication: { webhook: { cacheTtl: '1m' } } }, 'authentication.webhook.cacheTtl is no field of');
+  wrong({ authentication: 'none' }, 'authentication must be an object, got "none"');
+  wrong({ registerWithTaints: [{ key: 'a', effekt: 'NoSchedule' }] }, 'registerWithTaints[0].effekt is no field of');
+  wrong({ shutdownGracePeriodByPodPriority: [{ priority: 'high' }] }, 'shutdownGracePeriodByPodPriority[0].priority must be');
+});
+
+it('defaults that depend on another field are those of the kubelet', () => {
+  expect(configOf({ ...head, nodeStatusUpdateFrequency: '20s' }).options).toEqual({
+    nodeStatusUpdateFrequencyMs: 20_000,
+    nodeStatusReportFrequencyMs: 20_000,
+  });
+  expect(configOf({ ...head, maxParallelImagePulls: 3 }).options).toMatchObject({ serializeImagePulls: false });
+  expect(configOf({ ...head, maxParallelImagePulls: 1 }).options).not.toHaveProperty('serializeImagePulls');
+  expect(() => configOf({ ...head, maxParallelImagePulls: 3, serializeImagePulls: true })).toThrow('maxParallelImagePulls must');
 });

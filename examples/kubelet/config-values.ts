@@ -1,0 +1,103 @@
+import { durationMs } from './durations.ts';
+
+/** A configuration that breaks a rule. The message names the field and the rule. */
+export class ConfigError extends Error {}
+
+/** What a field says; undefined where it leaves the default as it is. Throws a {@link ConfigError} for any other type. */
+export type Read = (value: unknown, field: string) => unknown;
+
+/** True for an object with names and values. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wrong(field: string, rule: string, value: unknown): ConfigError {
+  return new ConfigError(`${field} must be ${rule}, got ${JSON.stringify(value)}`);
+}
+
+export const flag: Read = (value, field) => {
+  if (typeof value === 'boolean') return value;
+  throw wrong(field, 'a boolean', value);
+};
+
+/** Where an empty text is not the same as none. */
+export const exactText: Read = (value, field) => {
+  if (typeof value === 'string') return value;
+  throw wrong(field, 'a string', value);
+};
+/** As in the kubelet's file, an empty text leaves the default. */
+export const text: Read = (value, field) => exactText(value, field) || undefined;
+
+/** Where 0 is not the same as none. */
+export const exactCount: Read = (value, field) => {
+  if (Number.isSafeInteger(value)) return value;
+  throw wrong(field, 'an integer', value);
+};
+/** As in the kubelet's file, 0 leaves the default. */
+export const count: Read = (value, field) => exactCount(value, field) || undefined;
+
+export const real: Read = (value, field) => {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw wrong(field, 'a number', value);
+};
+
+/** Where a time of zero is not the same as none. In milliseconds. */
+export const exactTime: Read = (value, field) => {
+  const ms = durationMs(value);
+  if (ms !== undefined) return ms;
+  throw wrong(field, 'a time such as "1m30s"', value);
+};
+/** As in the kubelet's file, `0s` leaves the default. In milliseconds. */
+export const time: Read = (value, field) => exactTime(value, field) || undefined;
+/** The kubelet's `logging.flushFrequency` may also be a number of nanoseconds. */
+export const timeOrNumber: Read = (value, field) => (typeof value === 'number' ? value : exactTime(value, field)) || undefined;
+
+export const oneOf =
+  (...words: readonly string[]): Read =>
+  (value, field) => {
+    if (value === '' || words.some((word) => word === value)) return value || undefined;
+    throw wrong(field, words.map((word) => JSON.stringify(word)).join(' or '), value);
+  };
+
+export const texts = (value: unknown, field: string): readonly string[] => {
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
+  throw wrong(field, 'a list of strings', value);
+};
+
+export const counts: Read = (value, field) => {
+  if (Array.isArray(value) && value.every(Number.isSafeInteger)) return value;
+  throw wrong(field, 'a list of integers', value);
+};
+
+const record = (value: unknown, field: string): Readonly<Record<string, unknown>> => {
+  if (isRecord(value)) return value;
+  throw wrong(field, 'an object', value);
+};
+
+const mapOf =
+  (read: Read): Read =>
+  (value, field) =>
+    Object.fromEntries(Object.entries(record(value, field)).map(([name, each]) => [name, read(each, `${field}.${name}`)]));
+
+/** Texts by name, such as quantities. */
+export const textMap = mapOf(exactText);
+export const flagMap = mapOf(flag);
+/** In the file each header has a list of values. */
+export const headers = mapOf((value, field) => texts(value, field).join(', '));
+
+/** A list of objects with these members and no others. */
+export const listOf = (members: Readonly<Record<string, Read>>): Read & { readonly members: readonly string[] } => {
+  const read: Read = (value, field) => {
+    if (!Array.isArray(value)) throw wrong(field, 'a list', value);
+    return value.map((each: unknown, at) => member(each, `${field}[${at}]`));
+  };
+  const member = (value: unknown, field: string): object =>
+    Object.fromEntries(
+      Object.entries(record(value, field)).map(([name, each]) => {
+        const readEach = Object.hasOwn(members, name) ? members[name] : undefined;
+        if (readEach === undefined) throw new ConfigError(`${field}.${name} is no field of KubeletConfiguration`);
+        return [name, readEach(each, `${field}.${name}`)];
+      }),
+    );
+  return Object.assign(read, { members: Object.keys(members) });
+};
