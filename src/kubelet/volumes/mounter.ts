@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { lchown, lstat, readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { errorText, ifCode } from '../../base/errors.ts';
 import type { OwnerChanger, Ownership } from '../../node/files/atomic-writer.ts';
+import { SmallShell } from './small-shell.ts';
 
 /** How a path is shown at another one. */
 export interface BindOptions {
@@ -38,8 +37,6 @@ export interface Mounter extends OwnerChanger {
   mountsBelow(folder: string): Promise<readonly string[]>;
 }
 
-const run = promisify(execFile);
-
 const tmpfsMagic = 0x01021994;
 
 /** A call of `mount` or `umount` that takes longer is killed. */
@@ -48,8 +45,8 @@ const timeoutMs = 60_000;
 const mountInfoPath = '/proc/self/mountinfo';
 
 /**
- * Makes mounts by `mount` and `umount` of util-linux, which it starts without a shell. It needs the rights of root, and both
- * programs in a folder of `PATH`.
+ * Makes mounts by `mount` and `umount` of util-linux. It needs the rights of root, both programs in a folder of `PATH`, and
+ * `/bin/sh`, which starts them.
  *
  * @example
  * ```ts
@@ -60,6 +57,8 @@ const mountInfoPath = '/proc/self/mountinfo';
  * ```
  */
 export class LinuxMounter implements Mounter {
+  readonly #shell = new SmallShell();
+
   async mountTmpfs(target: string, { sizeBytes, mode, gid }: TmpfsSettings, signal?: AbortSignal): Promise<void> {
     if (await this.isTmpfs(target)) return;
     const options = [
@@ -70,7 +69,7 @@ export class LinuxMounter implements Mounter {
       ...((await swaps()) ? ['noswap'] : []),
     ];
     const given = options.length === 0 ? [] : ['-o', options.join()];
-    await call('mount', ['-t', 'tmpfs', ...given, 'tmpfs', target], target, signal);
+    await this.#call('mount', ['-t', 'tmpfs', ...given, 'tmpfs', target], target, signal);
   }
 
   async isTmpfs(target: string): Promise<boolean> {
@@ -81,10 +80,10 @@ export class LinuxMounter implements Mounter {
   }
 
   async bind(source: string, target: string, { readonly }: BindOptions, signal?: AbortSignal): Promise<void> {
-    await call('mount', ['--no-canonicalize', '--bind', source, target], target, signal);
+    await this.#call('mount', ['--no-canonicalize', '--bind', source, target], target, signal);
     if (!readonly) return;
     try {
-      await call('mount', ['--no-canonicalize', '-o', 'remount,bind,ro', target], target, signal);
+      await this.#call('mount', ['--no-canonicalize', '-o', 'remount,bind,ro', target], target, signal);
     } catch (error) {
       await this.unmount(target);
       throw error;
@@ -93,11 +92,11 @@ export class LinuxMounter implements Mounter {
 
   async unmount(target: string, signal?: AbortSignal): Promise<void> {
     try {
-      await call('umount', ['--no-canonicalize', target], target, signal);
+      await this.#call('umount', ['--no-canonicalize', target], target, signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (!(await this.#isMountPoint(target))) return;
-      await call('umount', ['--no-canonicalize', '--lazy', target], target, signal).catch((second: unknown) => {
+      await this.#call('umount', ['--no-canonicalize', '--lazy', target], target, signal).catch((second: unknown) => {
         throw new AggregateError([error, second], `${target} cannot be unmounted`);
       });
     }
@@ -112,21 +111,17 @@ export class LinuxMounter implements Mounter {
     await lchown(path, uid, gid);
   }
 
+  async #call(command: string, args: readonly string[], target: string, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#shell.run(command, args, { timeoutMs, signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new Error(`${command} of ${target} failed: ${errorText(error)}`, { cause: error });
+    }
+  }
+
   async #isMountPoint(target: string): Promise<boolean> {
     return parseMountInfo(await readFile(mountInfoPath, 'utf8')).some(({ path }) => path === target);
-  }
-}
-
-async function call(command: string, args: readonly string[], target: string, signal?: AbortSignal): Promise<void> {
-  // Node.js starts a process also for a signal that has aborted, and kills it a little later
-  signal?.throwIfAborted();
-  try {
-    const env = { ...process.env, LC_ALL: 'C' };
-    await run(command, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env, ...(signal !== undefined && { signal }) });
-  } catch (error) {
-    signal?.throwIfAborted();
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    throw new Error(`${command} of ${target} failed: ${said === '' ? errorText(error) : said}`, { cause: error });
   }
 }
 
