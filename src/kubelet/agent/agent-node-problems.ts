@@ -75,7 +75,7 @@ function shortageProblems({ garbageCollection }: MainKubelet): Problem[] {
 }
 
 /** What the agent does beside running pods. */
-function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients, api }: MainKubelet): Problem[] {
+function upkeepProblems({ garbageCollection, limitGroups, classUpdates, cleanup, clients, api }: MainKubelet): Problem[] {
   const { images, containers, look } = garbageCollection.failing();
   const problem = (failing: Failing | undefined, kind: HelpedKind, what: string): Problem[] =>
     failing === undefined ? [] : [{ ...failing, ...helped(kind), message: `${what}: ${failing.message}` }];
@@ -83,6 +83,7 @@ function upkeepProblems({ garbageCollection, classUpdates, cleanup, clients, api
     ...problem(images, 'image-gc', 'unused images could not be removed'),
     ...problem(containers, 'container-gc', 'ended containers could not be removed'),
     ...problem(look, 'eviction', 'what the node has left could not be looked at'),
+    ...problem(limitGroups.failing, 'cgroups', 'all pods together could not be limited'),
     ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
     ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
     ...(api?.problems() ?? []),

@@ -20,10 +20,11 @@ import { allowedSysctls } from '../admission/sysctls.ts';
 import { filesystemBytes, hasAppArmor } from '../machine/machine.ts';
 import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
-import { type NodeResources, nodeResources, resourcesForPods } from '../machine/node-resources.ts';
+import { type NodeResources, nodeResources, noReservations, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import { enforcementsOf } from './limit-settings.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 export interface AgentNodeOptions {
@@ -42,6 +43,8 @@ export class AgentNode {
   readonly resources: NodeResources;
   /** What all pods together may use. */
   readonly forPods: ResourceQuantities;
+  /** What all pods together are limited to: where the settings do not enforce `pods`, all that the machine has. */
+  readonly limitForPods: ResourceQuantities;
   readonly #agent: ResolvedAgentOptions;
   readonly #options: AgentNodeOptions;
   readonly #checks: readonly AdmissionCheck[];
@@ -59,6 +62,8 @@ export class AgentNode {
     const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
     this.resources = nodeResources(size, settings);
     this.forPods = resourcesForPods(size, settings);
+    const isEnforced = enforcementsOf(settings).includes('pods');
+    this.limitForPods = isEnforced ? this.forPods : resourcesForPods(size, noReservations);
     this.#addresses = new NodeAddresses({ nodeName, given: settings.nodeIPs, network, clock, logger });
     this.runtimeWatch = new RuntimeWatch({ runtime, clock, logger, changed: () => this.object.changed() });
     this.#reporter = new NodeReporter({

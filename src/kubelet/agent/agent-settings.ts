@@ -11,9 +11,10 @@ import { requireSysctlPatterns } from '../admission/sysctls.ts';
 import type { CredentialVerification } from '../images/image-puller-options.ts';
 import { isUnspecified } from '../machine/node-addresses.ts';
 import { requireFeatureGates } from './feature-gates.ts';
+import { type LimitSettings, limitDefaults, optionalLimits, requireLimits } from './limit-settings.ts';
 
 /** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */
-export interface AgentSettings {
+export interface AgentSettings extends LimitSettings {
   /** Where the agent keeps what it has of pods: one folder, made when it is not there. Default `/var/lib/kubelet`. */
   readonly rootDirectory?: string;
   /** Where the logs of containers are. Default `/var/log/pods`. */
@@ -123,13 +124,17 @@ export interface AgentSettings {
 }
 
 /** The settings with every default. */
-export type ResolvedSettings = Required<
-  Omit<AgentSettings, 'staticPodPath' | 'staticPodURL' | 'providerID' | 'maxParallelImagePulls'>
-> &
-  Pick<AgentSettings, 'staticPodPath' | 'staticPodURL' | 'providerID' | 'maxParallelImagePulls'>;
+export type ResolvedSettings = Required<Omit<AgentSettings, OptionalName>> & Pick<AgentSettings, OptionalName>;
+
+const optionalNames = [
+  ...(['staticPodPath', 'staticPodURL', 'providerID', 'maxParallelImagePulls'] as const),
+  ...optionalLimits,
+] as const;
+type OptionalName = (typeof optionalNames)[number];
 
 /** As the kubelet's. */
 const defaultSettings: ResolvedSettings = {
+  ...limitDefaults,
   rootDirectory: '/var/lib/kubelet',
   podLogsDirectory: '/var/log/pods',
   staticPodURLHeader: {},
@@ -182,10 +187,7 @@ const defaultSettings: ResolvedSettings = {
 
 type Name = keyof ResolvedSettings;
 
-export const settingNames = [
-  ...(Object.keys(defaultSettings) as Name[]),
-  ...(['staticPodPath', 'staticPodURL', 'providerID', 'maxParallelImagePulls'] as const),
-];
+export const settingNames = [...(Object.keys(defaultSettings) as Name[]), ...optionalNames];
 
 const times = [
   ...(['fileCheckFrequencyMs', 'httpCheckFrequencyMs', 'syncFrequencyMs', 'nodeStatusUpdateFrequencyMs'] as const),
@@ -217,6 +219,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   for (const name of percentages) numberOption(name, settings[name], 0, 100);
   requireThresholds(settings.evictionHard);
   requireFeatureGates(settings.featureGates);
+  requireLimits(settings);
   requireNumbers(settings);
   requireDomain(settings.clusterDomain);
   oneOfOption('cgroupDriver', settings.cgroupDriver, ['cgroupfs', 'systemd']);

@@ -25,12 +25,12 @@ import type { ContainerConfigs } from '../containers/container-configs.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import { LogRotation } from '../logs/log-rotation.ts';
 import { terminationMessageOf } from '../logs/termination-message.ts';
-import { MachineCgroups, noPodCgroups, pageSizesOf } from '../machine/machine.ts';
+import { MachineCgroups, noPodCgroups } from '../machine/machine.ts';
 import { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
 import { ClassUpdates } from '../pods/class-updates.ts';
 import { execProber } from '../pods/exec-prober.ts';
-import { AllocationManager, type AllocationManagerOptions } from '../resize/allocation-manager.ts';
+import { AllocationManager } from '../resize/allocation-manager.ts';
 import { CpuSampler, readProcessorTime } from '../server/node-stats.ts';
 import { RuntimeApiHost } from '../server/runtime-api-host.ts';
 import { LinuxMounter, type Mounter } from '../volumes/mounter.ts';
@@ -42,6 +42,7 @@ import { AgentNode } from './agent-node.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 import { newContainerConfigs, newImageManager, newPodSyncer, newVolumeManager } from './new-pod-syncer.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
+import { limitsOf, type NodeLimitGroups, newLimitGroups } from './node-limits.ts';
 
 /**
  * The parts of a node agent, each made after those that it needs, as NewMainKubelet in pkg/kubelet/kubelet.go makes them. Nothing of
@@ -55,6 +56,7 @@ export class MainKubelet {
   readonly services: ClusterServices;
   readonly source: HandledSource;
   readonly cgroups: PodCgroups;
+  readonly limitGroups: NodeLimitGroups;
   readonly classUpdates: ClassUpdates;
   readonly statusManager: StatusManager;
   /** Lists the pods of the runtime, and hears of their changes: the kubelet's pod lifecycle event generator. */
@@ -102,6 +104,7 @@ export class MainKubelet {
     this.classUpdates = new ClassUpdates({ cgroups: this.cgroups, activePods: () => this.#activePods(), clock, logger });
     this.pleg = this.#newPleg();
     this.node = this.#newNode();
+    this.limitGroups = newLimitGroups(this.options, { cgroups: this.cgroups, node: this.node, eventRecorder });
     this.#allocationManager = this.#newAllocationManager();
     this.#imageManager = newImageManager(this.options, eventRecorder);
     this.#volumeManager = this.#newVolumeManager(mounter);
@@ -391,9 +394,4 @@ export class MainKubelet {
   #isOver(podUID: string): boolean {
     return this.podWorkers.isPodKnownTerminated(podUID) || isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
   }
-}
-
-function limitsOf({ settings, machine }: ResolvedAgentOptions): AllocationManagerOptions['limits'] {
-  const { cpuCFSQuota, podPidsLimit } = settings;
-  return { cpuCFSQuota, podPidsLimit, hugePageSizes: pageSizesOf(machine), memoryCapacityBytes: machine.memoryBytes };
 }

@@ -15,7 +15,6 @@ import { ContainerConfigs } from '../containers/container-configs.ts';
 import { defaultProcPaths } from '../containers/security-context.ts';
 import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
 import { lastLogNumber } from '../logs/pod-logs.ts';
-import { pageSizesOf } from '../machine/machine.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
 import { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
@@ -27,6 +26,7 @@ import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
+import { limitsOf } from './node-limits.ts';
 
 /** Pulls images within the limits of the options, and remembers in the root directory what it has pulled. */
 export function newImageManager(
@@ -89,7 +89,7 @@ interface ContainerConfigNeeds {
 export function newContainerConfigs(agent: ResolvedAgentOptions, needs: ContainerConfigNeeds): ContainerConfigs {
   const { settings, machine, random } = agent;
   const { cgroups, eventRecorder, mounter, node, referencedObjects, services } = needs;
-  const { rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault, cpuCFSQuota } = settings;
+  const { rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault } = settings;
   const { secretManager, configMapManager } = referencedObjects;
   return new ContainerConfigs({
     rootDirectory,
@@ -110,10 +110,7 @@ export function newContainerConfigs(agent: ResolvedAgentOptions, needs: Containe
     },
     services: () => services.known(),
     awaitServices: (signal) => services.awaitFirstList(signal),
-    limits: checkedNodeLimits(
-      { cpuCFSQuota, cgroupVersion: cgroups.version, hugePageSizes: pageSizesOf(machine) },
-      machine.memoryBytes,
-    ),
+    limits: checkedNodeLimits({ ...limitsOf(agent), cgroupVersion: cgroups.version }, machine.memoryBytes),
     hostsFile: '/etc/hosts',
     seccompProfileRoot: `${rootDirectory}/seccomp`,
     selinux: existsSync('/sys/fs/selinux/enforce'),

@@ -13,7 +13,6 @@ import type { NodeObject } from '../../node/node-object/node-object.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
-import { noPodCgroups } from '../machine/machine.ts';
 import { type OwnState, problemsOfAgent, startProblem } from './agent-node-problems.ts';
 import { MainKubelet } from './main-kubelet.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
@@ -163,11 +162,10 @@ export class NodeAgent {
   }
 
   async #startParts(): Promise<void> {
-    const { cgroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
+    const { limitGroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
     const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');
-    await cgroups.createBase(node.forPods);
-    if (cgroups !== noPodCgroups) this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
+    await limitGroups.start();
     const listening = await api?.listen();
     if (this.state === 'running') {
       if (listening !== undefined) cpu.start();
@@ -193,6 +191,7 @@ export class NodeAgent {
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
     const { options, source, api, cpu, podConfig, loop, cleanup, logRotation, garbageCollection, podSyncer } = this.#kubelet;
+    const { limitGroups } = this.#kubelet;
     const { probeManager, pleg, node, mirrorPods, services, referencedObjects, tokenManager, clients } = this.#kubelet;
     const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
@@ -202,7 +201,7 @@ export class NodeAgent {
     await podConfig.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
     await loop.stop();
-    await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop()]);
+    await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop(), limitGroups.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
     podSyncer.stop();
     await probeManager.stop();

@@ -6,7 +6,7 @@ import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
-import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
+import { thousandths } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -19,14 +19,15 @@ import {
   type CgroupTree,
   cgroupPath,
   classCgroup,
+  namedCgroup,
   podCgroup,
   podOfFolder,
   qosClassOf,
 } from './cgroup-names.ts';
 import {
+  amountsAsLimits,
   type CheckedNodeLimits,
   checkedNodeLimits,
-  hugepageLimits,
   machineProcesses,
   type NodeLimits,
   podCgroupResources,
@@ -116,9 +117,21 @@ export class CgroupManager implements PodCgroups {
 
   async createBase(allocatable?: ResourceQuantities): Promise<void> {
     for (const qosClass of classes) await this.#tree.make(this.#classPath(qosClass));
-    if (allocatable !== undefined) await this.#limitAll(allocatable);
+    if (allocatable !== undefined) {
+      const pid = machineProcesses();
+      await this.limitGroup('pods', { ...(pid !== undefined && { pid: String(pid) }), ...allocatable });
+    }
     this.#classesSetAt = Number.NEGATIVE_INFINITY;
     await this.updateClasses([]);
+  }
+
+  async limitGroup(group: string, amounts: ResourceQuantities, onlyCompressible = false): Promise<void> {
+    const isPods = group === 'pods';
+    const path = isPods ? this.#classPath('Guaranteed') : namedCgroup(group, 'cgroupfs');
+    const inside = isPods ? [] : await Promise.all(this.#tree.foldersOf(path).map((folder) => this.#files.foldersIn(folder)));
+    const missing = inside.indexOf(undefined);
+    if (missing !== -1) throw new CgroupError(`there is no cgroup ${this.#tree.foldersOf(path)[missing]}`);
+    await this.#tree.set(path, amountsAsLimits(amounts, this.#limits.hugePageSizes, onlyCompressible));
   }
 
   async updateClasses(pods: Iterable<Pod>): Promise<void> {
@@ -191,17 +204,6 @@ export class CgroupManager implements PodCgroups {
     return this.#tree.usage(of === 'node' ? '' : this.#classPath('Guaranteed'), this.#clock.now());
   }
 
-  async #limitAll(allocatable: ResourceQuantities): Promise<void> {
-    const { cpu, memory, pid } = allocatable;
-    const pidsLimit = pid === undefined ? await machineProcesses() : wholeUnits(pid);
-    await this.#tree.set(this.#classPath('Guaranteed'), {
-      ...(cpu !== undefined && { cpuShares: sharesOf(thousandths(cpu)) }),
-      ...(memory !== undefined && { memoryLimitInBytes: wholeUnits(memory) }),
-      ...(pidsLimit !== undefined && { pidsLimit }),
-      hugepageLimits: hugepageLimits(this.#limits.hugePageSizes, allocatable),
-    });
-  }
-
   /** Whichever class the pod had when its group was made. */
   async #remove(podUID: string): Promise<void> {
     for (const group of this.#podPaths(podUID)) await removeGroup(this.#tree.foldersOf(group), this.#files, this.#clock);
@@ -239,6 +241,12 @@ export interface PodCgroups {
    * Rejects with an error that names the group and the file.
    */
   createBase(allocatable?: ResourceQuantities): Promise<void>;
+  /**
+   * Limits a group as a whole: `pods`, that of all pods, or one that is there by its name, such as `/system.slice`. The amounts are
+   * as for `createBase`; what is absent stays, but huge pages, of which there are none then. True as `onlyCompressible`: processor
+   * time alone. Rejects with an error that names the group and the file.
+   */
+  limitGroup(group: string, amounts: ResourceQuantities, onlyCompressible?: boolean): Promise<void>;
   /**
    * Gives the group of all burstable pods the weight of what these pods ask for together. It is called for each pod that begins or ends,
    * and every two seconds: where nothing is to change it does little.

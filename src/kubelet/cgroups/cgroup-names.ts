@@ -31,6 +31,17 @@ export function classCgroup(root: CgroupName, qosClass: PodQOSClass): CgroupName
   return qosClass === 'Guaranteed' ? pods : [...pods, qosClass.toLowerCase()];
 }
 
+/** The absolute path of a group of the machine, by the name that its settings give it: with systemd that of a slice. */
+export function namedCgroup(name: string, driver: CgroupDriver): string {
+  const parts = name.split('/').filter((part) => part !== '');
+  if (driver === 'cgroupfs') return cgroupPath(parts, driver);
+  const slice = (parts.at(-1) ?? '').replace(/\.slice$/, '');
+  return cgroupPath(
+    slice.split('-').map((part) => part.replaceAll('_', '-')),
+    driver,
+  );
+}
+
 /** The group of one pod. Throws ERR_INVALID_ARGUMENT for a uid that is no name of a folder. */
 export function podCgroup(root: CgroupName, podUID: string, qosClass: PodQOSClass): CgroupName {
   // no underscore: systemd's names turn hyphens into underscores, and back

@@ -1,14 +1,16 @@
 // Behaviour of pkg/kubelet/cm/helpers_linux.go ResourceConfigForPod, v1.36.3.
 
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
+import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { containerRequests, podLimits, podRequests } from '../../api/pod/pod-requests.ts';
 import { thousandths, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { integerOption, numberOption, optionOfType } from '../../base/options.ts';
 import type { HugepageLimit, LinuxContainerResources } from '../runtime/runtime-containers.ts';
 import { minShares, quotaOf, sharesOf } from './cgroup-files.ts';
-import { isNodeCritical, qosClassOf } from './cgroup-names.ts';
+import { type GroupResources, isNodeCritical, qosClassOf } from './cgroup-names.ts';
 
 /** The limits of a pod's own cgroup: those of all its containers together, where each of them has one, with its overhead. */
 export function podCgroupResources(pod: Pod, limits: CheckedNodeLimits): LinuxContainerResources {
@@ -187,10 +189,36 @@ export interface NodeLimits {
 /** Checked, with nothing left out. */
 export type CheckedNodeLimits = Required<NodeLimits>;
 
+/** What a group as a whole is limited to: `cpu` as a weight, `memory`, processes as `pid`, and huge pages, or processor time alone. */
+export function amountsAsLimits(
+  amounts: ResourceQuantities,
+  hugePageSizes: readonly string[],
+  onlyCompressible = false,
+): GroupResources {
+  const { cpu, memory, pid } = amounts;
+  const weight = cpu === undefined ? {} : { cpuShares: sharesOf(thousandths(cpu)) };
+  if (onlyCompressible) return weight;
+  return {
+    ...weight,
+    ...(memory !== undefined && { memoryLimitInBytes: wholeUnits(memory) }),
+    ...(pid !== undefined && { pidsLimit: wholeUnits(pid) }),
+    hugepageLimits: hugepageLimits(hugePageSizes, amounts),
+  };
+}
+
+// Behaviour of pkg/kubelet/stats/pidlimit, v1.36.3.
+
+const processLimits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
+
 /** How many processes the kernel lets there be at once; undefined where it does not say. */
-export async function machineProcesses(): Promise<number | undefined> {
-  const most = Number(await readFile('/proc/sys/kernel/pid_max', 'utf8').catch(() => ''));
-  return Number.isSafeInteger(most) && most > 0 ? most : undefined;
+export function machineProcesses(read: (path: string) => string = kernelTextOf): number | undefined {
+  const limits = processLimits.map((path) => Number(read(path).trim() || Number.NaN));
+  const known = limits.filter((limit) => Number.isSafeInteger(limit) && limit > 0);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function kernelTextOf(path: string): string {
+  return callGuarded(() => readFileSync(path, 'utf8'), ignoreFailure) ?? '';
 }
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */

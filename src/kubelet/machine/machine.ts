@@ -6,7 +6,7 @@ import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { CgroupManager, type CgroupManagerOptions, type PodCgroups } from '../cgroups/cgroup-manager.ts';
-import { pageSizeName } from '../cgroups/cgroup-resources.ts';
+import { machineProcesses, pageSizeName } from '../cgroups/cgroup-resources.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
 
 /** What the agent knows of the machine that it runs on. */
@@ -44,7 +44,7 @@ export function readMachine(): Machine {
     cpus: Math.max(1, kernelText('/proc/cpuinfo').match(/^processor\s*:/gm)?.length ?? 1),
     memoryBytes: memoryTotal(kernelText('/proc/meminfo')),
     hugepages: readHugepages(),
-    maxProcesses: Number(kernelText('/proc/sys/kernel/pid_max')) || 32_768,
+    maxProcesses: machineProcesses() ?? 32_768,
     kernelVersion: release(),
     machineID: id,
     systemUUID: kernelText('/sys/class/dmi/id/product_uuid').trim() || id,
@@ -125,6 +125,10 @@ export class MachineCgroups implements PodCgroups {
     await this.#opened.createBase(allocatable);
   }
 
+  async limitGroup(group: string, amounts: ResourceQuantities, onlyCompressible?: boolean): Promise<void> {
+    await this.#cgroups.limitGroup(group, amounts, onlyCompressible);
+  }
+
   podParent(pod: Pod): string {
     return this.#cgroups.podParent(pod);
   }
@@ -184,6 +188,7 @@ export const noPodCgroups: PodCgroups = {
   version: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1,
   podParent: () => '',
   createBase: async () => {},
+  limitGroup: async () => {},
   updateClasses: async () => {},
   ensurePod: async () => {},
   updatePod: async () => {},

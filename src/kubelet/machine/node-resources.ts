@@ -4,6 +4,9 @@ import { bytesText, canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import type { Machine } from './machine.ts';
 
+/** Nothing is kept. */
+export const noReservations: Reservations = { systemReserved: {}, kubeReserved: {}, evictionHard: {} };
+
 /** What is kept from pods. */
 export interface Reservations {
   /** For the machine's own services. */
@@ -33,7 +36,16 @@ const signalResources: Readonly<Record<string, string>> = {
   'nodefs.available': 'ephemeral-storage',
 };
 
-export function nodeResources({ machine, rootBytes, maxPods }: NodeSize, reserved: Reservations): NodeResources {
+/** What the node has, and what of it is for pods: memory that is set aside as huge pages is no other memory. */
+export function nodeResources(size: NodeSize, reserved: Reservations): NodeResources {
+  const { capacity, allocatable } = lessReserved(size, reserved);
+  const huge = Object.entries(capacity).filter(([name]) => name.startsWith('hugepages-'));
+  const hugeBytes = huge.reduce((sum, [, quantity]) => sum + nano(quantity), 0n);
+  if (hugeBytes > 0n) allocatable.memory = less(allocatable.memory ?? '0', hugeBytes, 'memory');
+  return { capacity, allocatable };
+}
+
+function lessReserved({ machine, rootBytes, maxPods }: NodeSize, reserved: Reservations): NodeResources {
   const capacity: Record<string, string> = { cpu: String(machine.cpus) };
   if (rootBytes !== undefined) capacity['ephemeral-storage'] = inKi(rootBytes);
   for (const [size, count] of machine.hugepages) capacity[`hugepages-${bytesText(size)}`] = bytes(size * count);
@@ -44,20 +56,17 @@ export function nodeResources({ machine, rootBytes, maxPods }: NodeSize, reserve
     const kept = keptOf(resource, quantity, reserved);
     allocatable[resource] = kept === 0n ? quantity : less(quantity, kept, resource);
   }
-  const huge = Object.entries(capacity).filter(([name]) => name.startsWith('hugepages-'));
-  const hugeBytes = huge.reduce((sum, [, quantity]) => sum + nano(quantity), 0n);
-  if (hugeBytes > 0n) allocatable.memory = less(allocatable.memory ?? '0', hugeBytes, 'memory');
   return { capacity, allocatable };
 }
 
 /**
  * What all pods together may use: huge pages and processes, too. What an eviction keeps free is part of it: else the kernel would kill
- * before an eviction could.
+ * before an eviction could. The kernel does not count huge pages as memory of a group, so they are not taken off.
  */
 export function resourcesForPods(size: NodeSize, settings: Reservations): ResourceQuantities {
   const reserved = { ...settings, evictionHard: {} };
   const pids = String(size.machine.maxProcesses);
-  return { ...nodeResources(size, reserved).allocatable, pid: less(pids, keptOf('pid', pids, reserved), 'pid') };
+  return { ...lessReserved(size, reserved).allocatable, pid: less(pids, keptOf('pid', pids, reserved), 'pid') };
 }
 
 function keptOf(resource: string, quantity: string, { systemReserved, kubeReserved, evictionHard }: Reservations): bigint {

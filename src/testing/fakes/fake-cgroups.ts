@@ -55,6 +55,8 @@ export class FakeCgroups implements PodCgroups {
 
   async createBase(): Promise<void> {}
 
+  async limitGroup(): Promise<void> {}
+
   async updateClasses(): Promise<void> {}
 
   async ensurePod(pod: Pod): Promise<void> {

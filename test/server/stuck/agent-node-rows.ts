@@ -166,6 +166,20 @@ const shortageRows: readonly AgentRow[] = [
       await world.pass(5000);
     },
   },
+  {
+    id: 'limit-of-pods',
+    title: 'pods that take more together than the node has for them',
+    about: 'node',
+    kind: 'cgroups',
+    words: 'memory.limit_in_bytes: EBUSY',
+    log: { message: 'all pods together could not be limited; it is tried again' },
+    event: { reason: 'FailedNodeAllocatableEnforcement' },
+    help: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
+    arrange: async (world) => {
+      const limitGroup = () => Promise.reject(new Error('write /kubepods/memory.limit_in_bytes: EBUSY'));
+      await world.start({ cgroups: { ...noPodCgroups, limitGroup }, cgroupsPerQOS: true });
+    },
+  },
 ];
 
 const startRows: readonly AgentRow[] = [

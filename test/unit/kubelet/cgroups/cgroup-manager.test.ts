@@ -69,8 +69,30 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
           ]
         : ['cpu.weight = 79', `memory.max = ${4 * 1024 ** 3}`, 'pids.max = 1000', 'hugetlb.2MB.max = 4194304'],
     );
-    expect(await written({ cpu: '2' })).toContain(`pids.max = ${await machineProcesses()}`);
+    expect(await written({ cpu: '2' })).toContain(`pids.max = ${machineProcesses()}`);
     expect(await written()).toEqual([]);
+  });
+
+  it('limits a group of the machine that is there, and only its processor time where that is asked', async () => {
+    const kernel = new FakeKernel(version);
+    const cgroups = await opened(kernel, { limits: { ...memory, hugePageSizes: ['2MB'] } });
+    await cgroups.createBase();
+    const hierarchies =
+      version === 1 ? ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'hugetlb'].map((name) => `/cg/${name}`) : ['/cg'];
+    for (const root of hierarchies) await kernel.makeFolder(`${root}/system`);
+    const written = async (onlyCompressible?: boolean) => {
+      kernel.written.length = 0;
+      await cgroups.limitGroup('/system/', { cpu: '1', memory: '1Mi', pid: '7' }, onlyCompressible);
+      return kernel.written.map((line) => line.replace(/^.*system\//, ''));
+    };
+    const processor = version === 1 ? 'cpu.shares = 1024' : 'cpu.weight = 39';
+    expect(await written(true)).toEqual([processor]);
+    expect(await written()).toEqual(
+      version === 1
+        ? [processor, 'memory.limit_in_bytes = 1048576', 'pids.max = 7', 'hugetlb.2MB.limit_in_bytes = 0']
+        : [processor, 'memory.max = 1048576', 'pids.max = 7', 'hugetlb.2MB.max = 0'],
+    );
+    await expect(cgroups.limitGroup('/none', { cpu: '1' })).rejects.toThrow(`there is no cgroup ${hierarchies[0]}/none`);
   });
 
   it('weighs the burstable pods by what they ask for together', async () => {

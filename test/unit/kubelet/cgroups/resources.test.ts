@@ -11,11 +11,12 @@ import {
   sharesOfWeight,
   weightOf,
 } from '../../../../src/kubelet/cgroups/cgroup-files.ts';
-import { cgroupPath, podCgroup, podOfFolder } from '../../../../src/kubelet/cgroups/cgroup-names.ts';
+import { cgroupPath, namedCgroup, podCgroup, podOfFolder } from '../../../../src/kubelet/cgroups/cgroup-names.ts';
 import {
   checkedNodeLimits,
   containerCgroupResources,
   hugepageLimits,
+  machineProcesses,
   type NodeLimits,
   oomScoreAdj,
   pageSizeName,
@@ -35,6 +36,28 @@ function container(requests?: Record<string, string>, own?: Record<string, strin
 }
 const podOf = (containers: Container[], spec: BareParts['spec'] = {}): Pod =>
   barePod({ metadata: { uid: 'u' }, spec: { containers, ...spec } });
+
+it("a node has as many processes as the smaller of the kernel's two limits says", () => {
+  const of = (files: Record<string, string>) => machineProcesses((path) => files[path] ?? '');
+  const [pids, threads] = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'] as const;
+  expect(of({ [pids]: '32768\n', [threads]: '31992\n' })).toBe(31_992);
+  expect(of({ [pids]: '32768\n', [threads]: '63000\n' })).toBe(32_768);
+  expect(of({ [pids]: '32768\n' })).toBe(32_768);
+  expect(of({ [pids]: 'none', [threads]: '0' })).toBeUndefined();
+});
+
+describe('the name of a group of the machine', () => {
+  it.each([
+    ['/system.slice', 'cgroupfs', '/system.slice'],
+    ['system/daemons/', 'cgroupfs', '/system/daemons'],
+    ['/system.slice', 'systemd', '/system.slice'],
+    ['system', 'systemd', '/system.slice'],
+    ['/a.slice/a-b.slice', 'systemd', '/a.slice/a-b.slice'],
+    ['a-b_c.slice', 'systemd', '/a.slice/a-b_c.slice'],
+  ] as const)('%s is with %s the path %s', (name, driver, path) => {
+    expect(namedCgroup(name, driver)).toBe(path);
+  });
+});
 
 describe('processor time', () => {
   it.each([

@@ -35,6 +35,11 @@ describe('what a node has', () => {
     expect(resourcesForPods(size, reserved)).toEqual({ cpu: '4', memory: '7340032Ki', pods: '10', pid: '31000' });
   });
 
+  it('is for all pods together not less for huge pages, which the kernel does not count as memory of a group', () => {
+    const size = { machine, rootBytes: undefined, maxPods: 10 };
+    expect(resourcesForPods(size, none)).toMatchObject({ memory: '8388608Ki', 'hugepages-2Mi': '1073741824' });
+  });
+
   it('is less what is kept for the machine, the agent and evictions', () => {
     const size = { machine: { ...machine, hugepages: new Map() }, rootBytes: 1000, maxPods: 10 };
     const { allocatable } = nodeResources(size, {

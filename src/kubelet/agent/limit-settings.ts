@@ -1,0 +1,100 @@
+import { invalidOption } from '../../base/errors.ts';
+import { numberOption, oneOfOption, optionOfType } from '../../base/options.ts';
+
+const enforcements = [
+  ...(['pods', 'system-reserved', 'kube-reserved', 'system-reserved-compressible', 'kube-reserved-compressible'] as const),
+  'none',
+] as const;
+
+/** A group of cgroups that is limited to what the node's settings give it, or `none` of them. */
+export type NodeEnforcement = (typeof enforcements)[number];
+
+/** What the kernel is told about the limits of pods, and of the machine's own services. Names and rules are KubeletConfiguration's. */
+export interface LimitSettings {
+  /**
+   * Which groups are limited to what the node's settings give them. `pods`: all pods together get what `systemReserved` and
+   * `kubeReserved` leave, without it all that the machine has. `system-reserved` and `kube-reserved`: the groups
+   * `systemReservedCgroup` and `kubeReservedCgroup` get at most what is reserved for them; with `-compressible` processor time alone
+   * is shared out so. `none` alone: none of them. Default: `pods`, or `none` without `cgroupsPerQOS`.
+   */
+  readonly enforceNodeAllocatable?: readonly NodeEnforcement[];
+  /** The cgroup of the machine's own services, such as `/system.slice`. It must be there when the agent starts. Default: none. */
+  readonly systemReservedCgroup?: string;
+  /** The cgroup of the agent and the container runtime, such as `/kube.slice`. It must be there when the agent starts. Default: none. */
+  readonly kubeReservedCgroup?: string;
+  /** The length of a CFS period, which limits of processor time are counted in: from 1 to 1000. Default 100. */
+  readonly cpuCFSQuotaPeriodMs?: number;
+  /**
+   * True: the kernel ends one process of a container that has no memory left, not all of them. False needs cgroups of version 2.
+   * Default: false with version 2, true with version 1.
+   */
+  readonly singleProcessOOMKill?: boolean;
+}
+
+/** Those that have a default. */
+export const limitDefaults = {
+  systemReservedCgroup: '',
+  kubeReservedCgroup: '',
+  cpuCFSQuotaPeriodMs: 100,
+} satisfies LimitSettings;
+
+/** Those that have none. */
+export const optionalLimits = ['enforceNodeAllocatable', 'singleProcessOOMKill'] as const satisfies (keyof LimitSettings)[];
+
+type CheckedLimits = LimitSettings &
+  Required<Pick<LimitSettings, keyof typeof limitDefaults>> & { readonly cgroupsPerQOS: boolean };
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value: the rules of pkg/kubelet/apis/config/validation, v1.36.3. */
+export function requireLimits(settings: CheckedLimits): void {
+  numberOption('cpuCFSQuotaPeriodMs', settings.cpuCFSQuotaPeriodMs, 1, 1000);
+  if (settings.singleProcessOOMKill !== undefined) optionOfType('singleProcessOOMKill', settings.singleProcessOOMKill, 'boolean');
+  requireEnforcements(settings);
+}
+
+/** Throws ERR_INVALID_OPTION where the machine's cgroups cannot do what is asked. */
+export function requireLimitsOfVersion({ singleProcessOOMKill }: LimitSettings, version: 1 | 2): void {
+  if (version === 2 || singleProcessOOMKill !== false) return;
+  const rule = 'left out or true, since the cgroups of this machine are of version 1';
+  throw invalidOption('singleProcessOOMKill', rule, singleProcessOOMKill);
+}
+
+function requireEnforcements(settings: CheckedLimits): void {
+  const { cgroupsPerQOS, systemReservedCgroup, kubeReservedCgroup } = settings;
+  for (const [name, group] of Object.entries({ systemReservedCgroup, kubeReservedCgroup })) {
+    const isName = typeof group === 'string' && !group.split('/').includes('..') && !group.includes('\0');
+    if (!isName) throw invalidOption(name, 'the name of a cgroup without ".."', group);
+  }
+  const name = 'enforceNodeAllocatable';
+  const given = settings.enforceNodeAllocatable ?? [];
+  if (!Array.isArray(given)) throw invalidOption(name, `a list of ${enforcements.join(', ')}`, given);
+  for (const [index, each] of given.entries()) {
+    oneOfOption(`${name}[${index}]`, each, enforcements);
+    if (given.indexOf(each) !== index) throw invalidOption(name, 'a list without the same twice', each);
+  }
+  if (given.includes('none')) {
+    if (given.length > 1) throw invalidOption(name, 'a list with nothing beside "none"', given.join(', '));
+    return;
+  }
+  for (const [whose, group] of [
+    ['system', systemReservedCgroup],
+    ['kube', kubeReservedCgroup],
+  ] as const) {
+    const both = [`${whose}-reserved`, `${whose}-reserved-compressible`] as const;
+    const asked = both.filter((each) => given.includes(each));
+    if (asked.length === 2) throw invalidOption(name, `a list with one of ${both.join(' and ')} at most`, given.join(', '));
+    if (asked.length > 0 && group === '') {
+      throw invalidOption(`${whose}ReservedCgroup`, `the name of a cgroup, since ${name} has "${asked[0]}"`, group);
+    }
+  }
+  if (given.length > 0 && !cgroupsPerQOS) {
+    throw invalidOption('cgroupsPerQOS', `true, since ${name} has "${given[0]}"`, cgroupsPerQOS);
+  }
+}
+
+/** Which groups are limited. */
+export function enforcementsOf({
+  enforceNodeAllocatable,
+  cgroupsPerQOS,
+}: Pick<CheckedLimits, 'enforceNodeAllocatable' | 'cgroupsPerQOS'>): readonly NodeEnforcement[] {
+  return enforceNodeAllocatable ?? (cgroupsPerQOS ? ['pods'] : []);
+}

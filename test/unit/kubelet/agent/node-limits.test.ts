@@ -1,0 +1,138 @@
+// Rules and groups after pkg/kubelet/apis/config/validation and pkg/kubelet/cm/node_container_manager_linux.go, v1.36.3.
+
+import { describe, expect, it } from 'vitest';
+import { type AgentSettings, resolveSettings } from '../../../../src/kubelet/agent/agent-settings.ts';
+import type { NodeEnforcement } from '../../../../src/kubelet/agent/limit-settings.ts';
+import { limitsOf } from '../../../../src/kubelet/agent/node-limits.ts';
+import { noPodCgroups } from '../../../../src/kubelet/machine/machine.ts';
+import { quietMachine } from '../../../support/quiet-machine.ts';
+import { recordedLines } from '../../../support/recorded-lines.ts';
+import { NodeWorld } from './node-world.ts';
+
+describe('what is limited to what it is given', () => {
+  it.each<[AgentSettings, string]>([
+    [{ enforceNodeAllocatable: ['pods', 'pods'] }, 'a list without the same twice, got "pods"'],
+    [{ enforceNodeAllocatable: ['none', 'pods'] }, 'a list with nothing beside "none"'],
+    [
+      { enforceNodeAllocatable: ['nodes' as NodeEnforcement] },
+      '`enforceNodeAllocatable[0]` to be one of "pods", "system-reserved"',
+    ],
+    [{ enforceNodeAllocatable: 'pods' as never }, 'to be a list of pods, system-reserved'],
+    [{ enforceNodeAllocatable: ['system-reserved'] }, '`systemReservedCgroup` to be the name of a cgroup, since'],
+    [{ enforceNodeAllocatable: ['kube-reserved-compressible'] }, '`kubeReservedCgroup` to be the name of a cgroup, since'],
+    [
+      { enforceNodeAllocatable: ['kube-reserved', 'kube-reserved-compressible'], kubeReservedCgroup: '/kube' },
+      'one of kube-reserved and kube-reserved-compressible at most',
+    ],
+    [{ enforceNodeAllocatable: ['pods'], cgroupsPerQOS: false }, '`cgroupsPerQOS` to be true, since'],
+    [{ systemReservedCgroup: '/../etc' }, '`systemReservedCgroup` to be the name of a cgroup without ".."'],
+    [{ cpuCFSQuotaPeriodMs: 0.5 }, '`cpuCFSQuotaPeriodMs`'],
+    [{ cpuCFSQuotaPeriodMs: 1001 }, '`cpuCFSQuotaPeriodMs`'],
+    [{ singleProcessOOMKill: 'no' as never }, '`singleProcessOOMKill` to be a boolean'],
+  ])('is not %j', (settings, words) => {
+    expect(() => resolveSettings(settings)).toThrow(words);
+  });
+
+  it('may be nothing, with and without cgroups of classes', () => {
+    const none: AgentSettings = { enforceNodeAllocatable: ['none'], cgroupsPerQOS: false };
+    expect(resolveSettings(none)).toMatchObject(none);
+    expect(resolveSettings({ enforceNodeAllocatable: [], cgroupsPerQOS: false }).enforceNodeAllocatable).toEqual([]);
+  });
+
+  it('counts processor time in periods of its own, and ends one process or all for want of memory', () => {
+    const settings = resolveSettings({ cpuCFSQuotaPeriodMs: 5.5, singleProcessOOMKill: true });
+    expect(limitsOf({ settings, machine: quietMachine() })).toMatchObject({
+      cpuCFSQuotaPeriodUs: 5500,
+      singleProcessOOMKill: true,
+    });
+    expect(limitsOf({ settings: resolveSettings({}), machine: quietMachine() })).not.toHaveProperty('singleProcessOOMKill');
+  });
+});
+
+describe('a node agent', () => {
+  const asked = (calls: unknown[][]) => ({
+    ...noPodCgroups,
+    createBase: async (...given: unknown[]) => void calls.push(['createBase', ...given]),
+    limitGroup: async (...given: unknown[]) => void calls.push(given),
+  });
+
+  it('limits all pods to what is left for them, and the groups of services to what is theirs', async () => {
+    await using world = await NodeWorld.make();
+    const calls: unknown[][] = [];
+    const reserved = { systemReserved: { cpu: '1', memory: '1Gi', pid: '100' }, kubeReserved: { memory: '1Gi' } };
+    const agent = world.agent({
+      ...reserved,
+      cgroups: asked(calls),
+      machine: { ...quietMachine(), cpus: 4, memoryBytes: 8 * 1024 ** 3, maxProcesses: 1000 },
+      cgroupsPerQOS: true,
+      enforceNodeAllocatable: ['pods', 'system-reserved', 'kube-reserved-compressible'],
+      systemReservedCgroup: '/system.slice',
+      kubeReservedCgroup: '/kube.slice',
+    });
+    await world.through(agent.start());
+    expect(calls).toEqual([
+      ['createBase'],
+      ['pods', expect.objectContaining({ cpu: '3', memory: '6291456Ki', pid: '900' })],
+      ['/system.slice', reserved.systemReserved, false],
+      ['/kube.slice', reserved.kubeReserved, true],
+    ]);
+    await world.through(agent.stop());
+  });
+
+  it('limits all pods to what the machine has where nothing else is enforced', async () => {
+    await using world = await NodeWorld.make();
+    const calls: unknown[][] = [];
+    const agent = world.agent({
+      cgroups: asked(calls),
+      machine: { ...quietMachine(), cpus: 4, memoryBytes: 8 * 1024 ** 3 },
+      cgroupsPerQOS: true,
+      systemReserved: { cpu: '1', memory: '1Gi' },
+      enforceNodeAllocatable: ['none'],
+    });
+    await world.through(agent.start());
+    expect(calls[1]).toEqual(['pods', expect.objectContaining({ cpu: '4', memory: '8388608Ki' })]);
+    await world.through(agent.stop());
+  });
+
+  it('that cannot limit all pods runs, says so, and tries again each minute', async () => {
+    await using world = await NodeWorld.make();
+    const { logger, saying } = recordedLines();
+    let refusals = 2;
+    const limitGroup = async () => {
+      if (refusals-- > 0) throw new Error('cannot write 1 to /kubepods/memory.limit_in_bytes: EBUSY');
+    };
+    const agent = world.agent({ cgroups: { ...noPodCgroups, limitGroup }, cgroupsPerQOS: true, logger });
+    await world.through(agent.start());
+    const problems = () => agent.snapshot().problems.filter(({ kind }) => kind === 'cgroups');
+    expect(problems()).toMatchObject([{ message: expect.stringContaining('EBUSY'), attempt: 1 }]);
+    await world.pass(61_000);
+    expect(problems()).toMatchObject([{ attempt: 2 }]);
+    await world.pass(60_000);
+    expect(problems()).toEqual([]);
+    expect(saying('all pods together could not be limited; it is tried again')).toHaveLength(2);
+    expect(saying('all pods together are limited again')).toMatchObject([{ fields: { attempt: 2 } }]);
+    expect(refusals).toBe(-1);
+    await world.through(agent.stop());
+  });
+
+  it('is not made for one process to end where the kernel of the machine can only do that', async () => {
+    await using world = await NodeWorld.make();
+    const agent = () => world.agent({ cgroups: { ...noPodCgroups, version: 1 }, singleProcessOOMKill: false });
+    expect(agent).toThrow('`singleProcessOOMKill` to be left out or true, since the cgroups of this machine are of version 1');
+  });
+
+  it('does not start where the group of a service cannot be limited', async () => {
+    await using world = await NodeWorld.make();
+    const limitGroup = async (group: string) => {
+      if (group !== 'pods') throw new Error(`there is no cgroup ${group}`);
+    };
+    const agent = world.agent({
+      cgroups: { ...noPodCgroups, limitGroup },
+      cgroupsPerQOS: true,
+      enforceNodeAllocatable: ['system-reserved'],
+      systemReservedCgroup: '/none',
+    });
+    await expect(world.through(agent.start())).rejects.toThrow('there is no cgroup /none');
+    await world.through(agent.stop());
+  });
+});
