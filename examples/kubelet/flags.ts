@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { againOf, bool, configFlags, map, type Parse } from './config-flags.ts';
 import { ConfigError, isRecord } from './config-values.ts';
 
@@ -7,20 +8,29 @@ export const help = `A node agent with the settings of the kubelet: it runs the 
   --config FILE              settings: a file of kind KubeletConfiguration
   --config-dir FOLDER        more such files, NAME.conf: what they say counts more, in the order of their names
   --kubeconfig FILE          the cluster (default: that of KUBECONFIG, or ~/.kube/config)
+  --bootstrap-kubeconfig FILE
+                             asks for a client certificate where the kubeconfig is missing or its certificate has ended
+  --cert-dir FOLDER          certificates and their keys (default: pki in the root folder)
   --hostname-override NAME   the name of the node (default: the machine's)
   --node-ip ADDRESS          the node's address, or one of each family, separated by a comma
   --node-labels LABELS       labels of a new node: a=b,c=d
   --root-dir FOLDER          what the agent keeps of pods (default /var/lib/kubelet)
   --container-runtime-endpoint ADDRESS
                              the runtime's socket, such as unix:///run/containerd/containerd.sock
+  --version                  the version of Kubernetes that the agent follows
 
 Every other flag of the kubelet v1.36 that stands for a field of its file counts more than the files.`;
+
+/** As the kubelet says it: installers look for it. */
+export const versionText = 'Kubernetes v1.36.3';
 
 /** What the command line says. */
 export interface Flags {
   readonly config: string | undefined;
   readonly configDir: string | undefined;
   readonly kubeconfig: string | undefined;
+  readonly bootstrapKubeconfig: string | undefined;
+  readonly certificateFolder: string;
   readonly nodeName: string;
   readonly nodeIPs: readonly string[] | undefined;
   readonly nodeLabels: Readonly<Record<string, string>> | undefined;
@@ -33,7 +43,8 @@ export interface Flags {
 
 /** Flags of the program that are no fields of the file. */
 const ownFlags = [
-  ...['config', 'config-dir', 'kubeconfig', 'hostname-override', 'node-ip', 'node-labels', 'cloud-provider', 'root-dir'],
+  ...['config', 'config-dir', 'kubeconfig', 'bootstrap-kubeconfig', 'cert-dir', 'hostname-override', 'node-ip', 'node-labels'],
+  ...['cloud-provider', 'root-dir'],
 ] as const;
 
 /** Flags that do nothing here, each with the reason. */
@@ -49,8 +60,6 @@ const unusedFlags: Readonly<Record<string, string>> = {
 
 /** Flags of the kubelet that the agent cannot follow, each with the reason. */
 export const refusedFlags: Readonly<Record<string, string>> = {
-  'bootstrap-kubeconfig': 'the agent has no credentials but those of --kubeconfig',
-  'cert-dir': 'certificates are kept in the folder pki of --root-dir',
   'exit-on-lock-contention': 'the agent has no lock file',
   'image-credential-provider-bin-dir': 'the agent has no plugins for credentials of images',
   'image-credential-provider-config': 'the agent has no plugins for credentials of images',
@@ -67,9 +76,10 @@ export const flagNames: readonly string[] = [
   ...Object.keys(refusedFlags),
 ];
 
-/** `help` where it is asked for. Throws a {@link ConfigError}, naming the flag, for one that is not known and for a wrong value. */
-export function parseFlags(args: readonly string[]): Flags | 'help' {
+/** `help` or `version` where that is asked for. Throws a {@link ConfigError}, naming the flag, for one that is not known and for a wrong value. */
+export function parseFlags(args: readonly string[]): Flags | 'help' | 'version' {
   if (args.some((arg) => arg === '-h' || arg === '--help')) return 'help';
+  if (args.includes('--version')) return 'version';
   let given: Given = {};
   const settings: Record<string, unknown> = {};
   const unused = new Set<string>();
@@ -90,6 +100,8 @@ export function parseFlags(args: readonly string[]): Flags | 'help' {
     config: given.config || undefined,
     configDir: given['config-dir'] || undefined,
     kubeconfig: given.kubeconfig || undefined,
+    bootstrapKubeconfig: given['bootstrap-kubeconfig'] || undefined,
+    certificateFolder: given['cert-dir'] || join(given['root-dir'] || '/var/lib/kubelet', 'pki'),
     nodeName: (given['hostname-override'] || hostname()).trim().toLowerCase(),
     nodeIPs: nodeIP ? nodeIP.split(',').map((address) => address.trim()) : undefined,
     nodeLabels: labels === undefined ? undefined : labelsOf(labels),

@@ -2,13 +2,13 @@
 // Run it: node examples/kubelet/main.ts --help
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { KubeConfig } from '@kubernetes/client-node';
 import { CriRuntime } from 'pod-status-manager/cri';
 import { NodeAgent } from 'pod-status-manager/kubelet';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { Registry } from 'prom-client';
+import { clusterAccess } from './cluster-access.ts';
 import { readConfig } from './config-file.ts';
-import { type Flags, help, parseFlags } from './flags.ts';
+import { type Flags, help, parseFlags, versionText } from './flags.ts';
 import { requireCgroups, requireNoSwap, requireOwnCgroup, serverOptions, socketPath } from './own-settings.ts';
 
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {
@@ -18,9 +18,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   requireNoSwap(own, await readFile('/proc/swaps', 'utf8').catch(() => ''));
   requireCgroups(own, await readFile('/sys/fs/cgroup/cgroup.controllers', 'utf8').catch(() => undefined));
   requireOwnCgroup(own, await readFile('/proc/self/cgroup', 'utf8').catch(() => ''));
-  const kubeConfig = new KubeConfig();
-  if (flags.kubeconfig === undefined) kubeConfig.loadFromDefault();
-  else kubeConfig.loadFromFile(flags.kubeconfig);
+  const access = await clusterAccess(flags, own, stop);
 
   const runtime = new CriRuntime({
     socketPath: socketPath(own.containerRuntimeEndpoint),
@@ -28,10 +26,11 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
   });
   const registry = new Registry();
-  const server = serverOptions(own, flags.rootDirectory);
+  const server = serverOptions(own, flags);
   const agent = new NodeAgent({
     ...options,
-    kubeConfig,
+    kubeConfig: access.kubeConfig,
+    ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
     nodeName: flags.nodeName,
     runtime,
     metrics: createPrometheusMetrics({ registry }),
@@ -50,6 +49,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   } finally {
     // the pods go on; the next start takes them over
     await agent.stop();
+    await access.certificate?.stop();
     await runtime.close();
   }
 }
@@ -57,6 +57,8 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
 const flags = parseFlags(process.argv.slice(2));
 if (flags === 'help') {
   console.log(help);
+} else if (flags === 'version') {
+  console.log(versionText);
 } else {
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());

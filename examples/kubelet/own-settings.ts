@@ -1,7 +1,7 @@
-import { join } from 'node:path';
-import { makeCertificateRequest } from 'pod-status-manager/certificates';
+import { makeCertificateRequest, selfSignedCertificate } from 'pod-status-manager/certificates';
 import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
 import { ConfigError } from './config-values.ts';
+import type { Flags } from './flags.ts';
 
 type ServerOptions = NonNullable<NodeAgentOptions['server']>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,8 +14,11 @@ export function socketPath(endpoint: unknown): string {
   throw new ConfigError(`containerRuntimeEndpoint must be a unix socket, got ${JSON.stringify(endpoint)}`);
 }
 
-/** Where the agent's own API is served; undefined where it is not. `rootDirectory`: a certificate that was asked for is kept there. */
-export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): ServerOptions | undefined {
+/** Which node it is, and where it keeps its certificates. */
+type NodeFlags = Pick<Flags, 'nodeName' | 'certificateFolder'>;
+
+/** Where the agent's own API is served; undefined where it is not. */
+export function serverOptions(own: Fields, node: NodeFlags): ServerOptions | undefined {
   const { enableServer = true, address, port } = own;
   if (enableServer === false) return undefined;
   const { 'authentication.anonymous.enabled': anonymous, 'authentication.x509.clientCAFile': clientCAFile } = own;
@@ -24,7 +27,7 @@ export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): 
     throw new ConfigError(`tlsMinVersion must be ${versions.join(' or ')}, got ${JSON.stringify(tlsMinVersion)}`);
   }
   return {
-    ...certificateOptions(own, rootDirectory),
+    ...certificateOptions(own, node),
     ...(tlsMinVersion !== undefined && { tlsMinVersion }),
     // the agent checks the names
     ...(Array.isArray(tlsCipherSuites) && { tlsCipherSuites }),
@@ -37,19 +40,19 @@ export function serverOptions(own: Fields, rootDirectory = '/var/lib/kubelet'): 
   };
 }
 
-/** The files of the certificate, or the folder for one that the cluster signs: the kubelet's. */
+/** The files of the certificate, or one that the cluster signs, or else one that signs itself: as the kubelet. */
 function certificateOptions(
   { tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap }: Fields,
-  rootDirectory: string,
+  { nodeName, certificateFolder }: NodeFlags,
 ): ServerOptions {
-  const files = typeof tlsCertFile === 'string' && typeof tlsPrivateKeyFile === 'string';
-  if (files && serverTLSBootstrap !== true) return { tlsCertFile, tlsPrivateKeyFile };
-  if (!files && serverTLSBootstrap === true) {
-    return { serverTLSBootstrap, makeCertificateRequest, certificateFolder: join(rootDirectory, 'pki') };
+  const files = [tlsCertFile, tlsPrivateKeyFile].filter((file) => typeof file === 'string' && file !== '');
+  if (files.length === 1) throw new ConfigError('tlsCertFile and tlsPrivateKeyFile must be given together');
+  if (typeof tlsCertFile === 'string' && typeof tlsPrivateKeyFile === 'string' && files.length === 2) {
+    if (serverTLSBootstrap !== true) return { tlsCertFile, tlsPrivateKeyFile };
+    throw new ConfigError('either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true, and not both');
   }
-  throw new ConfigError(
-    'either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true, or enableServer: false',
-  );
+  if (serverTLSBootstrap === true) return { serverTLSBootstrap, makeCertificateRequest, certificateFolder };
+  return { certificate: selfSignedCertificate({ nodeName, folder: certificateFolder }) };
 }
 
 /** Throws where the file wants no swap and the machine has some. `swaps`: what the kernel says in `/proc/swaps`. */

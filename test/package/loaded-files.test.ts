@@ -22,7 +22,7 @@ const guests: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/asn1-x509': ['./certificates'],
   'prom-client': ['./prometheus'],
   '@opentelemetry/api': ['./opentelemetry', './prometheus'],
-  '@kubernetes/client-node': ['./testing'],
+  '@kubernetes/client-node': ['./testing', './certificates'],
 };
 
 interface Loaded {

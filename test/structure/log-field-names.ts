@@ -20,6 +20,8 @@ export const commonLogFields: Readonly<Record<string, string>> = {
 
 /** The fields of single lines. The guide's second table of fields has these rows. */
 export const otherLogFields: Readonly<Record<string, string>> = {
+  podCIDR: 'the range of addresses of the pods of a node',
+  signer: 'whom a certificate is asked of, such as `kubernetes.io/kubelet-serving`',
   kind: 'the kind of an object that is no pod',
   namespace: 'the namespace of such an object',
   name: 'its name, or the name of a volume',

@@ -106,8 +106,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
     'status/rules status/status-manager node/problem-help node/config',
   'node/certificates':
-    'base/guard base/clock base/errors base/options base/random base/secrets base/logging base/concurrency ' +
-    'base/text-beginning base/failure-run base/problem api/json client/resources node/files node/problem-help',
+    'base/guard base/clock base/errors base/names base/options base/random base/secrets base/logging base/concurrency ' +
+    'base/text-beginning base/failure-run base/problem api/json client/transport client/resources node/files node/problem-help',
   'node/server':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/resources status/pods status/status-manager ' +
@@ -172,7 +172,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/node-problems kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
     'kubelet/resize kubelet/volumes kubelet/containers',
   'kubelet/agent':
-    'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +

@@ -12,6 +12,7 @@ import {
   id_ce_basicConstraints,
   id_ce_extKeyUsage,
   id_ce_subjectAltName,
+  id_kp_clientAuth,
   id_kp_serverAuth,
   Name,
   RelativeDistinguishedName,
@@ -79,9 +80,11 @@ export function requestSigner(commonName: string): RequestSigner {
     cert: certificate({ subject: issuer, subjectPublicKeyInfo, ...decades, extensions: [isAuthority] }),
     sign(request, { withoutNames = false, ...validity }) {
       const { info, names } = readRequest(request);
-      const forServers = extension(id_ce_extKeyUsage, AsnConvert.serialize(new ExtendedKeyUsage([id_kp_serverAuth])));
+      const usages = new ExtendedKeyUsage([id_kp_serverAuth, id_kp_clientAuth]);
+      const forBoth = extension(id_ce_extKeyUsage, AsnConvert.serialize(usages));
       const { subject, subjectPKInfo } = info;
-      const extensions = withoutNames ? [forServers] : [forServers, extension(id_ce_subjectAltName, AsnConvert.serialize(names))];
+      const isNameless = withoutNames || names.length === 0;
+      const extensions = isNameless ? [forBoth] : [forBoth, extension(id_ce_subjectAltName, AsnConvert.serialize(names))];
       return certificate({ subject, subjectPublicKeyInfo: subjectPKInfo, ...validity, extensions });
     },
   };
@@ -95,7 +98,8 @@ export function readRequest(text: string) {
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
   if (!verify('sha256', Buffer.from(raw), key, Buffer.from(signature)))
     throw new Error('the request is not signed by its own key');
-  const [asked = new ArrayBuffer(0)] = info.attributes[0]?.values ?? [];
+  const [asked] = info.attributes[0]?.values ?? [];
+  if (asked === undefined) return { info, names: new SubjectAlternativeName() };
   const [first] = AsnConvert.parse(asked, Extensions);
   if (first === undefined) throw new Error('the request asks for no extension');
   return { info, names: AsnConvert.parse(first.extnValue, SubjectAlternativeName) };

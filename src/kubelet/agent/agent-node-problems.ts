@@ -1,6 +1,7 @@
 import type { RunStateName } from '../../base/concurrency/run-state.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Failing } from '../../base/failure-run.ts';
+import { callGuarded } from '../../base/guard.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
 import { eventsProblems, nodeProblems, type ObservedNode } from '../../node/node-problems.ts';
 import { type HelpedKind, helped } from '../../node/problem-help.ts';
@@ -27,6 +28,7 @@ export function problemsOfAgent(
   const shared = nodeProblems({ ...asked, lastIterationAt }).filter(({ kind }) => kind !== 'not-ready' || runtime.length === 0);
   return [
     ...(startFailure === undefined ? [] : [startProblem(startFailure)]),
+    ...clientProblems(kubelet),
     ...runtime,
     ...shared,
     ...shortageProblems(kubelet),
@@ -43,6 +45,13 @@ function problemOfState(state: Exclude<RunStateName, 'running'>): Problem {
 export function startProblem({ error, at }: NonNullable<OwnState['startFailure']>): Problem {
   const { help } = helped(errorCodeOf(error) === 'EADDRINUSE' ? 'port-taken' : 'start');
   return { kind: 'start', message: `the node agent could not start: ${errorText(error)}`, since: at, attempt: 1, help };
+}
+
+/** Without a client certificate nothing reaches the apiserver. */
+function clientProblems({ options: { given, logger, nodeName: node } }: MainKubelet): Problem[] {
+  const failed = (err: unknown): void => logger.error({ err, node }, 'the client certificate cannot be asked for its problem');
+  const problem = callGuarded(() => given.clientCertificate?.problem(), failed);
+  return problem === undefined ? [] : [problem];
 }
 
 function runtimeProblems({ node, pleg }: MainKubelet): Problem[] {

@@ -22,6 +22,7 @@ import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
 import { type NodeResources, nodeResources, noReservations, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';
+import { PodRange } from '../machine/pod-range.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { enforcementsOf } from './limit-settings.ts';
@@ -50,6 +51,7 @@ export class AgentNode {
   readonly #checks: readonly AdmissionCheck[];
   readonly #reporter: NodeReporter;
   readonly #addresses: NodeAddresses;
+  readonly #podRange: PodRange;
   readonly #oomWatch: OomWatch | undefined;
   #port: number;
 
@@ -81,6 +83,7 @@ export class AgentNode {
       tell: (status) => this.object.setStatus(status),
     });
     this.object = this.#makeObject();
+    this.#podRange = new PodRange({ runtime, range: () => this.#range(), nodeName, clock, logger });
     const nodeEvent = (reason: string, message: string): void => {
       options.eventRecorder.nodeEvent(nodeName, 'Warning', reason, message);
     };
@@ -119,11 +122,12 @@ export class AgentNode {
     this.object.setStatus(this.#reporter.status());
     this.object.start();
     this.#reporter.start();
+    this.#podRange.start();
     this.#oomWatch?.start();
   }
 
   async stopLooking(): Promise<void> {
-    await Promise.all([this.runtimeWatch.stop(), this.#reporter.stop(), this.#oomWatch?.stop()]);
+    await Promise.all([this.runtimeWatch.stop(), this.#reporter.stop(), this.#podRange.stop(), this.#oomWatch?.stop()]);
   }
 
   #makeObject(): NodeObject {
@@ -161,6 +165,13 @@ export class AgentNode {
     // resources that others have set count, the agent's own are as the agent says
     const allocatable = { ...known.status?.allocatable, ...this.resources.allocatable };
     return { ...known, status: { ...known.status, allocatable } };
+  }
+
+  /** That of the Node, or else the one that was given. */
+  #range(): string {
+    const { podCIDR, podCIDRs } = this.object.newest?.spec ?? {};
+    const ofNode = podCIDRs?.length ? podCIDRs.join(',') : podCIDR;
+    return ofNode || this.#agent.settings.podCIDR;
   }
 
   #readiness(): NodeReadiness {

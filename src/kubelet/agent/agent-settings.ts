@@ -63,6 +63,11 @@ export interface AgentSettings extends LimitSettings {
   /** So many requests may leave at once after a time without. Default 100. */
   readonly kubeAPIBurst?: number;
 
+  /**
+   * The range of addresses of the node's pods, or one of each family, separated by a comma, for a runtime that makes the network of pods
+   * itself. What the Node has in `spec.podCIDRs` counts more. Default: none.
+   */
+  readonly podCIDR?: string;
   /** The addresses of the cluster's name servers. Default: none; pods then get the machine's. */
   readonly clusterDNS?: readonly string[];
   /** The domain of the cluster's names, such as `cluster.local`. Default: none. */
@@ -152,6 +157,7 @@ const defaultSettings: ResolvedSettings = {
   nodeStatusMaxImages: 50,
   kubeAPIQPS: 50,
   kubeAPIBurst: 100,
+  podCIDR: '',
   clusterDNS: [],
   clusterDomain: '',
   resolvConf: '/etc/resolv.conf',
@@ -222,6 +228,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   requireLimits(settings);
   requireNumbers(settings);
   requireDomain(settings.clusterDomain);
+  requireRanges(settings.podCIDR);
   oneOfOption('cgroupDriver', settings.cgroupDriver, ['cgroupfs', 'systemd']);
   const policies = ['NeverVerifyPreloadedImages', 'AlwaysVerify', 'NeverVerify'];
   oneOfOption('imagePullCredentialsVerificationPolicy', settings.imagePullCredentialsVerificationPolicy, policies);
@@ -289,6 +296,15 @@ function requireThresholds(thresholds: Readonly<Record<string, string>>): void {
     if (/^(?:100|\d{1,2}(?:\.\d+)?)%$/.test(threshold)) continue;
     quantityOf(`evictionHard.${signal}`, threshold);
   }
+}
+
+function requireRanges(ranges: unknown): void {
+  const isRange = (text: string): boolean => {
+    const [address = '', bits = '', ...more] = text.split('/');
+    return isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : 128) && more.length === 0;
+  };
+  if (typeof ranges === 'string' && (ranges === '' || ranges.split(',').every(isRange))) return;
+  throw invalidOption('podCIDR', 'a range of addresses such as 10.0.0.0/24, or one of each family', ranges);
 }
 
 function requireDomain(domain: string): void {

@@ -6,6 +6,7 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import type { Problem } from '../../base/problem.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
@@ -32,6 +33,8 @@ export interface AgentServerOptions extends NodeServerOptions {}
 export interface NodeAgentOptions extends AgentSettings {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
+  /** What renews the client certificate of `kubeConfig`: what it lacks is among the problems of the node. Default: nothing. */
+  readonly clientCertificate?: { problem(): Problem | undefined };
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
   /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */
@@ -97,6 +100,7 @@ const knownOptions = [
   'machine',
   'network',
   'podManager',
+  'clientCertificate',
   'podClient',
   'statusManager',
   'podBudget',
@@ -171,6 +175,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');
+  if (options.clientCertificate !== undefined) requireMethods('clientCertificate', options.clientCertificate, ['problem']);
   const metrics = metricsOption(options.metrics);
   if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');

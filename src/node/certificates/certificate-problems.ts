@@ -2,10 +2,12 @@ import type { Failing } from '../../base/failure-run.ts';
 import { frozenProblem, type Problem } from '../../base/problem.ts';
 import { apiProblem } from '../../client/resources/api-problem.ts';
 import { helped } from '../problem-help.ts';
+import { type CertificatePurpose, servingPurpose } from './certificate-purpose.ts';
 import { type PendingRequest, RequestRefused } from './signing-request.ts';
 
 /** A certificate that could not be had, and what it means for those who connect. */
 interface Lack {
+  readonly purpose: CertificatePurpose;
   /** The end of the certificate that there is, in milliseconds since the epoch; undefined: there is none that is valid. */
   readonly notAfter: number | undefined;
   readonly failing: Failing;
@@ -14,16 +16,19 @@ interface Lack {
 }
 
 /** What is lacking: the first certificate, or the one after it. */
-function whatLacks(notAfter: number | undefined): string {
-  if (notAfter === undefined) return 'the API of the node has no certificate';
-  return `the certificate of the node's API, which ends at ${new Date(notAfter).toISOString()}, could not be renewed`;
+function whatLacks(notAfter: number | undefined, { lacking, called }: CertificatePurpose): string {
+  return notAfter === undefined ? lacking : `${called}, which ends at ${new Date(notAfter).toISOString()}, could not be renewed`;
 }
 
 /** A function that failed. */
 export function givenProblem(failing: Failing, notAfter: number | undefined, retryAt: number | undefined): Problem {
   const { message, attempt, since } = failing;
   const times = { attempt, since, ...(retryAt !== undefined && { retryAt }) };
-  return frozenProblem({ ...helped('certificate-function'), message: `${whatLacks(notAfter)}: ${message}`, ...times });
+  return frozenProblem({
+    ...helped('certificate-function'),
+    message: `${whatLacks(notAfter, servingPurpose)}: ${message}`,
+    ...times,
+  });
 }
 
 /** Files of a server that runs, which cannot be read again. */
@@ -44,9 +49,9 @@ export function unreadProblem(
 }
 
 /** A request that is neither signed nor refused yet. */
-export function pendingProblem(request: PendingRequest, notAfter: number | undefined): Problem {
+export function pendingProblem(request: PendingRequest, { purpose, notAfter }: Pick<Lack, 'purpose' | 'notAfter'>): Problem {
   const { name, since, isApproved, lastError } = request;
-  const what = `${whatLacks(notAfter)}: the request ${name}`;
+  const what = `${whatLacks(notAfter, purpose)}: the request ${name}`;
   if (lastError !== undefined) return apiProblem(`${what} could not be read`, lastError, { attempt: 1, since });
   const message = isApproved ? `${what} is approved, and nobody has signed it` : `${what} waits to be approved`;
   const kind = isApproved ? 'certificate-unsigned' : 'certificate-pending';
@@ -55,15 +60,15 @@ export function pendingProblem(request: PendingRequest, notAfter: number | undef
 
 /** A node without an address that a certificate could be for. */
 export function addressProblem(notAfter: number | undefined, since: number): Problem {
-  const message = `${whatLacks(notAfter)}: the node has no address to ask for one with`;
+  const message = `${whatLacks(notAfter, servingPurpose)}: the node has no address to ask for one with`;
   return frozenProblem({ ...helped('certificate-addresses'), message, attempt: 0, since });
 }
 
 /** A request that failed, and when the next one is made. */
-export function failedRequestProblem(error: unknown, { failing, notAfter, retryAt }: Lack): Problem {
+export function failedRequestProblem(error: unknown, { purpose, failing, notAfter, retryAt }: Lack): Problem {
   const { attempt, since } = failing;
   const times = { attempt, since, ...(retryAt !== undefined && { retryAt }) };
-  const what = whatLacks(notAfter);
+  const what = whatLacks(notAfter, purpose);
   if (!(error instanceof RequestRefused)) return apiProblem(what, error, times);
   return frozenProblem({ ...helped(error.kind, { OBJECT: error.requestName }), message: `${what}: ${error.message}`, ...times });
 }

@@ -18,9 +18,10 @@ import {
 import type { CertificateRequestContents } from './certificate-names.ts';
 
 const organizationName = '2.5.4.10';
-const commonName = '2.5.4.3';
+export const commonName = '2.5.4.3';
 const extensionRequest = '1.2.840.113549.1.9.14';
-const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+
+export const ecdsaWithSha256 = (): AlgorithmIdentifier => new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' });
 
 /**
  * A certificate request (PKCS#10) as PEM. It is the option `makeCertificateRequest` of a server with `serverTLSBootstrap`, and has an
@@ -50,24 +51,35 @@ export function makeCertificateRequest(contents: CertificateRequestContents): st
       namePart(commonName, contents.commonName),
     ]),
     subjectPKInfo: AsnConvert.parse(contents.publicKey, SubjectPublicKeyInfo),
-    attributes: new Attributes([
-      new Attribute({ type: extensionRequest, values: [AsnConvert.serialize(extensionsOf(contents))] }),
-    ]),
+    attributes: new Attributes(attributesOf(contents)),
   });
   const signature = contents.sign(new Uint8Array(AsnConvert.serialize(info)));
   const request = new CertificationRequest({
     certificationRequestInfo: info,
-    signatureAlgorithm: new AlgorithmIdentifier({ algorithm: ecdsaWithSha256 }),
+    signatureAlgorithm: ecdsaWithSha256(),
     // a Buffer may be a part of a larger memory
     signature: new Uint8Array(signature).buffer,
   });
-  const base64 = Buffer.from(AsnConvert.serialize(request)).toString('base64');
-  const lines = base64.match(/.{1,64}/g) ?? [];
-  return ['-----BEGIN CERTIFICATE REQUEST-----', ...lines, '-----END CERTIFICATE REQUEST-----', ''].join('\n');
+  return pemOf('CERTIFICATE REQUEST', AsnConvert.serialize(request));
 }
 
-function namePart(type: string, utf8String: string): RelativeDistinguishedName {
+export function pemOf(label: string, der: ArrayBuffer): string {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
+
+/** One part of a name, such as its `commonName`. */
+export function namePart(type: string, utf8String: string): RelativeDistinguishedName {
   return new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
+}
+
+/** A request without names asks for no extension: the signer of client certificates allows none. */
+function attributesOf(contents: CertificateRequestContents): Attribute[] {
+  if (contents.dnsNames.length + contents.ipAddresses.length === 0) return [];
+  return [new Attribute({ type: extensionRequest, values: [AsnConvert.serialize(extensionsOf(contents))] })];
 }
 
 function extensionsOf({ dnsNames, ipAddresses }: CertificateRequestContents): Extensions {

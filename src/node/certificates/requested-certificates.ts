@@ -11,26 +11,23 @@ import { type Problem, problemFields } from '../../base/problem.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { CertificateFolder } from './certificate-folder.ts';
 import { CertificateListeners } from './certificate-listeners.ts';
-import {
-  areSameNames,
-  type CertificateNames,
-  type CertificateRequestMaker,
-  type CertifiedAddress,
-  missingName,
-  namesOfNode,
-} from './certificate-names.ts';
+import { areSameNames, type CertificateNames, type CertificateRequestMaker, missingName } from './certificate-names.ts';
 import { addressProblem, failedRequestProblem, pendingProblem } from './certificate-problems.ts';
+import type { CertificatePurpose } from './certificate-purpose.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
 import { type PendingRequest, RequestRefused, SigningRequests } from './signing-request.ts';
 
 export interface RequestedCertificatesOptions {
   readonly nodeName: string;
-  /** The addresses that the node has now. */
-  readonly addresses: () => readonly CertifiedAddress[];
+  readonly purpose: CertificatePurpose;
+  /** Whom the certificate is for now; undefined while nobody can say. */
+  readonly names: () => CertificateNames | undefined;
   readonly makeRequest: CertificateRequestMaker;
   /** Keeps the certificate and its key over restarts. Default: a restart asks for a new one. */
   readonly folder: string | undefined;
+  /** A certificate from elsewhere, for a folder that has none: it is kept there, used, and renewed at once. Default: none. */
+  readonly initial?: CheckedCertificate | undefined;
   readonly transport: ResourceTransport;
   readonly clock: SteadyClock;
   readonly random: () => number;
@@ -78,11 +75,16 @@ export class RequestedCertificates implements CertificateSource {
 
   constructor(options: RequestedCertificatesOptions) {
     this.#options = options;
-    const { clock, logger, folder, nodeName: node } = options;
+    const { clock, logger, folder, purpose, nodeName: node } = options;
+    const { signerName: signer } = purpose;
     this.#requests = new SigningRequests(options);
-    this.#folder = folder === undefined ? undefined : new CertificateFolder(folder);
-    this.#listeners = new CertificateListeners((err) => logger.error({ err, node }, 'a listener of a certificate failed'));
-    this.#failures = new FailureRun(clock, (ended) => logger.info({ ...ended, node }, 'the node has its certificate again'));
+    this.#folder = folder === undefined ? undefined : new CertificateFolder(folder, purpose.filePrefix);
+    this.#listeners = new CertificateListeners((err) =>
+      logger.error({ err, node, signer }, 'a listener of a certificate failed'),
+    );
+    this.#failures = new FailureRun(clock, (ended) =>
+      logger.info({ ...ended, node, signer }, 'the node has its certificate again'),
+    );
     this.#wait = new WakeableWait({ clock, logger });
   }
 
@@ -92,8 +94,13 @@ export class RequestedCertificates implements CertificateSource {
     this.#loaded ??= this.#start();
     await this.#loaded;
     const { pem } = this.#valid() ?? {};
-    if (pem === undefined) throw new Error(this.problem()?.message ?? 'the API of the node has no certificate yet');
+    if (pem === undefined) throw new Error(this.problem()?.message ?? `${this.#options.purpose.lacking} yet`);
     return pem;
+  }
+
+  /** True while there is one that has not ended. */
+  get hasCertificate(): boolean {
+    return this.#valid() !== undefined;
   }
 
   onChange(listener: () => void): () => void {
@@ -101,14 +108,15 @@ export class RequestedCertificates implements CertificateSource {
   }
 
   problem(): Problem | undefined {
-    const { clock } = this.#options;
+    const { clock, purpose } = this.#options;
     const notAfter = this.#valid()?.notAfter;
     const { failing } = this.#failures;
     const pending = this.#pending;
     if (pending !== undefined && (notAfter === undefined || clock.now() - pending.since >= slowRenewalMs)) {
-      return pendingProblem(pending, notAfter);
+      return pendingProblem(pending, { purpose, notAfter });
     }
-    if (failing !== undefined) return failedRequestProblem(this.#lastError, { failing, notAfter, retryAt: this.#retryAt });
+    if (failing !== undefined)
+      return failedRequestProblem(this.#lastError, { purpose, failing, notAfter, retryAt: this.#retryAt });
     return this.#withoutAddressSince === undefined ? undefined : addressProblem(notAfter, this.#withoutAddressSince);
   }
 
@@ -121,17 +129,27 @@ export class RequestedCertificates implements CertificateSource {
   }
 
   async #start(): Promise<void> {
-    const { clock, logger, nodeName: node } = this.#options;
-    try {
-      const kept = await this.#folder?.load();
-      if (kept?.isValid(clock.now())) this.#take(kept, kept.renewalAt(this.#options.random()));
-    } catch (err) {
-      logger.warn(
-        { err, node, path: this.#folder?.path },
-        'the certificate that was kept cannot be used: a new one is asked for',
-      );
+    const { clock, random, initial } = this.#options;
+    const kept = await this.#kept();
+    if (kept?.isValid(clock.now())) this.#take(kept, kept.renewalAt(random()));
+    else if (initial?.isValid(clock.now())) {
+      await this.#keep(initial);
+      this.#take(initial, clock.now());
     }
     this.#run = this.#steps();
+  }
+
+  async #kept(): Promise<CheckedCertificate | undefined> {
+    const { logger, purpose, nodeName: node } = this.#options;
+    try {
+      return await this.#folder?.load();
+    } catch (err) {
+      logger.warn(
+        { err, node, signer: purpose.signerName, path: this.#folder?.path },
+        'the certificate that was kept cannot be used: a new one is asked for',
+      );
+      return undefined;
+    }
   }
 
   #take(certificate: CheckedCertificate, renewAt: number): void {
@@ -180,27 +198,29 @@ export class RequestedCertificates implements CertificateSource {
   }
 
   #failed(error: unknown): number {
-    const { clock, logger, random, nodeName: node } = this.#options;
+    const { clock, logger, random, purpose, nodeName: node } = this.#options;
+    const { signerName: signer } = purpose;
     if (this.#stopping.signal.aborted || error === addressesChanged) return 0;
     const failing = this.#failures.failed(error);
     const growth = error instanceof RequestRefused ? afterRefusal : afterFailure;
     const waitMs = nthDelayMs(failing.attempt, growth) * (1 + 0.1 * random());
     this.#lastError = error;
     this.#retryAt = clock.now() + waitMs;
-    const problem = failedRequestProblem(error, { failing, notAfter: this.#valid()?.notAfter, retryAt: this.#retryAt });
-    logger.warn({ err: error, node, ...problemFields(problem, clock.now()) }, 'the node got no certificate');
+    const problem = failedRequestProblem(error, { purpose, failing, notAfter: this.#valid()?.notAfter, retryAt: this.#retryAt });
+    logger.warn({ err: error, node, signer, ...problemFields(problem, clock.now()) }, 'the node got no certificate');
     return waitMs;
   }
 
   /** Undefined where the node has no address. */
   #names(): CertificateNames | undefined {
-    const { nodeName, addresses, logger } = this.#options;
+    const { nodeName, names, logger } = this.#options;
     const failed = (err: unknown): void => logger.error({ err, node: nodeName }, 'the addresses of the node cannot be read');
-    return namesOfNode(nodeName, callGuarded(addresses, failed) ?? []);
+    return callGuarded(names, failed);
   }
 
   async #renew(names: CertificateNames): Promise<void> {
-    const { clock, random, logger, nodeName: node } = this.#options;
+    const { clock, random, logger, purpose, nodeName: node } = this.#options;
+    const { signerName: signer } = purpose;
     // it takes less than a tenth of a millisecond
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const request = await this.#makeRequest(names, publicKey, privateKey);
@@ -209,7 +229,7 @@ export class RequestedCertificates implements CertificateSource {
     const certificate = usable({ cert, key }, name, clock.now());
     await this.#keep(certificate);
     this.#take(certificate, Math.max(certificate.renewalAt(random()), clock.now() + shortestPauseMs));
-    logger.info({ node, request: name, notAfter: certificate.leaf.validTo }, 'the node has a new certificate');
+    logger.info({ node, signer, request: name, notAfter: certificate.leaf.validTo }, 'the node has a new certificate');
     this.#listeners.tell();
     const lacks = missingName(certificate.leaf, names);
     if (lacks !== undefined) {
@@ -236,7 +256,8 @@ export class RequestedCertificates implements CertificateSource {
 
   /** The wait ends as soon as the node has other addresses: nobody needs the certificate of the ones before. */
   async #ask(names: CertificateNames, request: string): Promise<{ name: string; cert: string }> {
-    const { clock, logger, nodeName: node } = this.#options;
+    const { clock, logger, purpose, nodeName: node } = this.#options;
+    const { signerName: signer } = purpose;
     const abort = new LinkedAbort(this.#stopping.signal);
     let name = '';
     const look = (): void => {
@@ -245,7 +266,7 @@ export class RequestedCertificates implements CertificateSource {
     };
     let cancel = clock.setTimer(look, lookMs);
     const pending = (told: PendingRequest): void => {
-      if (name === '') logger.info({ node, request: told.name }, 'asked for a certificate of the node');
+      if (name === '') logger.info({ node, signer, request: told.name }, 'asked for a certificate of the node');
       name = told.name;
       this.#pending = told;
     };
@@ -261,9 +282,12 @@ export class RequestedCertificates implements CertificateSource {
 
   /** A disk that is full costs the next start a request, and this one nothing. */
   async #keep(certificate: CheckedCertificate): Promise<void> {
-    const { logger, nodeName: node } = this.#options;
-    await this.#folder?.save(certificate).catch((err: unknown) => {
-      logger.warn({ err, node, path: this.#folder?.path }, 'the certificate of the node could not be kept');
+    const { logger, purpose, nodeName: node } = this.#options;
+    await this.#folder?.save(certificate, this.#options.clock.now()).catch((err: unknown) => {
+      logger.warn(
+        { err, node, signer: purpose.signerName, path: this.#folder?.path },
+        'the certificate of the node could not be kept',
+      );
     });
   }
 }

@@ -6,7 +6,8 @@ import { optionOfType } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { CertificateFiles } from './certificate-files.ts';
-import type { CertificateRequestMaker, CertifiedAddress } from './certificate-names.ts';
+import { type CertificateRequestMaker, type CertifiedAddress, namesOfNode } from './certificate-names.ts';
+import { servingPurpose } from './certificate-purpose.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { GivenCertificates } from './given-certificates.ts';
 import { RequestedCertificates } from './requested-certificates.ts';
@@ -113,5 +114,7 @@ export function certificateSourceOf(options: ServingCertificateOptions, tools: C
     return new CertificateFiles(cert, { path: tlsPrivateKeyFile, option: 'server.tlsPrivateKeyFile' });
   }
   const makeRequest = makeCertificateRequest;
-  return new RequestedCertificates({ nodeName, addresses, transport, makeRequest, folder: certificateFolder, ...timed });
+  const names = () => namesOfNode(nodeName, addresses());
+  const requested = { purpose: servingPurpose, nodeName, names, transport, makeRequest, folder: certificateFolder };
+  return new RequestedCertificates({ ...requested, ...timed });
 }

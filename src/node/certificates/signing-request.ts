@@ -10,9 +10,7 @@ import { classifyApiError } from '../../client/resources/error-class.ts';
 import { limitedCall } from '../../client/resources/limited-call.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { CallOptions } from '../../client/resources/resource-requests.ts';
-
-/** The signer of certificates for kubelets: it signs names and addresses of nodes alone. */
-const servingSigner = 'kubernetes.io/kubelet-serving';
+import type { CertificatePurpose } from './certificate-purpose.ts';
 
 interface SigningRequest extends ApiObject {
   spec?: { request: string; signerName: string; usages: readonly string[] };
@@ -27,8 +25,6 @@ const signingRequests = apiResource<SigningRequest>({
   namespaced: false,
 });
 
-/** Those of an elliptic key. An RSA key would also need `key encipherment`. */
-const usages = ['digital signature', 'server auth'];
 /** How long a request may wait for its certificate, as the kubelet's. */
 const longestWaitMs = 15 * 60_000;
 const requestTimeoutMs = 30_000;
@@ -67,6 +63,7 @@ export interface PendingRequest {
 }
 
 export interface SigningRequestsOptions {
+  readonly purpose: CertificatePurpose;
   readonly transport: ResourceTransport;
   readonly clock: SteadyClock;
   readonly random: () => number;
@@ -96,8 +93,9 @@ export class SigningRequests {
    * or has failed, is gone, or waits for longer than 15 minutes; with the signal's reason; with an `ApiError` where it cannot be made.
    */
   async ask({ request, signal, pending }: AskOptions): Promise<string> {
-    const { clock } = this.#options;
-    const spec = { request: Buffer.from(request).toString('base64'), signerName: servingSigner, usages };
+    const { clock, purpose } = this.#options;
+    const { signerName, usages } = purpose;
+    const spec = { request: Buffer.from(request).toString('base64'), signerName, usages };
     const made = await this.#call('the request for a certificate', signal, (call) =>
       this.#client.create({ metadata: { generateName: 'csr-' }, spec }, call),
     );

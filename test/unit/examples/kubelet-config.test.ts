@@ -31,6 +31,8 @@ it.each([
   expect(durationMs(text)).toBe(ms);
 });
 
+const node = { nodeName: 'node-1', certificateFolder: '/var/lib/kubelet/pki' };
+
 it('fields of the kubelet become options of the agent', () => {
   const { options, own, unused } = configOf({
     ...head,
@@ -73,29 +75,29 @@ it('the sample file is one that the agent takes', async () => {
   const text = await readFile(new URL('../../../examples/kubelet/kubelet.yaml', import.meta.url), 'utf8');
   const { options, own, unused } = configOf(loadYaml(text));
   expect(resolveSettings(options)).toMatchObject({ clusterDomain: 'cluster.local' });
-  expect(serverOptions(own)).toMatchObject({ clientCAFile: '/etc/kubernetes/pki/ca.crt', anonymous: false });
+  expect(serverOptions(own, node)).toMatchObject({ clientCAFile: '/etc/kubernetes/pki/ca.crt', anonymous: false });
   expect(unused).toEqual([]);
 });
 
 it('an agent without a way to check its clients is refused', () => {
   const tls = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k' };
-  expect(() => serverOptions({})).toThrow('either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true');
-  expect(() => serverOptions({ ...tls, serverTLSBootstrap: true })).toThrow('either tlsCertFile and tlsPrivateKeyFile');
+  expect(() => serverOptions({ tlsCertFile: '/c' }, node)).toThrow('tlsCertFile and tlsPrivateKeyFile must be given together');
+  expect(() => serverOptions({ ...tls, serverTLSBootstrap: true }, node)).toThrow('either tlsCertFile and tlsPrivateKeyFile');
   expect(() => configOf({ ...head, authorization: { mode: 'AlwaysAllow' } })).toThrow('authorization.mode must be "Webhook"');
   expect(() => configOf({ ...head, authentication: { webhook: { enabled: false } } })).toThrow('webhook.enabled must be true');
-  expect(serverOptions({ enableServer: false })).toBeUndefined();
+  expect(serverOptions({ enableServer: false }, node)).toBeUndefined();
   expect(socketPath('unix:///run/a.sock')).toBe('/run/a.sock');
   expect(() => socketPath('tcp://1.2.3.4')).toThrow('must be a unix socket');
 });
 
 it('a certificate that the cluster signs is kept where a kubelet keeps it', () => {
   const { own } = configOf({ ...head, serverTLSBootstrap: true });
-  expect(serverOptions(own)).toMatchObject({
+  expect(serverOptions(own, node)).toMatchObject({
     serverTLSBootstrap: true,
     makeCertificateRequest,
     certificateFolder: '/var/lib/kubelet/pki',
   });
-  expect(serverOptions(own, '/data')).toMatchObject({ certificateFolder: '/data/pki' });
+  expect(serverOptions(own, { ...node, certificateFolder: '/data/pki' })).toMatchObject({ certificateFolder: '/data/pki' });
 });
 
 it('fields that harden a kubelet harden the agent, or stop its start', () => {
@@ -114,13 +116,13 @@ it('fields that harden a kubelet harden the agent, or stop its start', () => {
   });
   expect(unused).toEqual([]);
   expect(options).toEqual({ imagePullCredentialsVerificationPolicy: 'AlwaysVerify' });
-  expect(serverOptions(own)).toMatchObject({
+  expect(serverOptions(own, node)).toMatchObject({
     enableDebuggingHandlers: false,
     tlsMinVersion: 'VersionTLS13',
     tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'],
     streamIdleTimeoutMs: 300_000,
   });
-  expect(() => serverOptions({ ...own, tlsMinVersion: 'VersionTLS10' })).toThrow('tlsMinVersion must be');
+  expect(() => serverOptions({ ...own, tlsMinVersion: 'VersionTLS10' }, node)).toThrow('tlsMinVersion must be');
   const none = 'Filename\t\t\t\tType\t\tSize\n';
   expect(() => requireNoSwap(own, `${none}/swapfile file 2097148\n`)).toThrow('failSwapOn: the machine has swap: /swapfile');
   expect(() => requireNoSwap(own, none)).not.toThrow();

@@ -1,16 +1,17 @@
 import { expect, it } from 'vitest';
-import { parseFlags, refusedFlags } from '../../../examples/kubelet/flags.ts';
+import { parseFlags, refusedFlags, versionText } from '../../../examples/kubelet/flags.ts';
 
 /** What the flags say of fields of the file. */
 function settingsOf(...args: string[]): unknown {
   const flags = parseFlags(args);
-  return flags === 'help' ? flags : flags.settings;
+  return typeof flags === 'string' ? flags : flags.settings;
 }
 
 it('flags name the node, its addresses and its labels', () => {
   const flags = parseFlags(['--hostname-override', 'Node-1', '--node-ip', '10.0.0.1,fd00::1', '--node-labels', 'a=b,c=d']);
   expect(flags).toMatchObject({ nodeName: 'node-1', nodeIPs: ['10.0.0.1', 'fd00::1'], nodeLabels: { a: 'b', c: 'd' } });
   expect(parseFlags(['-h'])).toBe('help');
+  expect([parseFlags(['--version']), versionText]).toEqual(['version', 'Kubernetes v1.36.3']);
   expect(parseFlags(['--config=/a', '--config-dir', '/b'])).toMatchObject({ config: '/a', configDir: '/b' });
 });
 

@@ -54,6 +54,16 @@ describe('the snapshot of a node agent', () => {
     expect(agent.snapshot()).toMatchObject({ notes: ['the node agent is stopped'], problems: [{ kind: 'stopped' }] });
   });
 
+  it('begins with what the client certificate lacks, and one that throws ends nothing', async () => {
+    await using world = await NodeWorld.make();
+    const lacks = { kind: 'certificate-pending', message: 'the node has no client certificate', attempt: 0 };
+    const agent = world.agent({ ...calm, clientCertificate: { problem: () => lacks } });
+    await world.through(agent.start());
+    expect(agent.snapshot().problems[0]).toMatchObject(lacks);
+    await world.through(agent.stop());
+    expect(() => world.agent({ ...calm, clientCertificate: {} as never })).toThrow('`clientCertificate`');
+  });
+
   it('lists the pods of which no status was told, at most a thousand, each since it was heard of', async () => {
     await using world = await NodeWorld.make();
     const agent = world.agent(calm);

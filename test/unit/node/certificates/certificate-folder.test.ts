@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServingCertificate } from '../../../../src/node/certificates/certificate-source.ts';
@@ -32,7 +32,10 @@ describe('a folder for the certificate', () => {
     expect(await readFile(join(folder, fileName), 'utf8')).toBe(`${kept.cert}${kept.key}`);
     const modes = await Promise.all([stat(folder), stat(join(folder, fileName))]);
     expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['700', '600']);
-    expect(await readdir(folder)).toEqual([fileName]);
+    const names = (await readdir(folder)).sort();
+    expect(names).toEqual([expect.stringMatching(/^kubelet-server-\d{4}(-\d\d){5}\.pem$/), fileName]);
+    // a kubelet that comes back refuses to renew what is no link
+    expect(await readlink(join(folder, fileName))).toBe(join(folder, names[0] ?? ''));
   });
 
   it('gives a restarted node its certificate, and nobody is asked', async () => {

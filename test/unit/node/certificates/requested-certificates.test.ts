@@ -330,7 +330,7 @@ describe('the addresses of the node', () => {
     await world.pass(10_000);
     await world.asked(1);
     const broken = signerWorld({
-      addresses: () => {
+      names: () => {
         throw new Error('no addresses');
       },
     });

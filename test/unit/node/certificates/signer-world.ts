@@ -3,6 +3,8 @@ import { onTestFinished } from 'vitest';
 import { isJsonObject } from '../../../../src/api/json/json.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../../src/client/transport/kube-transport.ts';
+import { namesOfNode } from '../../../../src/node/certificates/certificate-names.ts';
+import { servingPurpose } from '../../../../src/node/certificates/certificate-purpose.ts';
 import { makeCertificateRequest } from '../../../../src/node/certificates/certificate-request.ts';
 import {
   RequestedCertificates,
@@ -61,7 +63,8 @@ export function signerWorld(given: Partial<RequestedCertificatesOptions> = {}) {
   const start = (more: Partial<RequestedCertificatesOptions> = {}): RequestedCertificates => {
     const source = new RequestedCertificates({
       nodeName: 'node-1',
-      addresses: () => addresses,
+      purpose: servingPurpose,
+      names: () => namesOfNode('node-1', addresses),
       makeRequest: makeCertificateRequest,
       folder: undefined,
       transport,
