@@ -1,9 +1,10 @@
 import type { DescMessage, DescMethodUnary, MessageShape } from '@bufbuild/protobuf';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { GrpcConnection, MakeRequest } from '../grpc/grpc-connection.ts';
 import { isRuntimeError, type PullImageOptions, type RuntimeCall } from '../runtime/container-runtime.ts';
 import type { FilesystemUsage, ImageAuth, RuntimeImage } from '../runtime/runtime-images.ts';
 import { filesystemOf, imageOf } from './cri-answers.ts';
-import { type CriConnection, type MakeRequest, rpcError } from './cri-connection.ts';
+import { rpcError } from './cri-connection.ts';
 import { sandboxRequest } from './cri-requests.ts';
 import { ImageService } from './proto/api_pb.ts';
 
@@ -51,11 +52,11 @@ export interface CriCallOptions extends RuntimeCall {
 
 /** Calls of one connection, each with its limit. A call that fails is logged. */
 export class CriCalls {
-  readonly #connection: CriConnection;
+  readonly #connection: GrpcConnection;
   readonly #timeoutMs: number;
   readonly #logger: Logger;
 
-  constructor(connection: CriConnection, timeoutMs: number, logger: Logger) {
+  constructor(connection: GrpcConnection, timeoutMs: number, logger: Logger) {
     this.#connection = connection;
     this.#timeoutMs = timeoutMs;
     this.#logger = logger;

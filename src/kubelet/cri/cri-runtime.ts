@@ -1,4 +1,5 @@
 import { longestTimerMs } from '../../base/options.ts';
+import type { GrpcConnection } from '../grpc/grpc-connection.ts';
 import {
   type ContainerFilter,
   type ContainerRuntime,
@@ -33,7 +34,7 @@ import {
   sandboxRecord,
   sandboxStatsOf,
 } from './cri-answers.ts';
-import { CriConnection } from './cri-connection.ts';
+import { criConnection } from './cri-connection.ts';
 import { answered, CriCalls, imageFilesystems, imageStatus, listImages, pullImage, removeImage } from './cri-images.ts';
 import { type CriRuntimeOptions, checkedCriRuntimeOptions } from './cri-options.ts';
 import {
@@ -72,9 +73,9 @@ export class CriRuntime implements ContainerRuntime {
   readonly #calls: CriCalls;
   readonly #imageCalls: CriCalls;
   readonly #execCalls: CriCalls;
-  readonly #connection: CriConnection;
-  readonly #imageConnection: CriConnection;
-  readonly #execConnection: CriConnection;
+  readonly #connection: GrpcConnection;
+  readonly #imageConnection: GrpcConnection;
+  readonly #execConnection: GrpcConnection;
   readonly #callTimeoutMs: number;
   readonly #sandboxIDs = new SandboxIDs();
 
@@ -82,9 +83,9 @@ export class CriRuntime implements ContainerRuntime {
   constructor(options: CriRuntimeOptions) {
     const { socketPath, imageSocketPath, callTimeoutMs, clock, logger } = checkedCriRuntimeOptions(options);
     this.#callTimeoutMs = callTimeoutMs;
-    this.#connection = new CriConnection(socketPath, clock);
-    this.#imageConnection = imageSocketPath === socketPath ? this.#connection : new CriConnection(imageSocketPath, clock);
-    this.#execConnection = new CriConnection(socketPath, clock, longestExecMessage);
+    this.#connection = criConnection(socketPath, clock);
+    this.#imageConnection = imageSocketPath === socketPath ? this.#connection : criConnection(imageSocketPath, clock);
+    this.#execConnection = criConnection(socketPath, clock, longestExecMessage);
     this.#calls = new CriCalls(this.#connection, callTimeoutMs, logger);
     this.#execCalls = new CriCalls(this.#execConnection, callTimeoutMs, logger);
     this.#imageCalls = new CriCalls(this.#imageConnection, callTimeoutMs, logger);
