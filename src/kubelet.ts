@@ -24,10 +24,24 @@ export type { PodCgroups } from './kubelet/cgroups/cgroup-manager.ts';
 export { CgroupManager, type CgroupManagerOptions } from './kubelet/cgroups/cgroup-manager.ts';
 export type { CgroupDriver } from './kubelet/cgroups/cgroup-names.ts';
 export type { NodeLimits } from './kubelet/cgroups/cgroup-resources.ts';
+export type {
+  CsiAccessMode,
+  CsiNode,
+  CsiNodeCapability,
+  CsiNodeInfo,
+  CsiVolumeUsage,
+  CsiVolumeUse,
+  ExpandVolumeRequest,
+  PluginConnector,
+  PublishVolumeRequest,
+  StageVolumeRequest,
+} from './kubelet/csi/csi-node.ts';
 export type { CredentialVerification } from './kubelet/images/image-puller-options.ts';
 export { LogRotation, type LogRotationOptions } from './kubelet/logs/log-rotation.ts';
 export type { Machine } from './kubelet/machine/machine.ts';
 export type { DefaultRoute, InterfaceAddress, NodeNetwork } from './kubelet/machine/node-addresses.ts';
+export type { PluginCall, PluginInfo, PluginRegistration } from './kubelet/registration/plugin-registration.ts';
+export { PluginCallError } from './kubelet/registration/plugin-registration.ts';
 export type {
   ContainerFilter,
   ContainerRuntime,
@@ -82,6 +96,7 @@ export type {
 } from './kubelet/runtime/security.ts';
 export type { KubeletApiHost, KubeletApiOptions } from './kubelet/server/api-options.ts';
 export { KubeletApi } from './kubelet/server/kubelet-api.ts';
+export type { DriverVolumeRequest, DriverVolumes } from './kubelet/volumes/driver-volumes.ts';
 export type { BindOptions, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
 export { LinuxMounter } from './kubelet/volumes/mounter.ts';
 export type { MountedVolume, PodVolumes } from './kubelet/volumes/pod-folder.ts';

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { CriRuntime } from 'pod-status-manager/cri';
 import { NodeAgent } from 'pod-status-manager/kubelet';
+import { GrpcPlugins } from 'pod-status-manager/plugins';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { Registry } from 'prom-client';
 import { clusterAccess } from './cluster-access.ts';
@@ -33,6 +34,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
     nodeName: flags.nodeName,
     runtime,
+    plugins: new GrpcPlugins(),
     metrics: createPrometheusMetrics({ registry }),
     metricsText: () => registry.metrics(),
     ...(server !== undefined && { server }),

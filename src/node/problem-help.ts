@@ -10,7 +10,9 @@ const helpByKind = {
   'service-account-token':
     'Create the service account OBJECT if it is missing; else let the node make tokens of it (deploy/rbac.yaml).',
   'host-path': 'Correct the path or the type of the hostPath volume, or make on the node what it names.',
-  'volume-type': 'Use a volume of another type: this agent has no persistent volumes and no storage drivers.',
+  'volume-type': 'Use a volume of another type: this agent has no persistent volumes.',
+  'csi-driver':
+    'See whether the storage driver that the message names runs on this node and is registered (kubectl get csinode -o yaml), and its log.',
   volume: 'Mend what the message names; the log of the kernel (dmesg) says why a mount fails.',
   'pod-cgroup': 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
   sandbox: 'See what the container runtime says of the sandbox (crictl pods, its log).',
@@ -62,6 +64,11 @@ const helpByKind = {
   'container-gc': 'See what the container runtime says (crictl ps -a, its log).',
   eviction: 'Mend what the message names: nothing is evicted until then.',
   cgroups: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
+  // its plugins
+  plugin: 'See what the message says, and the log of the plugin and of its registrar.',
+  'plugins-folder':
+    'See whether the agent may read plugins_registry in its root directory: plugins that come or go are not noticed.',
+  'csi-node': 'Let the node get, create, update and delete its CSINode, and patch the status of its Node (deploy/rbac.yaml).',
   // the certificate of its API
   'certificate-pending': 'Approve the request: kubectl certificate approve OBJECT.',
   'certificate-unsigned':

@@ -15,8 +15,8 @@ const { dependencies, peerDependenciesMeta = {} }: PackageJson = JSON.parse(read
 const entryPoints = codeEntryPoints(root).map(({ entryPoint }) => entryPoint);
 /** The only entry points that may load these packages. prom-client itself depends on @opentelemetry/api. */
 const guests: Readonly<Record<string, readonly string[]>> = {
-  '@bufbuild/protobuf': ['./cri'],
-  '@grpc/grpc-js': ['./cri'],
+  '@bufbuild/protobuf': ['./cri', './plugins'],
+  '@grpc/grpc-js': ['./cri', './plugins'],
   '@peculiar/asn1-csr': ['./certificates'],
   '@peculiar/asn1-schema': ['./certificates'],
   '@peculiar/asn1-x509': ['./certificates'],
@@ -63,7 +63,11 @@ describe.each(entryPoints)('the entry point %s', (entryPoint) => {
   it('loads no library of metrics, no client and no gRPC that the user has not asked for', () => {
     const uninvited = Object.keys(guests).filter((name) => !guests[name]?.includes(entryPoint));
     const isGRPC = (name: string): boolean => name.includes('grpc') || name.includes('protobuf');
-    expect(loaded.packages.filter((name) => uninvited.includes(name) || (entryPoint !== './cri' && isGRPC(name)))).toEqual([]);
+    expect(
+      loaded.packages.filter(
+        (name) => uninvited.includes(name) || (!['./cri', './plugins'].includes(entryPoint) && isGRPC(name)),
+      ),
+    ).toEqual([]);
   });
 
   if (withoutGuests.includes(entryPoint))

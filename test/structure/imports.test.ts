@@ -4,9 +4,10 @@ import { importsOf, readTree, resolveImport, type SourceFile, withoutComments } 
 
 /** The only places in src that import these packages at run time; `import type` is allowed everywhere. */
 const packageHomes: Readonly<Record<string, RegExp>> = {
-  '@bufbuild/protobuf': /^src\/kubelet\/cri\//,
-  '@bufbuild/protobuf/codegenv2': /^src\/kubelet\/cri\/proto\//,
-  '@grpc/grpc-js': /^src\/kubelet\/cri\//,
+  '@bufbuild/protobuf': /^src\/kubelet\/(?:cri|grpc|plugins)\//,
+  '@bufbuild/protobuf/codegenv2': /^src\/kubelet\/(?:cri|plugins)\/proto\//,
+  '@bufbuild/protobuf/wkt': /^src\/kubelet\/plugins\/proto\//,
+  '@grpc/grpc-js': /^src\/kubelet\/grpc\//,
   '@peculiar/asn1-csr': /^src\/node\/certificates\/certificate-request\.ts$/,
   '@peculiar/asn1-schema': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,
   '@peculiar/asn1-x509': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,

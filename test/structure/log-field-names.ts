@@ -14,7 +14,7 @@ export const commonLogFields: Readonly<Record<string, string>> = {
   method: "what was called: a function of yours, a call of the container runtime, or a request's HTTP method",
   path: 'a file or a folder, or the path of a request',
   url: 'an address, without its query and its password',
-  plugin: 'a plugin of the scheduler, or the program that gives credentials',
+  plugin: 'a plugin of the scheduler or of the node, or the program that gives credentials',
   reason: 'why, in a word or a sentence',
 };
 
@@ -28,6 +28,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   uid: 'the uid of such an object, or of a node',
   mirrorPodUID: 'the uid of the mirror pod of a static pod',
   sandboxID: "the runtime's id of a pod's sandbox",
+  driver: 'the name of a storage driver',
   probe: 'which probe: `liveness`, `readiness` or `startup`',
   resourceVersion: 'the version that a list has reached',
   from: 'the version that a list or a watch begins with',

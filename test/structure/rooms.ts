@@ -135,9 +135,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/runtime': 'base/errors api/pod node/environment',
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
+  'kubelet/grpc': 'base/grpc-codes base/clock base/errors base/concurrency',
   'kubelet/cri':
-    'base/grpc-codes base/clock base/errors base/options base/logging base/concurrency node/environment ' +
-    'kubelet/cri/proto kubelet/runtime',
+    'base/clock base/errors base/options base/logging node/environment kubelet/cri/proto ' + 'kubelet/runtime kubelet/grpc',
   'kubelet/images':
     'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
     'kubelet/runtime',
@@ -162,6 +162,13 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/volumes':
     'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
     'node/object-managers node/pod-files',
+  'kubelet/registration':
+    'base/clock base/errors base/guard base/logging base/problem base/text-beginning base/concurrency base/failure-run node/problem-help',
+  'kubelet/csi':
+    'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +
+    'client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help kubelet/registration kubelet/volumes',
+  'kubelet/plugins/proto': '',
+  'kubelet/plugins': 'base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
   'kubelet/containers':
     'base/names base/options api/json api/pod client/events node/files node/pod-status node/environment ' +
     'kubelet/runtime kubelet/cgroups kubelet/volumes',
@@ -178,7 +185,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/server kubelet/volumes kubelet/containers kubelet/pods',
+    'kubelet/server kubelet/volumes kubelet/registration kubelet/csi kubelet/containers kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
@@ -257,6 +264,7 @@ export const entryPoints = [
   'object-managers',
   'node',
   'kubelet',
+  'plugins',
   'certificates',
   'cri',
   'scheduler',

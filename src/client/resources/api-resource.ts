@@ -3,6 +3,7 @@ import type {
   EventsV1Event,
   V1ConfigMap,
   V1CSIDriver,
+  V1CSINode,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -125,6 +126,8 @@ export interface KnownResources {
   readonly runtimeClasses: ApiResource<Wire<V1RuntimeClass>>;
   /** CSI drivers, of `storage.k8s.io`; without a namespace. */
   readonly csiDrivers: ApiResource<Wire<V1CSIDriver>>;
+  /** What nodes have of CSI drivers, of `storage.k8s.io`; without a namespace. */
+  readonly csiNodes: ApiResource<Wire<V1CSINode>>;
 }
 
 /** Theirs are the types of client-node, as JSON on the wire. */
@@ -142,6 +145,7 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
   leases: inGroup('coordination.k8s.io', 'leases', 'Lease', true),
   runtimeClasses: inGroup('node.k8s.io', 'runtimeclasses', 'RuntimeClass', false),
   csiDrivers: inGroup('storage.k8s.io', 'csidrivers', 'CSIDriver', false),
+  csiNodes: inGroup('storage.k8s.io', 'csinodes', 'CSINode', false),
 });
 
 /** The newer API of events: the same objects as those of the core group, with other names of their fields. */

@@ -2,7 +2,7 @@
 
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { settledAtOnce, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
@@ -23,6 +23,10 @@ export interface AgentCleanupOptions {
   readonly logger: Logger;
 }
 
+/** The volumes of so many pods are unmounted at once. */
+const unmountsAtOnce = 16;
+const unmountPatienceMs = 10_000;
+
 /** Takes away what is left on the node of pods that nobody knows any more: containers that have ended, logs, volumes and cgroups. */
 export class AgentCleanup {
   readonly #options: AgentCleanupOptions;
@@ -31,6 +35,8 @@ export class AgentCleanup {
   /** Something could not be removed in the look that is under way. */
   #hasFailed = false;
   #run: Promise<void> | undefined;
+  /** The pods whose volumes are being unmounted. */
+  readonly #unmounting = new Set<string>();
 
   constructor(options: AgentCleanupOptions) {
     this.#options = options;
@@ -83,10 +89,23 @@ export class AgentCleanup {
     const leftPods = lifecycle.podUIDs().filter(isLeft);
     // what runs of such a pod is ended by the sync loop first
     for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
-    for (const podUID of leftVolumes) if (isLeft(podUID)) await this.#try(podUID, () => volumes.unmountVolumes(podUID));
+    const unmounting = this.#unmount(leftVolumes, isLeft);
     for (const podUID of leftGroups) if (isLeft(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
     for (const podUID of leftPods) if (isLeft(podUID)) await this.#try(podUID, () => this.#removeContainers(podUID, isLeft));
     await this.#options.containers.removeLogs(isLeft);
+    await unmounting;
+  }
+
+  /** A driver may take minutes, or hang: its pods hold up neither those of others nor the next look. */
+  async #unmount(podUIDs: readonly string[], isLeft: (podUID: string) => boolean): Promise<void> {
+    const { volumes, clock } = this.#options;
+    const begun = podUIDs.filter((podUID) => !this.#unmounting.has(podUID));
+    const all = settledAtOnce(begun, unmountsAtOnce, async (podUID) => {
+      if (!isLeft(podUID)) return;
+      this.#unmounting.add(podUID);
+      await this.#try(podUID, () => volumes.unmountVolumes(podUID)).finally(() => this.#unmounting.delete(podUID));
+    });
+    await settlesWithin(all, { clock, timeoutMs: unmountPatienceMs, signal: this.#stopping.signal });
   }
 
   async #removeContainers(podUID: string, isLeft: (podUID: string) => boolean): Promise<void> {

@@ -84,7 +84,15 @@ function shortageProblems({ garbageCollection }: MainKubelet): Problem[] {
 }
 
 /** What the agent does beside running pods. */
-function upkeepProblems({ garbageCollection, limitGroups, classUpdates, cleanup, clients, api }: MainKubelet): Problem[] {
+function upkeepProblems({
+  garbageCollection,
+  limitGroups,
+  classUpdates,
+  cleanup,
+  clients,
+  api,
+  plugins,
+}: MainKubelet): Problem[] {
   const { images, containers, look } = garbageCollection.failing();
   const problem = (failing: Failing | undefined, kind: HelpedKind, what: string): Problem[] =>
     failing === undefined ? [] : [{ ...failing, ...helped(kind), message: `${what}: ${failing.message}` }];
@@ -95,6 +103,7 @@ function upkeepProblems({ garbageCollection, limitGroups, classUpdates, cleanup,
     ...problem(limitGroups.failing, 'cgroups', 'all pods together could not be limited'),
     ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
     ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
+    ...(plugins?.problems() ?? []),
     ...(api?.problems() ?? []),
     ...eventsProblems(clients.eventsFailing()),
   ];

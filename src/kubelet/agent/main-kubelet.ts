@@ -39,6 +39,7 @@ import { AgentApiHost } from './agent-api-host.ts';
 import { AgentCleanup } from './agent-cleanup.ts';
 import { AgentClients } from './agent-clients.ts';
 import { AgentNode } from './agent-node.ts';
+import { type AgentPlugins, agentPlugins } from './agent-plugins.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 import { newContainerConfigs, newImageManager, newPodSyncer, newVolumeManager } from './new-pod-syncer.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
@@ -62,6 +63,7 @@ export class MainKubelet {
   /** Lists the pods of the runtime, and hears of their changes: the kubelet's pod lifecycle event generator. */
   readonly pleg: PodLifecycle;
   readonly node: AgentNode;
+  readonly plugins: AgentPlugins | undefined;
   readonly probeManager: ProbeManager;
   readonly podSyncer: AgentPodSyncer;
   readonly podWorkers: PodWorkers;
@@ -107,6 +109,7 @@ export class MainKubelet {
     this.limitGroups = newLimitGroups(this.options, { cgroups: this.cgroups, node: this.node, eventRecorder });
     this.#allocationManager = this.#newAllocationManager();
     this.#imageManager = newImageManager(this.options, eventRecorder);
+    this.plugins = agentPlugins(this, mounter);
     this.#volumeManager = this.#newVolumeManager(mounter);
     this.#containerConfigs = this.#newContainerConfigs(mounter);
     this.probeManager = this.#newProbeManager();
@@ -187,25 +190,16 @@ export class MainKubelet {
   }
 
   #newVolumeManager(mounter: Mounter): VolumeManager {
-    return newVolumeManager(this.options, {
-      mounter,
-      referencedObjects: this.referencedObjects,
-      tokenManager: this.tokenManager,
-      runtimeClasses: this.#runtimeClasses,
-      imageManager: this.#imageManager,
-      node: this.node,
-    });
+    const { referencedObjects, tokenManager, node, plugins } = this;
+    const [runtimeClasses, imageManager] = [this.#runtimeClasses, this.#imageManager];
+    const needs = { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node, plugins };
+    return newVolumeManager(this.options, needs);
   }
 
   #newContainerConfigs(mounter: Mounter): ContainerConfigs {
-    return newContainerConfigs(this.options, {
-      mounter,
-      cgroups: this.cgroups,
-      eventRecorder: this.clients.eventRecorder,
-      node: this.node,
-      referencedObjects: this.referencedObjects,
-      services: this.services,
-    });
+    const { cgroups, node, referencedObjects, services } = this;
+    const { eventRecorder } = this.clients;
+    return newContainerConfigs(this.options, { mounter, cgroups, eventRecorder, node, referencedObjects, services });
   }
 
   #newProbeManager(): ProbeManager {

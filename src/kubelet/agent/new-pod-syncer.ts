@@ -25,6 +25,7 @@ import { podFolder } from '../volumes/pod-folder.ts';
 import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import type { AgentNode } from './agent-node.ts';
+import type { AgentPlugins } from './agent-plugins.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { limitsOf } from './node-limits.ts';
 
@@ -53,17 +54,19 @@ interface VolumeNeeds {
   readonly runtimeClasses: RuntimeClasses;
   readonly imageManager: ImagePuller;
   readonly node: AgentNode;
+  readonly plugins: AgentPlugins | undefined;
 }
 
 /** Mounts volumes below the root directory, from what the agent's objects, tokens and images give. */
 export function newVolumeManager(agent: ResolvedAgentOptions, needs: VolumeNeeds): VolumeManager {
-  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node } = needs;
+  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node, plugins } = needs;
   return new VolumeManager({
     rootDirectory: agent.settings.rootDirectory,
     mounter,
     secrets: referencedObjects.secretManager,
     configMaps: referencedObjects.configMapManager,
     tokens: tokenManager,
+    ...(plugins !== undefined && { drivers: plugins.volumes }),
     ...agent.given.volumeBudget,
     nodeAllocatable: () => node.resources.allocatable,
     ensureImage: async (pod, { image: volume }, signal) => {

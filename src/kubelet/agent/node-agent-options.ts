@@ -19,6 +19,7 @@ import type { PodSource } from '../../node/sources/pod-source.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import type { PluginConnector } from '../csi/csi-node.ts';
 import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
@@ -47,6 +48,11 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly sources?: Readonly<Record<string, PodSource>>;
   /** Makes mounts. Default: the system's `mount` and `umount`. */
   readonly mounter?: Mounter;
+  /**
+   * Speaks with plugins over their sockets, such as `GrpcPlugins` of `pod-status-manager/plugins`. Those in `plugins_registry` of the root
+   * directory are registered: storage drivers (CSI), for volumes that live with their pod. Default: there are no plugins.
+   */
+  readonly plugins?: PluginConnector;
   /** Makes the cgroups of pods. Default: those of the machine. */
   readonly cgroups?: PodCgroups;
   /** Probes containers. Default: over the network and by commands in containers. */
@@ -95,6 +101,7 @@ const knownOptions = [
   'server',
   'sources',
   'mounter',
+  'plugins',
   'cgroups',
   'prober',
   'machine',
@@ -172,6 +179,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   const nodeName = nodeNameOption(options.nodeName);
   requireMethods('runtime', runtime, runtimeMethods);
   if (options.server !== undefined) requireMethods('runtime', runtime, ['exec', 'attach', 'portForward']);
+  if (options.plugins !== undefined) requireMethods('plugins', options.plugins, ['registration', 'csiNode']);
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');

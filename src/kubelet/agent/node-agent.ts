@@ -7,6 +7,7 @@ import {
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import { problemFields } from '../../base/problem.ts';
 import type { NodeObject } from '../../node/node-object/node-object.ts';
@@ -180,8 +181,16 @@ export class NodeAgent {
       loop.start();
       podConfig.start();
       garbageCollection.start();
+      this.#startPlugins();
     }
     await Promise.all([this.nodeObject.registered(), source.firstList()]);
+  }
+
+  /** What plugins say of the node is written to its Node. */
+  #startPlugins(): void {
+    const { plugins } = this.#kubelet;
+    const start = (): void => void (this.state === 'running' && plugins?.start());
+    this.nodeObject.registered().then(start).catch(ignoreFailure);
   }
 
   #tellNode(reason: string, message: string): void {
@@ -203,6 +212,7 @@ export class NodeAgent {
     await loop.stop();
     await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop(), limitGroups.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
+    await this.#kubelet.plugins?.stop();
     podSyncer.stop();
     await probeManager.stop();
     await pleg.stop();

@@ -62,7 +62,9 @@ export function endWords(error: unknown): TroubleWords {
 
 /** What a pod that runs no more has left could not be removed. */
 export function cleanUpWords(error: unknown): TroubleWords {
-  return { ...helped('clean-up'), message: `what the pod has left could not be removed: ${errorText(error)}` };
+  const text = errorText(error);
+  const kind = text.includes('UnmountVolume.TearDown failed') ? 'csi-driver' : 'clean-up';
+  return { ...helped(kind), message: `what the pod has left could not be removed: ${text}` };
 }
 
 /** A hook `preStop` failed. Its container is ended all the same. `why`: without what the hook is and what it said. */

@@ -11,6 +11,9 @@ import type { Mounter } from './mounter.ts';
 /** What of a volume must not outlive its pod, not even where it cannot be unmounted. */
 const secretFolders = ['kubernetes.io~secret', 'kubernetes.io~projected'];
 
+/** The folder of drivers' volumes among a pod's volumes. */
+export const driverVolumesFolder = 'kubernetes.io~csi';
+
 export function podsFolder(rootDirectory: string): string {
   return join(rootDirectory, 'pods');
 }
@@ -26,19 +29,32 @@ function isFolderName(podUID: string): boolean {
 }
 
 /**
- * Unmounts what is mounted in the pod's folder, the deepest first, and then removes the folder. Secrets are wiped before they
- * are unmounted. While anything is still mounted nothing else is deleted: it rejects.
+ * Unmounts what is mounted in the pod's folder, the deepest first, has drivers take back their volumes, and then removes the folder. Secrets
+ * are wiped before they are unmounted. While anything is still mounted nothing else is deleted: it rejects. What a driver has mounted only
+ * the driver unmounts.
  */
-export async function removePodFolder(folder: string, mounter: Mounter): Promise<void> {
+export async function removePodFolder(
+  folder: string,
+  mounter: Mounter,
+  unmountDrivers: (volumesFolder: string) => Promise<void>,
+): Promise<void> {
   const found = await lstat(folder).catch(ifCode('ENOENT', 'ENOTDIR'));
   if (found === undefined) return;
-  if (found.isDirectory()) await unmountAll(folder, mounter);
+  if (found.isDirectory()) await unmountAll(folder, mounter, unmountDrivers);
   await removeTree(folder);
 }
 
-async function unmountAll(folder: string, mounter: Mounter): Promise<void> {
+async function unmountAll(
+  folder: string,
+  mounter: Mounter,
+  unmountDrivers: (volumesFolder: string) => Promise<void>,
+): Promise<void> {
+  const volumesFolder = join(folder, 'volumes');
+  const ofDrivers = `${join(volumesFolder, driverVolumesFolder)}/`;
+  const own = async (): Promise<readonly string[]> =>
+    (await mounter.mountsBelow(folder)).filter((target) => !target.startsWith(ofDrivers));
   const failures: unknown[] = [];
-  for (const target of await mounter.mountsBelow(folder)) {
+  for (const target of await own()) {
     try {
       if (holdsSecrets(target) && (await mounter.isTmpfs(target))) await wipe(target);
     } catch (error) {
@@ -46,7 +62,15 @@ async function unmountAll(folder: string, mounter: Mounter): Promise<void> {
     }
     await mounter.unmount(target).catch((error: unknown) => failures.push(error));
   }
-  const left = await mounter.mountsBelow(folder);
+  requireNone(folder, await own(), failures);
+  await unmountDrivers(volumesFolder);
+  requireNone(folder, await mounter.mountsBelow(folder), failures);
+  // a driver may have put files of its own there: they are not the agent's to delete
+  const left = await readdir(ofDrivers).catch(ifCode('ENOENT', 'ENOTDIR'));
+  if (left?.length) throw new Error(`volumes of drivers in ${folder} are not taken back: ${left.slice(0, 5).join(', ')}`);
+}
+
+function requireNone(folder: string, left: readonly string[], failures: readonly unknown[]): void {
   if (left.length === 0) return;
   const why = failures.length === 0 ? '' : `: ${errorText(failures[0])}`;
   throw new AggregateError(failures, `volumes in ${folder} are still mounted: ${left.slice(0, 5).join(', ')}${why}`);

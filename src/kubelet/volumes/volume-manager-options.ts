@@ -8,6 +8,7 @@ import { integerOption, optionOfType, requireKnownOptions, requireMethods } from
 import type { ConfigMapReader } from '../../node/object-managers/config-map-manager.ts';
 import type { SecretReader } from '../../node/object-managers/secret-manager.ts';
 import type { TokenManager } from '../../node/pod-files/token-manager.ts';
+import type { DriverVolumes } from './driver-volumes.ts';
 import type { Mounter } from './mounter.ts';
 
 /** Where volumes are made, and what from. Only `rootDirectory` and `mounter` are needed: a volume that lacks its part is refused. */
@@ -24,6 +25,8 @@ export interface VolumeManagerOptions {
   readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
   /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */
   readonly ensureImage?: (pod: Pod, volume: SpecVolume, signal: AbortSignal) => Promise<string>;
+  /** Makes the volumes of storage drivers. Default: they are refused. */
+  readonly drivers?: DriverVolumes;
   /** So many volumes of one pod are made; a pod that uses more waits. Default 500. */
   readonly maxVolumesPerPod?: number;
   /** What the files of one pod's volumes may take in memory, in bytes; a pod with more waits. Default 64 MiB. */
@@ -41,14 +44,24 @@ export type ResolvedVolumeOptions = VolumeManagerOptions &
   Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
 
 const knownOptions = [
-  ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage'],
+  ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage', 'drivers'],
   ...['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes', 'nodeAllocatable', 'clock'],
 ];
 
 export function resolveVolumeOptions(options: VolumeManagerOptions): ResolvedVolumeOptions {
   requireKnownOptions('options', options, knownOptions);
   const { maxVolumesPerPod = 500, maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;
-  const { rootDirectory, mounter, secrets, configMaps, tokens, ensureImage, nodeAllocatable, clock = systemClock } = options;
+  const {
+    rootDirectory,
+    mounter,
+    secrets,
+    configMaps,
+    tokens,
+    ensureImage,
+    drivers,
+    nodeAllocatable,
+    clock = systemClock,
+  } = options;
   if (typeof rootDirectory !== 'string' || !rootDirectory.startsWith('/') || rootDirectory.includes('\0')) {
     throw invalidOption('rootDirectory', 'an absolute path', rootDirectory);
   }
@@ -57,6 +70,7 @@ export function resolveVolumeOptions(options: VolumeManagerOptions): ResolvedVol
   if (configMaps !== undefined) requireMethods('configMaps', configMaps, ['getConfigMap']);
   if (tokens !== undefined) requireMethods('tokens', tokens, ['getToken', 'deletePod']);
   if (ensureImage !== undefined) optionOfType('ensureImage', ensureImage, 'function');
+  if (drivers !== undefined) requireMethods('drivers', drivers, ['mount', 'unmount']);
   if (nodeAllocatable !== undefined) optionOfType('nodeAllocatable', nodeAllocatable, 'function');
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {

@@ -13,6 +13,7 @@ import { AtomicWriter } from '../../node/files/atomic-writer.ts';
 import { FileBytes } from '../../node/pod-files/file-bytes.ts';
 import { ShownFields } from '../../node/pod-files/shown-fields.ts';
 import { fsUserOf, usedVolumes } from '../../node/pod-files/volume-files.ts';
+import { requireNoDriverVolumes } from './driver-volumes.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
 import { mountEmptyDir, mountHostPath, mountImage } from './host-path.ts';
 import { type MountedVolume, type PodVolumes, podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
@@ -33,6 +34,7 @@ const volumeTypes: Readonly<Record<string, MountVolume>> = {
   downwardAPI: mountDownwardAPI,
   projected: mountProjected,
   image: mountImage,
+  csi: mountByDriver,
 };
 
 /**
@@ -97,7 +99,10 @@ export class VolumeManager {
     await this.#lanes.run(podUID, async () => {
       this.#writers.delete(podUID);
       callGuarded(() => this.#options.tokens?.deletePod(podUID), ignoreFailure);
-      await removePodFolder(podFolder(await this.#realRoot(), podUID), this.#options.mounter);
+      const { mounter, drivers } = this.#options;
+      await removePodFolder(podFolder(await this.#realRoot(), podUID), mounter, (volumesFolder) =>
+        drivers === undefined ? requireNoDriverVolumes(volumesFolder) : drivers.unmount(podUID, volumesFolder),
+      );
       this.#fileBytes.forget(podUID);
     });
   }
@@ -187,6 +192,12 @@ async function mountOne(request: VolumeRequest): Promise<MountedVolume> {
   const mount = Object.hasOwn(volumeTypes, type) ? volumeTypes[type] : undefined;
   if (mount === undefined) throw new Error(`volume type ${type} is not supported by this agent`);
   return mount(request);
+}
+
+function mountByDriver(request: VolumeRequest): Promise<MountedVolume> {
+  const { drivers } = request.options;
+  if (drivers === undefined) throw new Error('volume type csi is not supported by this agent: it speaks with no plugins');
+  return drivers.mount(request);
 }
 
 /** The member that says what the volume is. A volume that does not say is an empty folder, as for the apiserver. */

@@ -38,6 +38,8 @@ export function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp
     return helped('service-account-token', { OBJECT: account });
   }
   if (/hostPath type check failed|invalid HostPath|is an invalid volume type/.test(text)) return helped('host-path');
+  if (/list of registered CSI drivers|the driver \S+ says:|no CSIDriver object|not supported by driver/.test(text))
+    return helped('csi-driver');
   return helped(text.includes('is not supported by this agent') ? 'volume-type' : 'volume');
 }
 

@@ -26,9 +26,14 @@ export function openFolder(path: string | Buffer): Promise<FileHandle> {
   return open(path, O_PATH | O_NOFOLLOW | O_DIRECTORY);
 }
 
+/** Opens whatever is at the path, a symbolic link itself too, without reading it. */
+export function openNoFollow(path: string | Buffer): Promise<FileHandle> {
+  return open(path, O_PATH | O_NOFOLLOW);
+}
+
 /** Opens a file, a folder or anything else, without reading it. A symbolic link is an error. */
 async function openAny(path: string): Promise<FileHandle> {
-  const handle = await open(path, O_PATH | O_NOFOLLOW);
+  const handle = await openNoFollow(path);
   if (!(await handle.stat()).isSymbolicLink()) return handle;
   await handle.close();
   throw new Error('there is a symbolic link where none may be');

@@ -109,7 +109,7 @@ describe('sub paths of a real node', () => {
     await attack;
     expect([...shown].filter((text) => text === 'not yours')).toEqual([]);
     expect(await readdir(test.outside)).toEqual(['file']);
-    await removePodFolder(test.podFolder, test.mounter);
+    await removePodFolder(test.podFolder, test.mounter, async () => {});
     expect(await test.mounter.mountsBelow(test.root)).toEqual([]);
   });
 

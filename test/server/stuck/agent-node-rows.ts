@@ -1,9 +1,9 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
-import type { AgentRow } from './stuck-agent.ts';
+import { type AgentRow, silentPlugins } from './stuck-agent.ts';
 
 const startRuntime = 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).';
 const noAnswer = { message: 'the container runtime did not say how it is; it is asked again' };
@@ -333,5 +333,58 @@ const serverRows: readonly AgentRow[] = [
   },
 ];
 
+const pluginRows: readonly AgentRow[] = [
+  {
+    id: 'plugin-silent',
+    title: 'a plugin that does not answer',
+    about: 'node',
+    kind: 'plugin',
+    words: 'rpc error: code = Unavailable desc = no connection established to a.sock',
+    log: { message: 'a plugin could not be registered; it is tried again' },
+    help: 'See what the message says, and the log of the plugin and of its registrar.',
+    arrange: async (world) => {
+      const rootDirectory = await world.folder();
+      const path = join(rootDirectory, 'plugins_registry', 'a.sock');
+      await mkdir(dirname(path));
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(path, resolve));
+      server.unref();
+      await world.start({ rootDirectory, plugins: silentPlugins });
+      await world.pass(5000);
+    },
+  },
+  {
+    id: 'plugins-folder',
+    title: 'a folder of plugins that cannot be read',
+    about: 'node',
+    kind: 'plugins-folder',
+    words: 'EEXIST',
+    log: { message: 'the sockets of plugins cannot be looked at; plugins stay as they are' },
+    retried: 'untimed',
+    help: 'See whether the agent may read plugins_registry in its root directory: plugins that come or go are not noticed.',
+    arrange: async (world) => {
+      const rootDirectory = await world.folder();
+      await writeFile(join(rootDirectory, 'plugins_registry'), 'no folder');
+      await world.start({ rootDirectory, plugins: silentPlugins });
+      await world.pass(5000);
+    },
+  },
+  {
+    id: 'csi-node-refused',
+    title: 'a node that may not write its CSINode',
+    about: 'node',
+    kind: 'csi-node',
+    words: 'csinodes.storage.k8s.io is forbidden',
+    log: { message: 'the CSINode could not be written; it is tried again' },
+    help: 'Let the node get, create, update and delete its CSINode, and patch the status of its Node (deploy/rbac.yaml).',
+    arrange: async (world) => {
+      world.refuse(/csinodes/, 403, 'Forbidden', 'csinodes.storage.k8s.io is forbidden');
+      await world.start({ plugins: silentPlugins });
+      await world.pass(20_000);
+    },
+    mend: (world) => world.allow(),
+  },
+];
+
 /** Ways in which something is wrong with the node of a node agent. */
-export const agentNodeRows: readonly AgentRow[] = [...runtimeRows, ...shortageRows, ...startRows, ...serverRows];
+export const agentNodeRows: readonly AgentRow[] = [...runtimeRows, ...shortageRows, ...startRows, ...serverRows, ...pluginRows];

@@ -4,7 +4,7 @@ import type { Pod } from '../../../src/api/json/types.ts';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import type { FakeImage } from '../../../src/testing/runtime/fake-images.ts';
 import { buildPod } from '../../../src/testing.ts';
-import { type AgentRow, app, type StuckAgent, withVolume } from './stuck-agent.ts';
+import { type AgentRow, app, type StuckAgent, silentPlugins, withVolume } from './stuck-agent.ts';
 
 const notSynced = { message: 'a pod was not synced and will be synced again' };
 const registry = (error: string) => ({ registry: (): FakeImage => ({ error }) });
@@ -162,8 +162,19 @@ const volumeRows: readonly AgentRow[] = [
     words: 'volume type persistentVolumeClaim is not supported by this agent',
     log: notSynced,
     event: { reason: 'FailedMount' },
-    help: 'Use a volume of another type: this agent has no persistent volumes and no storage drivers.',
+    help: 'Use a volume of another type: this agent has no persistent volumes.',
     arrange: (world) => world.run(withVolume({ persistentVolumeClaim: { claimName: 'disk' } })),
+  },
+  {
+    id: 'volume-driver',
+    title: 'a volume of a storage driver that is not registered on the node',
+    about: 'pod',
+    kind: 'csi-driver',
+    words: 'driver name disk.example.com not found in the list of registered CSI drivers',
+    log: notSynced,
+    event: { reason: 'FailedMount' },
+    help: 'See whether the storage driver that the message names runs on this node and is registered (kubectl get csinode -o yaml), and its log.',
+    arrange: (world) => world.run(withVolume({ csi: { driver: 'disk.example.com' } }), { plugins: silentPlugins }),
   },
   {
     id: 'volume-mount',

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Pod, WirePod } from '../../../src/api/json/types.ts';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import type { Mounter } from '../../../src/kubelet/volumes/mounter.ts';
-import type { NodeAgent, NodeAgentOptions } from '../../../src/kubelet.ts';
+import { type NodeAgent, type NodeAgentOptions, PluginCallError, type PluginConnector } from '../../../src/kubelet.ts';
 import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runtime-options.ts';
 import { FakeMounter } from '../../../src/testing.ts';
 import { Prng } from '../../random/chaos/prng.ts';
@@ -34,6 +34,19 @@ export interface ToldEvent {
   readonly reason: string;
   readonly message: string;
 }
+
+/** Speaks with plugins that are not there. */
+export const silentPlugins: PluginConnector = {
+  registration: (path) => ({
+    getInfo: () =>
+      Promise.reject(new PluginCallError('Unavailable', 'GetInfo', `no connection established to ${basename(path)}`)),
+    notify: () => Promise.resolve(),
+    close: () => {},
+  }),
+  csiNode: () => {
+    throw new Error('there is no driver');
+  },
+};
 
 type BreakableMounter = Mounter & { failure?: Error | undefined; unmountFailure?: Error | undefined };
 

@@ -44,6 +44,9 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'what pods have left could not be cleaned up': 'what pods have left can be removed again',
   'the groups of the classes of pods could not be brought up to date; it is tried again':
     'the groups of the classes of pods are up to date again',
+  'a plugin could not be registered; it is tried again': 'a plugin that could not be registered is registered',
+  'the sockets of plugins cannot be looked at; plugins stay as they are': 'the sockets of plugins can be looked at again',
+  'the CSINode could not be written; it is tried again': 'the CSINode is written again',
   'a pod could not be placed': 'a pod has its node, which could not be placed before',
   'the status of a pod could not be written': 'the status of a pod is written again',
   'the Lease of the leader can be neither taken nor renewed: without it this process does nothing':

@@ -1,4 +1,4 @@
-// Made by `npm run build:cri` from tools/proto/api.proto, sha256 6d130c2651d335bfc755d25efc63072a1cd1eba3591ead6422dc0a27f20167f3.
+// Made by `npm run build:cri` from tools/proto/cri/api.proto, sha256 6d130c2651d335bfc755d25efc63072a1cd1eba3591ead6422dc0a27f20167f3.
 //
 //Copyright 2020 The Kubernetes Authors.
 //

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { errorText } from '../../base/errors.ts';
+import type { Problem } from '../../base/problem.ts';
+import type { ReferencedObjects } from '../../node/object-managers/referenced-objects.ts';
+import type { TokenManager } from '../../node/pod-files/token-manager.ts';
+import { helped } from '../../node/problem-help.ts';
+import { CsiDrivers } from '../csi/csi-drivers.ts';
+import type { PluginConnector } from '../csi/csi-node.ts';
+import { CsiNodeObject } from '../csi/csi-node-object.ts';
+import { CsiVolumes } from '../csi/csi-volumes.ts';
+import { NodePluginRegistry } from '../registration/node-plugin-registry.ts';
+import type { DriverVolumes } from '../volumes/driver-volumes.ts';
+import type { Mounter } from '../volumes/mounter.ts';
+import type { AgentClients } from './agent-clients.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+
+/** The parts of the agent that plugins need. */
+interface PluginParts {
+  readonly options: ResolvedAgentOptions;
+  readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
+  readonly referencedObjects: ReferencedObjects;
+  readonly tokenManager: TokenManager;
+}
+
+/** Undefined for an agent that speaks with no plugins. */
+export function agentPlugins(parts: PluginParts, mounter: Mounter): AgentPlugins | undefined {
+  const { plugins } = parts.options.given;
+  return plugins && new AgentPlugins(plugins, parts, mounter);
+}
+
+/** The plugins of a node: they register themselves, and storage drivers among them make volumes. */
+export class AgentPlugins {
+  readonly volumes: DriverVolumes;
+  readonly #registry: NodePluginRegistry;
+  readonly #nodeObject: CsiNodeObject;
+  readonly #drivers: CsiDrivers;
+
+  constructor(connector: PluginConnector, parts: PluginParts, mounter: Mounter) {
+    const { referencedObjects, tokenManager: tokens } = parts;
+    const { nodeName, settings, random, clock, logger } = parts.options;
+    const { kubeClient: transport, eventRecorder } = parts.clients;
+    this.#nodeObject = new CsiNodeObject({ transport, nodeName, random, clock, logger });
+    this.#drivers = new CsiDrivers({ connect: (path) => connector.csiNode(path), nodeObject: this.#nodeObject });
+    this.#registry = new NodePluginRegistry({
+      folder: join(settings.rootDirectory, 'plugins_registry'),
+      connect: (path) => connector.registration(path),
+      handlers: { CSIPlugin: this.#drivers },
+      ...{ clock, logger },
+    });
+    const { secretManager: secrets } = referencedObjects;
+    const drivers = this.#drivers;
+    this.volumes = new CsiVolumes({ drivers, transport, nodeName, mounter, secrets, tokens, eventRecorder, clock, logger });
+  }
+
+  /** The Node must be there: what plugins say of the node is written to it. */
+  start(): void {
+    this.#nodeObject.start();
+    this.#registry.start();
+  }
+
+  /** Calls of drivers that are under way reject as uncertain. Volumes and the CSINode stay. */
+  async stop(): Promise<void> {
+    this.#drivers.close();
+    await Promise.all([this.#registry.stop(), this.#nodeObject.stop()]);
+    // one may have been registered meanwhile
+    this.#drivers.close();
+  }
+
+  problems(): readonly Problem[] {
+    const { failing } = this.#registry;
+    const { failure } = this.#nodeObject;
+    const found: Problem[] = this.#registry.troubles().map(({ socketPath, message, ...trouble }) => ({
+      ...{ ...trouble, ...helped('plugin') },
+      message: `the plugin at ${socketPath} could not be registered: ${message}`,
+    }));
+    if (failing !== undefined) {
+      const message = `the sockets of plugins cannot be looked at: ${failing.message}`;
+      found.push({ ...failing, ...helped('plugins-folder'), message });
+    }
+    if (failure !== undefined) {
+      const { attempt, since, at, retryInMs } = failure;
+      const message = `the CSINode could not be written: ${errorText(failure.error)}`;
+      found.push({ attempt, since, retryAt: at + retryInMs, ...helped('csi-node'), message });
+    }
+    return found;
+  }
+}

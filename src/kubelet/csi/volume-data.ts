@@ -1,0 +1,88 @@
+// Behaviour of pkg/volume/csi/csi_util.go and of removeMountDir in csi_mounter.go, v1.36.3.
+
+import { createHash } from 'node:crypto';
+import { open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject } from '../../api/json/json.ts';
+import { errorText, ifCode } from '../../base/errors.ts';
+import { readAtMost } from '../../node/files/small-file.ts';
+
+/** What is kept of a volume beside its mount, under the kubelet's names: a kubelet and this agent take over from each other by it. */
+export interface VolumeData {
+  readonly attachmentID: string;
+  readonly driverName: string;
+  readonly nodeName: string;
+  readonly specVolID: string;
+  readonly volumeHandle: string;
+  readonly volumeLifecycleMode: string;
+}
+
+const fileName = 'vol_data.json';
+const unfinishedName = '.vol_data.json.new';
+const mostBytes = 65_536;
+
+/** The id of a volume that lives with its pod. */
+export function inlineVolumeHandle(podUID: string, volumeName: string): string {
+  return hashed(`${podUID}${volumeName}`);
+}
+
+/** The name of the VolumeAttachment, whether there is one or not. */
+export function attachmentID(volumeHandle: string, driverName: string, nodeName: string): string {
+  return hashed(`${volumeHandle}${driverName}${nodeName}`);
+}
+
+function hashed(text: string): string {
+  return `csi-${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** The folder that the driver mounts the volume at. */
+export function mountFolder(volumeFolder: string): string {
+  return join(volumeFolder, 'mount');
+}
+
+/** The file is whole or not there, also after a crash of the machine. */
+export async function saveVolumeData(volumeFolder: string, data: VolumeData): Promise<void> {
+  const unfinished = join(volumeFolder, unfinishedName);
+  const { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle, volumeLifecycleMode } = data;
+  // in the order in which Go writes a map
+  const members = { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle, volumeLifecycleMode };
+  const file = await open(unfinished, 'w', 0o644);
+  try {
+    await file.writeFile(`${JSON.stringify(members)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unfinished, join(volumeFolder, fileName));
+}
+
+/** What is kept of the volume; undefined where there is nothing: nothing was published then. Rejects for what cannot be read. */
+export async function loadVolumeData(volumeFolder: string): Promise<Pick<VolumeData, 'driverName' | 'volumeHandle'> | undefined> {
+  const path = join(volumeFolder, fileName);
+  const text = await readAtMost(path, mostBytes).catch(ifCode('ENOENT'));
+  if (text === undefined) return undefined;
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`failed to parse volume data file [${path}]: ${errorText(cause)}`, { cause });
+  }
+  const { driverName, volumeHandle } = isJsonObject(data) ? data : {};
+  if (typeof driverName !== 'string' || typeof volumeHandle !== 'string' || driverName === '' || volumeHandle === '') {
+    throw new Error(`the volume data file [${path}] names no driver and volume`);
+  }
+  return { driverName, volumeHandle };
+}
+
+/** Removes the folder of a volume that is not mounted. What is in the mount's folder is never deleted: it rejects where that is not empty. */
+export async function removeVolumeFolder(volumeFolder: string): Promise<void> {
+  await rmdir(mountFolder(volumeFolder)).catch(ifCode('ENOENT'));
+  for (const name of [unfinishedName, fileName]) await unlink(join(volumeFolder, name)).catch(ifCode('ENOENT'));
+  await rmdir(volumeFolder).catch(ifCode('ENOENT'));
+}
+
+/** The folders of volumes in the folder of the type. */
+export async function volumeFolders(typeFolder: string): Promise<readonly string[]> {
+  const names = (await readdir(typeFolder).catch(ifCode('ENOENT'))) ?? [];
+  return names.map((name) => join(typeFolder, name));
+}
