@@ -60,7 +60,6 @@ const noSoftThresholds = 'the agent has no soft thresholds of eviction';
 const noShutdown = 'the agent does not end its pods when the machine is shut down';
 const noManagers = 'containers get no processors or memory of their own';
 const noTables = 'the agent makes no rules of iptables, and kube-proxy makes its own';
-const noReserved = 'only the cgroup of all pods is limited';
 const noTraces = 'the agent makes no traces';
 const noBuffer = 'each line of the log is written at once, to standard error';
 const noGo = 'it shows the inside of a program in Go; /debug is answered with 405';
@@ -89,7 +88,7 @@ export const fields: Readonly<Record<string, Field>> = {
   containerRuntimeEndpoint: own(text),
   contentType: without(text, 'the agent speaks JSON with the apiserver'),
   cpuCFSQuota: option('cpuCFSQuota', flag),
-  cpuCFSQuotaPeriod: only(exactTime, '"100ms"', (ms) => ms === 100, 'processor time is limited in periods of 100 ms'),
+  cpuCFSQuotaPeriod: option('cpuCFSQuotaPeriodMs', exactTime),
   cpuManagerPolicy: onlyValue(text, 'none', noManagers),
   cpuManagerPolicyOptions: notSet(textMap, noManagers),
   cpuManagerReconcilePeriod: without(time, noManagers),
@@ -107,12 +106,7 @@ export const fields: Readonly<Record<string, Field>> = {
   enableServer: own(flag),
   enableSystemLogHandler: without(flag, 'logs of the machine are never shown: /logs is answered with 405'),
   enableSystemLogQuery: onlyValue(flag, false, 'logs of the machine are never shown'),
-  enforceNodeAllocatable: only(
-    texts,
-    '["pods"]',
-    (value) => JSON.stringify(value) === '["pods"]',
-    `${noReserved}; with cgroupsPerQOS: false nothing is`,
-  ),
+  enforceNodeAllocatable: option('enforceNodeAllocatable', texts),
   eventBurst: without(count, 'events share kubeAPIBurst with other requests, and wait for their turn'),
   eventRecordQPS: without(exactCount, 'events share kubeAPIQPS with other requests, and wait for their turn'),
   evictionHard: option('evictionHard', textMap),
@@ -149,7 +143,7 @@ export const fields: Readonly<Record<string, Field>> = {
   kubeAPIBurst: option('kubeAPIBurst', count),
   kubeAPIQPS: option('kubeAPIQPS', exactCount),
   kubeReserved: option('kubeReserved', textMap),
-  kubeReservedCgroup: without(text, noReserved),
+  kubeReservedCgroup: option('kubeReservedCgroup', text),
   kubeletCgroups: own(text),
   localStorageCapacityIsolation: onlyValue(flag, true, 'limits of storage are always kept'),
   'logging.flushFrequency': without(timeOrNumber, noBuffer),
@@ -165,9 +159,9 @@ export const fields: Readonly<Record<string, Field>> = {
   maxParallelImagePulls: option('maxParallelImagePulls', exactCount),
   maxPods: option('maxPods', count),
   memoryManagerPolicy: onlyValue(text, 'None', noManagers),
-  memoryReservationPolicy: onlyValue(text, 'None', 'no memory is kept for containers'),
-  'memorySwap.swapBehavior': onlyValue(text, 'NoSwap', 'containers get no swap'),
-  memoryThrottlingFactor: without(real, 'the feature gate MemoryQoS is off'),
+  memoryReservationPolicy: option('memoryReservationPolicy', text),
+  'memorySwap.swapBehavior': option('swapBehavior', text),
+  memoryThrottlingFactor: option('memoryThrottlingFactor', real),
   mergeDefaultEvictionSettings: onlyValue(flag, false, 'evictionHard takes the place of all defaults'),
   nodeLeaseDurationSeconds: option('nodeLeaseDurationSeconds', count),
   nodeStatusMaxImages: option('nodeStatusMaxImages', exactCount),
@@ -201,12 +195,7 @@ export const fields: Readonly<Record<string, Field>> = {
   shutdownGracePeriod: notSet(time, noShutdown),
   shutdownGracePeriodByPodPriority: notSet(listOf({ priority: exactCount, shutdownGracePeriodSeconds: exactCount }), noShutdown),
   shutdownGracePeriodCriticalPods: notSet(time, noShutdown),
-  singleProcessOOMKill: only(
-    flag,
-    'left out',
-    () => false,
-    'the kernel kills all of a container on cgroups of version 2, and one process on those of version 1',
-  ),
+  singleProcessOOMKill: option('singleProcessOOMKill', flag),
   staticPodPath: option('staticPodPath', text),
   staticPodURL: option('staticPodURL', text),
   staticPodURLHeader: option('staticPodURLHeader', headers),
@@ -214,7 +203,7 @@ export const fields: Readonly<Record<string, Field>> = {
   syncFrequency: option('syncFrequencyMs', time),
   systemCgroups: notSet(text, 'the agent moves no processes of others'),
   systemReserved: option('systemReserved', textMap),
-  systemReservedCgroup: without(text, noReserved),
+  systemReservedCgroup: option('systemReservedCgroup', text),
   tlsCertFile: own(text),
   tlsCipherSuites: own(texts),
   tlsCurvePreferences: notSet(counts, 'the curves are those of Node.js'),

@@ -32,8 +32,8 @@ export interface AgentSettings extends LimitSettings {
   /** The longest time between two syncs of a pod. Default 60 000. */
   readonly syncFrequencyMs?: number;
   /**
-   * Feature gates of Kubernetes v1.36, by name. A gate of another component may have any value. One of the kubelet may have the value
-   * that v1.36 gives it; any other value, and a gate that v1.36 does not have, is ERR_INVALID_OPTION. Default: none.
+   * Feature gates of Kubernetes v1.36, by name. A gate of another component may have any value, and so may `MemoryQoS`. Any other one
+   * of the kubelet may have the value that v1.36 gives it; any other value, and a gate that v1.36 does not have, is ERR_INVALID_OPTION. Default: none.
    */
   readonly featureGates?: Readonly<Record<string, boolean>>;
 

@@ -47,7 +47,7 @@ const off = wordsOf(`
   AllowDNSOnlyNodeCSR CPUManagerPolicyAlphaOptions CRIListStreaming CSIVolumeHealth
   ChangeContainerStatusOnKubeletRestart ClusterTrustBundleProjection ContainerStopSignals DRAWorkloadResourceClaims
   ImageVolumeWithDigest InPlacePodVerticalScalingExclusiveCPUs InPlacePodVerticalScalingExclusiveMemory
-  KubeletInUserNamespace KubeletRegistrationGetOnExistsOnly LocalStorageCapacityIsolationFSQuotaMonitoring MemoryQoS
+  KubeletInUserNamespace KubeletRegistrationGetOnExistsOnly LocalStorageCapacityIsolationFSQuotaMonitoring
   PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResourceManagers PodLogsQuerySplitStreams PodsAPI
   QOSReserved ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriApi SELinuxMount
   TaintTolerationComparisonOperators TopologyManagerPolicyAlphaOptions UserNamespacesHostNetworkSupport
@@ -85,6 +85,9 @@ const others = wordsOf(`
   WorkloadAwarePreemption WorkloadWithJob
 `);
 
+/** The agent does what they say, on or off; they are off unless somebody turns them on. */
+const heeded = wordsOf('MemoryQoS');
+
 /** The agent does the same with both values: it hears the runtime's events, and lists its pods as well. */
 const sameHere = wordsOf('EventedPLEG');
 
@@ -92,8 +95,8 @@ const sameHere = wordsOf('EventedPLEG');
 const mostGates = 500;
 
 /**
- * A gate of another component may have any value, as with the kubelet. A gate of the kubelet may have the value that v1.36 gives it,
- * which is what the agent does. Throws ERR_INVALID_OPTION for any other value, and for a gate that v1.36 does not have.
+ * A gate of another component may have any value, as with the kubelet, and so may one that the agent heeds. Any other gate of the
+ * kubelet may have the value that v1.36 gives it, which is what the agent does. Throws ERR_INVALID_OPTION for any other value, and for a gate that v1.36 does not have.
  */
 export function requireFeatureGates(gates: Readonly<Record<string, boolean>>): void {
   if (typeof gates !== 'object' || gates === null || Array.isArray(gates)) {
@@ -111,7 +114,7 @@ export function requireFeatureGates(gates: Readonly<Record<string, boolean>>): v
 
 /** The rule that a gate's value breaks; undefined where it may have it. */
 function refusalOf(gate: string, value: boolean): string | undefined {
-  if (others.has(gate) || sameHere.has(gate)) return undefined;
+  if (others.has(gate) || heeded.has(gate) || sameHere.has(gate)) return undefined;
   if (lockedOn.has(gate)) return value ? undefined : 'true, since Kubernetes v1.36 lets nobody turn it off';
   if (lockedOff.has(gate)) return value ? 'false, since Kubernetes v1.36 lets nobody turn it on' : undefined;
   if (on.has(gate)) return value ? undefined : 'true, since this agent always does what the gate turns on';

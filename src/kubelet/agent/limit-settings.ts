@@ -29,6 +29,18 @@ export interface LimitSettings {
    * Default: false with version 2, true with version 1.
    */
   readonly singleProcessOOMKill?: boolean;
+  /**
+   * With the feature gate `MemoryQoS`: how much of what a container may take beyond what it asks for it gets before the kernel slows
+   * it down: above 0, at most 1. Default 0.9.
+   */
+  readonly memoryThrottlingFactor?: number;
+  /** `TieredReservation`, with the feature gate `MemoryQoS`: the kernel keeps for pods the memory that they ask for. Default `None`. */
+  readonly memoryReservationPolicy?: 'None' | 'TieredReservation';
+  /**
+   * `LimitedSwap`: a burstable container gets swap in proportion to the memory that it asks for. It needs cgroups of version 2.
+   * Default `NoSwap`: no container gets any.
+   */
+  readonly swapBehavior?: 'NoSwap' | 'LimitedSwap';
 }
 
 /** Those that have a default. */
@@ -36,26 +48,40 @@ export const limitDefaults = {
   systemReservedCgroup: '',
   kubeReservedCgroup: '',
   cpuCFSQuotaPeriodMs: 100,
+  memoryThrottlingFactor: 0.9,
+  memoryReservationPolicy: 'None',
+  swapBehavior: 'NoSwap',
 } satisfies LimitSettings;
 
 /** Those that have none. */
 export const optionalLimits = ['enforceNodeAllocatable', 'singleProcessOOMKill'] as const satisfies (keyof LimitSettings)[];
 
 type CheckedLimits = LimitSettings &
-  Required<Pick<LimitSettings, keyof typeof limitDefaults>> & { readonly cgroupsPerQOS: boolean };
+  Required<Pick<LimitSettings, keyof typeof limitDefaults>> & {
+    readonly cgroupsPerQOS: boolean;
+    readonly featureGates: Readonly<Record<string, boolean>>;
+  };
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value: the rules of pkg/kubelet/apis/config/validation, v1.36.3. */
 export function requireLimits(settings: CheckedLimits): void {
   numberOption('cpuCFSQuotaPeriodMs', settings.cpuCFSQuotaPeriodMs, 1, 1000);
   if (settings.singleProcessOOMKill !== undefined) optionOfType('singleProcessOOMKill', settings.singleProcessOOMKill, 'boolean');
+  numberOption('memoryThrottlingFactor', settings.memoryThrottlingFactor, Number.MIN_VALUE, 1);
+  oneOfOption('swapBehavior', settings.swapBehavior, ['NoSwap', 'LimitedSwap']);
+  const { memoryReservationPolicy: policy, featureGates } = settings;
+  oneOfOption('memoryReservationPolicy', policy, ['None', 'TieredReservation']);
+  if (policy !== 'None' && featureGates.MemoryQoS !== true) {
+    throw invalidOption('memoryReservationPolicy', '"None" without the feature gate MemoryQoS', policy);
+  }
   requireEnforcements(settings);
 }
 
 /** Throws ERR_INVALID_OPTION where the machine's cgroups cannot do what is asked. */
-export function requireLimitsOfVersion({ singleProcessOOMKill }: LimitSettings, version: 1 | 2): void {
-  if (version === 2 || singleProcessOOMKill !== false) return;
-  const rule = 'left out or true, since the cgroups of this machine are of version 1';
-  throw invalidOption('singleProcessOOMKill', rule, singleProcessOOMKill);
+export function requireLimitsOfVersion({ singleProcessOOMKill, swapBehavior }: LimitSettings, version: 1 | 2): void {
+  if (version === 2) return;
+  const why = 'since the cgroups of this machine are of version 1';
+  if (singleProcessOOMKill === false) throw invalidOption('singleProcessOOMKill', `left out or true, ${why}`, false);
+  if (swapBehavior === 'LimitedSwap') throw invalidOption('swapBehavior', `"NoSwap", ${why}`, swapBehavior);
 }
 
 function requireEnforcements(settings: CheckedLimits): void {

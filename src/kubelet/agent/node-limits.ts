@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/cm/node_container_manager_linux.go, v1.36.3.
 
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
+import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
@@ -10,7 +11,8 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { helped } from '../../node/problem-help.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { NodeLimits } from '../cgroups/cgroup-resources.ts';
-import { noPodCgroups, pageSizesOf } from '../machine/machine.ts';
+import { noPodCgroups, pageSize, pageSizesOf } from '../machine/machine.ts';
+import { resourcesForPods } from '../machine/node-resources.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { ResolvedSettings } from './agent-settings.ts';
 import { enforcementsOf, requireLimitsOfVersion } from './limit-settings.ts';
@@ -116,6 +118,9 @@ export function newLimitGroups(
   { cgroups, node, eventRecorder }: LimitGroupNeeds,
 ): NodeLimitGroups {
   requireLimitsOfVersion(settings, cgroups.version);
+  if (settings.featureGates.MemoryQoS === true && cgroups.version === 1) {
+    logger.warn({ node: nodeName }, 'the feature gate MemoryQoS does nothing here: the cgroups of this machine are of version 1');
+  }
   const nodeEvent: NodeLimitGroupsOptions['nodeEvent'] = (...event) => eventRecorder.nodeEvent(nodeName, ...event);
   return new NodeLimitGroups({ cgroups, settings, forPods: node.limitForPods, nodeEvent, clock, logger });
 }
@@ -135,8 +140,17 @@ export function limitsOf({ settings, machine }: Pick<ResolvedAgentOptions, 'sett
 > & {
   readonly memoryCapacityBytes: number;
 } {
-  const { cpuCFSQuota, cpuCFSQuotaPeriodMs, podPidsLimit, singleProcessOOMKill } = settings;
+  const { cpuCFSQuota, cpuCFSQuotaPeriodMs, podPidsLimit, singleProcessOOMKill, featureGates } = settings;
+  const { memoryReservationPolicy: reservationPolicy, memoryThrottlingFactor: throttlingFactor, swapBehavior } = settings;
+  const size = { machine, rootBytes: undefined, maxPods: settings.maxPods };
   return {
+    ...(featureGates.MemoryQoS === true && {
+      memoryQOS: {
+        ...{ reservationPolicy, throttlingFactor, pageSizeBytes: pageSize() },
+        allocatableBytes: wholeUnits(resourcesForPods(size, settings).memory),
+      },
+    }),
+    ...(machine.limitsSwap && { swap: { behavior: swapBehavior, capacityBytes: machine.swapBytes ?? 0 } }),
     cpuCFSQuota,
     podPidsLimit,
     cpuCFSQuotaPeriodUs: Math.round(cpuCFSQuotaPeriodMs * 1000),

@@ -34,6 +34,7 @@ import {
 } from './cgroup-resources.ts';
 import { CgroupsV1 } from './cgroups-v1.ts';
 import { CgroupsV2 } from './cgroups-v2.ts';
+import { classMemory } from './memory-classes.ts';
 
 /** Where cgroups are made. All of it is optional. */
 export interface CgroupManagerOptions {
@@ -78,8 +79,8 @@ export class CgroupManager implements PodCgroups {
   readonly #limits: CheckedNodeLimits;
   /** Removals under way, by the uid of the pod. */
   readonly #removals = new Map<string, Promise<void>>();
-  /** The shares that the group of burstable pods was given last. */
-  #burstableShares: number | undefined;
+  /** What the groups of classes were given last, as one text. */
+  #classValues: string | undefined;
   /** When the weights of all classes were last put right, by the clock's elapsed time. */
   #classesSetAt = Number.NEGATIVE_INFINITY;
 
@@ -131,22 +132,32 @@ export class CgroupManager implements PodCgroups {
     const inside = isPods ? [] : await Promise.all(this.#tree.foldersOf(path).map((folder) => this.#files.foldersIn(folder)));
     const missing = inside.indexOf(undefined);
     if (missing !== -1) throw new CgroupError(`there is no cgroup ${this.#tree.foldersOf(path)[missing]}`);
-    await this.#tree.set(path, amountsAsLimits(amounts, this.#limits.hugePageSizes, onlyCompressible));
+    const limits = amountsAsLimits(amounts, this.#limits.hugePageSizes, onlyCompressible);
+    const { memoryQOS, cgroupVersion } = this.#limits;
+    const isKept = !isPods && memoryQOS !== undefined && cgroupVersion === 2 && limits.memoryLimitInBytes !== undefined;
+    await this.#tree.set(path, {
+      ...limits,
+      ...(isKept && { unified: { 'memory.min': String(limits.memoryLimitInBytes) } }),
+    });
   }
 
-  async updateClasses(pods: Iterable<Pod>): Promise<void> {
+  async updateClasses(given: Iterable<Pod>): Promise<void> {
+    const pods = [...given];
     let milliCPU = 0;
     for (const pod of pods) if (qosClassOf(pod) === 'Burstable') milliCPU += thousandths(podRequests(pod.spec).cpu);
     const shares = sharesOf(milliCPU);
     const now = this.#clock.elapsed();
     // what somebody else has changed is put right
     const isDue = now - this.#classesSetAt >= classesPeriodMs;
-    if (!isDue && shares === this.#burstableShares) return;
+    const memory = classMemory(pods, this.#limits);
+    const values = JSON.stringify([shares, memory]);
+    if (!isDue && values === this.#classValues) return;
     // after a failure the next call tries again
-    this.#burstableShares = undefined;
+    this.#classValues = undefined;
     if (isDue) await this.#tree.set(this.#classPath('BestEffort'), { cpuShares: minShares });
-    await this.#tree.set(this.#classPath('Burstable'), { cpuShares: shares });
-    this.#burstableShares = shares;
+    if (memory !== undefined) await this.#tree.set(this.#classPath('Guaranteed'), { unified: memory.all });
+    await this.#tree.set(this.#classPath('Burstable'), { cpuShares: shares, ...(memory && { unified: memory.burstable }) });
+    this.#classValues = values;
     if (isDue) this.#classesSetAt = now;
   }
 

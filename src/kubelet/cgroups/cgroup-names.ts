@@ -142,7 +142,8 @@ export function qosClassOf({ spec, status }: Pod): PodQOSClass {
   return computePodQOSClass(spec);
 }
 
-const systemCritical = 2_000_000_000;
+/** The priority from which on a pod is critical. */
+export const systemCritical = 2_000_000_000;
 
 /** True for a pod that the node cannot do without. */
 export function isNodeCritical(pod: Pod): boolean {

@@ -11,6 +11,7 @@ import { integerOption, numberOption, optionOfType } from '../../base/options.ts
 import type { HugepageLimit, LinuxContainerResources } from '../runtime/runtime-containers.ts';
 import { minShares, quotaOf, sharesOf } from './cgroup-files.ts';
 import { type GroupResources, isNodeCritical, qosClassOf } from './cgroup-names.ts';
+import { checkedMemoryLimits, containerMemory, type MemoryLimits, podMemory } from './memory-classes.ts';
 
 /** The limits of a pod's own cgroup: those of all its containers together, where each of them has one, with its overhead. */
 export function podCgroupResources(pod: Pod, limits: CheckedNodeLimits): LinuxContainerResources {
@@ -18,7 +19,8 @@ export function podCgroupResources(pod: Pod, limits: CheckedNodeLimits): LinuxCo
   const pages = hugepageLimits(limits.hugePageSizes, requested);
   const hugePages = pages.length > 0 ? { hugepageLimits: pages } : {};
   const qosClass = qosClassOf(pod);
-  if (qosClass === 'BestEffort') return { cpuShares: minShares, ...hugePages };
+  const memory = podMemory(pod, limits);
+  if (qosClass === 'BestEffort') return { cpuShares: minShares, ...hugePages, ...memory };
   const cpuPeriod = limits.cpuCFSQuotaPeriodUs;
   const cpuQuota = limits.cpuCFSQuota ? quotaOf(thousandths(limited.cpu), cpuPeriod) : -1;
   const isGuaranteed = qosClass === 'Guaranteed';
@@ -27,6 +29,7 @@ export function podCgroupResources(pod: Pod, limits: CheckedNodeLimits): LinuxCo
     ...((isGuaranteed || isLimited(pod, 'cpu')) && { cpuQuota, cpuPeriod }),
     ...((isGuaranteed || isLimited(pod, 'memory')) && { memoryLimitInBytes: wholeUnits(limited.memory) }),
     ...hugePages,
+    ...memory,
   };
 }
 
@@ -46,8 +49,7 @@ function isLimited({ spec }: Pod, name: 'cpu' | 'memory'): boolean {
   return (spec?.containers ?? []).every(hasLimit) && (spec?.initContainers ?? []).every(isInitLimited);
 }
 
-// Behaviour of pkg/kubelet/kuberuntime/kuberuntime_container_linux.go and kuberuntime_sandbox_linux.go, v1.36.3, on a node
-// without swap and without the alpha feature MemoryQoS.
+// Behaviour of pkg/kubelet/kuberuntime/kuberuntime_container_linux.go and kuberuntime_sandbox_linux.go, v1.36.3.
 
 /** The kernel's limits of one container: its own, or else those of its pod. */
 export function containerCgroupResources(pod: Pod, container: Container, limits: CheckedNodeLimits): LinuxContainerResources {
@@ -56,11 +58,13 @@ export function containerCgroupResources(pod: Pod, container: Container, limits:
     const own = container.resources?.limits?.[name];
     return thousandths(own) === 0 && podLevel ? podLevel.limits?.[name] : own;
   };
+  const amounts = { cpuRequest: container.resources?.requests?.cpu, cpuLimit: limit('cpu'), memoryLimit: limit('memory') };
+  const own = linuxResources(amounts, limits);
+  const { unified, ...swap } = containerMemory(pod, container, own.memoryLimitInBytes ?? 0, limits);
   return {
-    ...linuxResources(
-      { cpuRequest: container.resources?.requests?.cpu, cpuLimit: limit('cpu'), memoryLimit: limit('memory') },
-      limits,
-    ),
+    ...own,
+    ...swap,
+    ...((own.unified || unified) && { unified: { ...own.unified, ...unified } }),
     oomScoreAdj: oomScoreAdj(pod, container, limits.memoryCapacityBytes),
     hugepageLimits: hugepageLimits(limits.hugePageSizes, container.resources?.limits, podLevel?.limits),
   };
@@ -169,7 +173,7 @@ function isSidecarOf({ spec }: Pod, container: Container): boolean {
 }
 
 /** What of the node decides over the limits of its pods. All of it is optional. */
-export interface NodeLimits {
+export interface NodeLimits extends MemoryLimits {
   /** False: no processor limit is given to the kernel. Default true. */
   readonly cpuCFSQuota?: boolean;
   /** The length of a CFS period in microseconds, from 1,000 to 1,000,000. Default 100,000. */
@@ -187,7 +191,7 @@ export interface NodeLimits {
 }
 
 /** Checked, with nothing left out. */
-export type CheckedNodeLimits = Required<NodeLimits>;
+export type CheckedNodeLimits = Required<Omit<NodeLimits, keyof MemoryLimits>> & MemoryLimits;
 
 /** What a group as a whole is limited to: `cpu` as a weight, `memory`, processes as `pid`, and huge pages, or processor time alone. */
 export function amountsAsLimits(
@@ -225,6 +229,7 @@ function kernelTextOf(path: string): string {
 export function checkedNodeLimits(limits: NodeLimits, memoryCapacityBytes: number): CheckedNodeLimits {
   const period = limits.cpuCFSQuotaPeriodUs ?? 100_000;
   return {
+    ...checkedMemoryLimits(limits),
     cpuCFSQuota: optionOfType('limits.cpuCFSQuota', limits.cpuCFSQuota ?? true, 'boolean'),
     cpuCFSQuotaPeriodUs: numberOption('limits.cpuCFSQuotaPeriodUs', period, 1000, 1_000_000),
     memoryCapacityBytes: numberOption(

@@ -31,6 +31,10 @@ export interface Machine {
   readonly osImage: string;
   /** As Go names it: `amd64`, `arm64`. */
   readonly architecture: string;
+  /** Bytes of swap. Absent: none. */
+  readonly swapBytes?: number;
+  /** True: the kernel can limit the swap of a group of cgroups. Absent: false. */
+  readonly limitsSwap?: boolean;
   /** The file of the kernel's messages, which say that a process was ended for want of memory. Absent: nothing is told of that. */
   readonly kernelLog?: string;
 }
@@ -43,6 +47,8 @@ export function readMachine(): Machine {
   return {
     cpus: Math.max(1, kernelText('/proc/cpuinfo').match(/^processor\s*:/gm)?.length ?? 1),
     memoryBytes: memoryTotal(kernelText('/proc/meminfo')),
+    swapBytes: swapTotal(kernelText('/proc/meminfo')),
+    limitsSwap: hasSwapController(),
     hugepages: readHugepages(),
     maxProcesses: machineProcesses() ?? 32_768,
     kernelVersion: release(),
@@ -64,6 +70,34 @@ export function pageSizesOf({ hugepages }: Machine): string[] {
 export function memoryTotal(meminfo: string): number {
   return Number(/^MemTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024;
 }
+
+/** The bytes of swap that `/proc/meminfo` names; 0 where it names none. */
+export function swapTotal(meminfo: string): number {
+  return Number(/^SwapTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024;
+}
+
+/** pkg/kubelet/kuberuntime checkSwapControllerAvailability: the root of the groups of version 2 has no such file, the agent's own has. */
+function hasSwapController(): boolean {
+  const root = '/sys/fs/cgroup';
+  if (!existsSync(`${root}/cgroup.controllers`)) return existsSync(`${root}/memory/memory.memsw.limit_in_bytes`);
+  const own = /^0::(.*)$/m.exec(kernelText('/proc/self/cgroup'))?.[1] ?? '';
+  return existsSync(`${root}${own}/memory.swap.max`);
+}
+
+/** The size of a page of memory in bytes, as the kernel told this process; 4,096 where it is not to be read. */
+export function pageSize(
+  auxiliary: Buffer | undefined = callGuarded(() => readFileSync('/proc/self/auxv'), ignoreFailure),
+): number {
+  const pairs = Math.floor((auxiliary?.length ?? 0) / 16);
+  for (let pair = 0; pair < pairs; pair++) {
+    const at = pair * 16;
+    if (auxiliary?.readBigUInt64LE(at) === pageSizeKey) return Number(auxiliary.readBigUInt64LE(at + 8));
+  }
+  return 4096;
+}
+
+/** AT_PAGESZ of the kernel's uapi/linux/auxvec.h. */
+const pageSizeKey = 6n;
 
 /** The name of the distribution in `/etc/os-release`; `Unknown` where there is none. */
 export function prettyName(osRelease: string): string {

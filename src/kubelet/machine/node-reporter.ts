@@ -142,6 +142,7 @@ export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
       operatingSystem: 'linux',
       osImage: machine.osImage,
       systemUUID: machine.systemUUID,
+      ...(machine.swapBytes && { swap: { capacity: machine.swapBytes } }),
     },
     declaredFeatures,
     ...(images !== undefined && { images }),

@@ -15,6 +15,9 @@ describe('a feature gate', () => {
     // the agent does the same with both
     ['EventedPLEG', true],
     ['EventedPLEG', false],
+    // the agent does what it says
+    ['MemoryQoS', true],
+    ['MemoryQoS', false],
     // gates of the scheduler, of the apiserver, of Go's client
     ['GangScheduling', true],
     ['WatchList', false],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type AgentSettings, resolveSettings } from '../../../../src/kubelet/agent/agent-settings.ts';
 import type { NodeEnforcement } from '../../../../src/kubelet/agent/limit-settings.ts';
 import { limitsOf } from '../../../../src/kubelet/agent/node-limits.ts';
-import { noPodCgroups } from '../../../../src/kubelet/machine/machine.ts';
+import { noPodCgroups, pageSize } from '../../../../src/kubelet/machine/machine.ts';
 import { quietMachine } from '../../../support/quiet-machine.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
 import { NodeWorld } from './node-world.ts';
@@ -29,6 +29,10 @@ describe('what is limited to what it is given', () => {
     [{ cpuCFSQuotaPeriodMs: 0.5 }, '`cpuCFSQuotaPeriodMs`'],
     [{ cpuCFSQuotaPeriodMs: 1001 }, '`cpuCFSQuotaPeriodMs`'],
     [{ singleProcessOOMKill: 'no' as never }, '`singleProcessOOMKill` to be a boolean'],
+    [{ memoryThrottlingFactor: 0 }, '`memoryThrottlingFactor`'],
+    [{ memoryReservationPolicy: 'TieredReservation' }, '"None" without the feature gate MemoryQoS'],
+    [{ memoryReservationPolicy: 'All' as 'None' }, '`memoryReservationPolicy` to be one of "None", "TieredReservation"'],
+    [{ swapBehavior: 'UnlimitedSwap' as 'NoSwap' }, '`swapBehavior` to be one of "NoSwap", "LimitedSwap"'],
   ])('is not %j', (settings, words) => {
     expect(() => resolveSettings(settings)).toThrow(words);
   });
@@ -46,6 +50,30 @@ describe('what is limited to what it is given', () => {
       singleProcessOOMKill: true,
     });
     expect(limitsOf({ settings: resolveSettings({}), machine: quietMachine() })).not.toHaveProperty('singleProcessOOMKill');
+  });
+});
+
+describe('memory of containers', () => {
+  const machine = { ...quietMachine(), memoryBytes: 8 * 1024 ** 3, swapBytes: 1024 ** 3, limitsSwap: true, hugepages: new Map() };
+  const of = (settings: AgentSettings, more = {}) =>
+    limitsOf({ settings: resolveSettings(settings), machine: { ...machine, ...more } });
+
+  it('is shared out by the gate MemoryQoS alone', () => {
+    const gates = { featureGates: { MemoryQoS: true } };
+    const reserved = { systemReserved: { memory: '1Gi' }, evictionHard: { 'memory.available': '1Gi' } };
+    expect(of({ ...gates, ...reserved, memoryReservationPolicy: 'TieredReservation' }).memoryQOS).toEqual({
+      reservationPolicy: 'TieredReservation',
+      throttlingFactor: 0.9,
+      allocatableBytes: 7 * 1024 ** 3,
+      pageSizeBytes: pageSize(),
+    });
+    expect(of({ featureGates: { MemoryQoS: false }, memoryThrottlingFactor: 0.5 })).not.toHaveProperty('memoryQOS');
+  });
+
+  it('is never moved to disk, or by a share, where the kernel can limit that', () => {
+    expect(of({}).swap).toEqual({ behavior: 'NoSwap', capacityBytes: 1024 ** 3 });
+    expect(of({ swapBehavior: 'LimitedSwap' }).swap).toEqual({ behavior: 'LimitedSwap', capacityBytes: 1024 ** 3 });
+    expect(of({ swapBehavior: 'LimitedSwap' }, { limitsSwap: false })).not.toHaveProperty('swap');
   });
 });
 
@@ -119,6 +147,11 @@ describe('a node agent', () => {
     await using world = await NodeWorld.make();
     const agent = () => world.agent({ cgroups: { ...noPodCgroups, version: 1 }, singleProcessOOMKill: false });
     expect(agent).toThrow('`singleProcessOOMKill` to be left out or true, since the cgroups of this machine are of version 1');
+    const swapping = () => world.agent({ cgroups: { ...noPodCgroups, version: 1 }, swapBehavior: 'LimitedSwap' });
+    const { logger, saying } = recordedLines();
+    world.agent({ cgroups: { ...noPodCgroups, version: 1 }, featureGates: { MemoryQoS: true }, logger });
+    expect(saying('the feature gate MemoryQoS does nothing here: the cgroups of this machine are of version 1')).toHaveLength(1);
+    expect(swapping).toThrow('`swapBehavior` to be "NoSwap", since the cgroups of this machine are of version 1');
   });
 
   it('does not start where the group of a service cannot be limited', async () => {

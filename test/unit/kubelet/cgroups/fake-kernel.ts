@@ -111,6 +111,7 @@ export class FakeKernel implements CgroupFiles {
       ...(has('cpu') && { 'cpu.weight': '100', 'cpu.max': 'max 100000', 'cpu.stat': 'usage_usec 7\nuser_usec 3\n' }),
       ...(has('memory') && {
         'memory.max': 'max',
+        'memory.min': '0',
         'memory.low': '0',
         'memory.current': '900',
         'memory.stat': 'anon 500\ninactive_file 300\n',

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Machine, memoryTotal, prettyName, readMachine } from '../../../../src/kubelet/machine/machine.ts';
+import {
+  type Machine,
+  memoryTotal,
+  pageSize,
+  prettyName,
+  readMachine,
+  swapTotal,
+} from '../../../../src/kubelet/machine/machine.ts';
 import { nodeImages, nodeStatus } from '../../../../src/kubelet/machine/node-reporter.ts';
 import { nodeResources, resourcesForPods } from '../../../../src/kubelet/machine/node-resources.ts';
 
@@ -55,6 +62,34 @@ describe('what a node has', () => {
     const { allocatable } = nodeResources(size, { ...none, systemReserved: { memory: '1Ti', cpu: '99' } });
     expect(allocatable).toMatchObject({ memory: '0Ki', cpu: '0' });
   });
+});
+
+it('a machine with swap says so in its status', () => {
+  const size = { machine, rootBytes: undefined, maxPods: 10 };
+  const facts = {
+    ...nodeResources(size, none),
+    addresses: null,
+    port: 0,
+    version: undefined,
+    health: undefined,
+    images: undefined,
+  };
+  const { nodeInfo } = nodeStatus({ ...facts, machine: { ...machine, swapBytes: 7 } });
+  expect(nodeInfo).toMatchObject({ swap: { capacity: 7 } });
+  expect(nodeStatus({ ...facts, machine: { ...machine, swapBytes: 0 } }).nodeInfo).not.toHaveProperty('swap');
+  expect(swapTotal('SwapTotal:       2 kB\nSwapFree: 1 kB\n')).toBe(2048);
+  expect(swapTotal('')).toBe(0);
+});
+
+it('a page has the size that the kernel told the process', () => {
+  const auxiliary = (...pairs: [bigint, bigint][]) => {
+    const bytes = Buffer.alloc(pairs.length * 16);
+    pairs.flat().forEach((value, index) => void bytes.writeBigUInt64LE(value, index * 8));
+    return bytes;
+  };
+  expect(pageSize(auxiliary([3n, 64n], [6n, 65_536n], [0n, 0n]))).toBe(65_536);
+  expect(pageSize(auxiliary([3n, 64n]))).toBe(4096);
+  expect(pageSize(Buffer.alloc(7))).toBe(4096);
 });
 
 it('a machine is read from what the kernel says', () => {
