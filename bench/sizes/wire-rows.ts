@@ -171,8 +171,10 @@ function claims(count: number): Sized {
     const identity = await tokens.identityOf(`t${Math.random()}`);
     return identity && access.isAllowed(identity, { verb: 'get', subresource: 'proxy' });
   };
-  const parts = () => [new TokenReviews(transport, clock), new AccessReviews(transport, 'n', clock)] as const;
   const clock = { ...systemClock };
+  const asked = { transport, clock };
+  const access = { ...asked, nodeName: 'n', keepAllowedMs: 300_000, keepForbiddenMs: 30_000 };
+  const parts = () => [new TokenReviews({ ...asked, keepMs: 120_000 }), new AccessReviews(access)] as const;
   return { bytes: body.length, run: () => reviewed(...parts()) };
 }
 

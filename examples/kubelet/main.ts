@@ -29,6 +29,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   const registry = new Registry();
   const server = serverOptions(own, flags);
   const agent = new NodeAgent({
+    healthzPort: 10_248,
     ...options,
     kubeConfig: access.kubeConfig,
     ...(access.certificate !== undefined && { clientCertificate: access.certificate }),

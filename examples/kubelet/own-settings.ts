@@ -22,6 +22,8 @@ export function serverOptions(own: Fields, node: NodeFlags): ServerOptions | und
   const { enableServer = true, address, port } = own;
   if (enableServer === false) return undefined;
   const { 'authentication.anonymous.enabled': anonymous, 'authentication.x509.clientCAFile': clientCAFile } = own;
+  const { 'authentication.webhook.cacheTTL': tokenMs, 'authorization.webhook.cacheAuthorizedTTL': allowedMs } = own;
+  const { 'authorization.webhook.cacheUnauthorizedTTL': forbiddenMs } = own;
   const { tlsMinVersion, tlsCipherSuites, enableDebuggingHandlers, streamingConnectionIdleTimeout: idleMs } = own;
   if (tlsMinVersion !== undefined && !isVersion(tlsMinVersion)) {
     throw new ConfigError(`tlsMinVersion must be ${versions.join(' or ')}, got ${JSON.stringify(tlsMinVersion)}`);
@@ -33,6 +35,9 @@ export function serverOptions(own: Fields, node: NodeFlags): ServerOptions | und
     ...(Array.isArray(tlsCipherSuites) && { tlsCipherSuites }),
     ...(typeof enableDebuggingHandlers === 'boolean' && { enableDebuggingHandlers }),
     ...(typeof idleMs === 'number' && { streamIdleTimeoutMs: idleMs }),
+    ...(typeof tokenMs === 'number' && { authenticationCacheMs: tokenMs }),
+    ...(typeof allowedMs === 'number' && { authorizedCacheMs: allowedMs }),
+    ...(typeof forbiddenMs === 'number' && { unauthorizedCacheMs: forbiddenMs }),
     anonymous: anonymous === true,
     ...(typeof clientCAFile === 'string' && { clientCAFile }),
     ...(typeof address === 'string' && { address }),

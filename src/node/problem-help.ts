@@ -63,6 +63,7 @@ const helpByKind = {
   'image-gc': 'Make room on the disk of the images, or set imageGCHighThresholdPercent to 100 where the runtime has no disk.',
   'container-gc': 'See what the container runtime says (crictl ps -a, its log).',
   eviction: 'Mend what the message names: nothing is evicted until then.',
+  healthz: 'End what listens on this port, or set healthzPort and healthzBindAddress.',
   cgroups: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
   // its plugins
   plugin: 'See what the message says, and the log of the plugin and of its registrar.',

@@ -8,6 +8,8 @@ import { RequestLanes } from './request-lanes.ts';
 
 /** Whoever reaches the agent's API, also without credentials, makes it ask for a review. */
 const mostReviewsWaiting = 200;
+/** What client-go does where nothing is said. */
+const defaultEventQPS = 5;
 
 /** The agent's ways to the apiserver: what leaves over one of them never waits for all that waits on another. */
 export class AgentClients {
@@ -22,6 +24,7 @@ export class AgentClients {
   readonly reviewClient: ResourceTransport;
   readonly eventRecorder: Required<EventRecorder>;
   readonly #lanes: RequestLanes;
+  readonly #eventLanes: RequestLanes;
   readonly #ownTransport: KubeTransport | undefined;
   readonly #ownEvents: ApiEventRecorder | undefined;
 
@@ -36,7 +39,9 @@ export class AgentClients {
     this.statusClient = this.#lanes.lane();
     this.objectClient = this.#lanes.lane();
     this.reviewClient = this.#lanes.lane(mostReviewsWaiting);
-    const events = { transport: this.#lanes.lane(), nodeName, component: 'kubelet', clock, logger, random };
+    const ofEvents = { qps: settings.eventRecordQPS || defaultEventQPS, burst: settings.eventBurst };
+    this.#eventLanes = new RequestLanes(this.heartbeatClient, ofEvents, clock);
+    const events = { transport: this.#eventLanes.lane(), nodeName, component: 'kubelet', clock, logger, random };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
     this.eventRecorder = safeEventRecorder(eventRecorder ?? (this.#ownEvents as ApiEventRecorder));
   }
@@ -50,6 +55,7 @@ export class AgentClients {
   async close(): Promise<void> {
     await this.#ownEvents?.stop();
     this.#lanes.close();
+    this.#eventLanes.close();
     await this.#ownTransport?.close();
   }
 }

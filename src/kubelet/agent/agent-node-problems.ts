@@ -12,12 +12,14 @@ export interface OwnState {
   readonly state: RunStateName;
   /** Why it could not start; undefined where it could, or has not tried. */
   readonly startFailure: { readonly error: unknown; readonly at: number } | undefined;
+  /** Why `/healthz` is not served; undefined while it is, and where nobody wants it. */
+  readonly healthzFailing: Failing | undefined;
 }
 
 /** What is wrong with the node itself and with the agent, the most telling first. Empty when all is well. `asked`: what the caller has asked the parts already. */
 export function problemsOfAgent(
   kubelet: MainKubelet,
-  { state, startFailure }: OwnState,
+  { state, startFailure, healthzFailing }: OwnState,
   asked: Pick<ObservedNode, 'at' | 'node' | 'sources'>,
 ): readonly Problem[] {
   if (state !== 'running') return [frozenProblem(problemOfState(state))];
@@ -33,6 +35,7 @@ export function problemsOfAgent(
     ...shared,
     ...shortageProblems(kubelet),
     ...upkeepProblems(kubelet),
+    ...failingProblem(healthzFailing, 'healthz', 'the page /healthz could not be served'),
   ].map((problem) => frozenProblem(problem));
 }
 
@@ -83,6 +86,10 @@ function shortageProblems({ garbageCollection }: MainKubelet): Problem[] {
   });
 }
 
+function failingProblem(failing: Failing | undefined, kind: HelpedKind, what: string): Problem[] {
+  return failing === undefined ? [] : [{ ...failing, ...helped(kind), message: `${what}: ${failing.message}` }];
+}
+
 /** What the agent does beside running pods. */
 function upkeepProblems({
   garbageCollection,
@@ -94,15 +101,13 @@ function upkeepProblems({
   plugins,
 }: MainKubelet): Problem[] {
   const { images, containers, look } = garbageCollection.failing();
-  const problem = (failing: Failing | undefined, kind: HelpedKind, what: string): Problem[] =>
-    failing === undefined ? [] : [{ ...failing, ...helped(kind), message: `${what}: ${failing.message}` }];
   return [
-    ...problem(images, 'image-gc', 'unused images could not be removed'),
-    ...problem(containers, 'container-gc', 'ended containers could not be removed'),
-    ...problem(look, 'eviction', 'what the node has left could not be looked at'),
-    ...problem(limitGroups.failing, 'cgroups', 'all pods together could not be limited'),
-    ...problem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
-    ...problem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
+    ...failingProblem(images, 'image-gc', 'unused images could not be removed'),
+    ...failingProblem(containers, 'container-gc', 'ended containers could not be removed'),
+    ...failingProblem(look, 'eviction', 'what the node has left could not be looked at'),
+    ...failingProblem(limitGroups.failing, 'cgroups', 'all pods together could not be limited'),
+    ...failingProblem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
+    ...failingProblem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
     ...(plugins?.problems() ?? []),
     ...(api?.problems() ?? []),
     ...eventsProblems(clients.eventsFailing()),

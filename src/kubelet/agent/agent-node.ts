@@ -17,7 +17,7 @@ import {
   schedulerPredicates,
 } from '../admission/pod-admission.ts';
 import { allowedSysctls } from '../admission/sysctls.ts';
-import { filesystemBytes, hasAppArmor } from '../machine/machine.ts';
+import { filesystemBytes, hasAppArmor, type Machine } from '../machine/machine.ts';
 import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
 import { type NodeResources, nodeResources, noReservations, resourcesForPods } from '../machine/node-resources.ts';
@@ -25,6 +25,7 @@ import { OomWatch } from '../machine/oom-watch.ts';
 import { PodRange } from '../machine/pod-range.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import type { ResolvedSettings } from './agent-settings.ts';
 import { enforcementsOf } from './limit-settings.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
@@ -61,7 +62,7 @@ export class AgentNode {
     const { given, nodeName, settings, machine, clock, logger } = agent;
     const { runtime, server, network = machineNetwork } = given;
     this.#port = server === undefined ? 0 : (server.port ?? 10_250);
-    const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
+    const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: mostPods(settings, machine) };
     this.resources = nodeResources(size, settings);
     this.forPods = resourcesForPods(size, settings);
     const isEnforced = enforcementsOf(settings).includes('pods');
@@ -182,6 +183,11 @@ export class AgentNode {
     if (found.length === 0) return { ready: true };
     return { ready: false, message: found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]` };
   }
+}
+
+/** pkg/kubelet/nodestatus/setters.go MachineInfo. */
+function mostPods({ maxPods, podsPerCore }: ResolvedSettings, { cpus }: Machine): number {
+  return podsPerCore > 0 ? Math.min(cpus * podsPerCore, maxPods) : maxPods;
 }
 
 /** pkg/util/node GetNodeHostIPs: at most one address of each family, those of the cluster's network first. */

@@ -12,9 +12,10 @@ import type { CredentialVerification } from '../images/image-puller-options.ts';
 import { isUnspecified } from '../machine/node-addresses.ts';
 import { requireFeatureGates } from './feature-gates.ts';
 import { type LimitSettings, limitDefaults, optionalLimits, requireLimits } from './limit-settings.ts';
+import { type PaceSettings, paceDefaults, requirePace } from './pace-settings.ts';
 
 /** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */
-export interface AgentSettings extends LimitSettings {
+export interface AgentSettings extends LimitSettings, PaceSettings {
   /** Where the agent keeps what it has of pods: one folder, made when it is not there. Default `/var/lib/kubelet`. */
   readonly rootDirectory?: string;
   /** Where the logs of containers are. Default `/var/log/pods`. */
@@ -140,6 +141,7 @@ type OptionalName = (typeof optionalNames)[number];
 /** As the kubelet's. */
 const defaultSettings: ResolvedSettings = {
   ...limitDefaults,
+  ...paceDefaults,
   rootDirectory: '/var/lib/kubelet',
   podLogsDirectory: '/var/log/pods',
   staticPodURLHeader: {},
@@ -226,6 +228,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   requireThresholds(settings.evictionHard);
   requireFeatureGates(settings.featureGates);
   requireLimits(settings);
+  requirePace(settings);
   requireNumbers(settings);
   requireDomain(settings.clusterDomain);
   requireRanges(settings.podCIDR);

@@ -15,7 +15,7 @@ import { ApiServerSource, HandledSource, LateSource } from '../../node/sources/a
 import { FileSource } from '../../node/sources/file-source.ts';
 import { HttpSource } from '../../node/sources/http-source.ts';
 import { PodWorkers } from '../../node/workers/pod-workers.ts';
-import { RestartBackoff } from '../../node/workers/restart-backoff.ts';
+import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { HousekeepingReport } from '../../node/workers/sync-loop-options.ts';
 import { StatusManager } from '../../status/status-manager.ts';
@@ -41,7 +41,7 @@ import { AgentClients } from './agent-clients.ts';
 import { AgentNode } from './agent-node.ts';
 import { type AgentPlugins, agentPlugins } from './agent-plugins.ts';
 import { GarbageCollection } from './garbage-collection.ts';
-import { newContainerConfigs, newImageManager, newPodSyncer, newVolumeManager } from './new-pod-syncer.ts';
+import { newContainerConfigs, newImageManager, newPodSyncer, newRestartBackoff, newVolumeManager } from './new-pod-syncer.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import { limitsOf, type NodeLimitGroups, newLimitGroups } from './node-limits.ts';
 
@@ -113,7 +113,7 @@ export class MainKubelet {
     this.#volumeManager = this.#newVolumeManager(mounter);
     this.#containerConfigs = this.#newContainerConfigs(mounter);
     this.probeManager = this.#newProbeManager();
-    this.#restartBackoff = new RestartBackoff({ eventRecorder, clock });
+    this.#restartBackoff = newRestartBackoff(this.options, eventRecorder);
     this.podSyncer = this.#newPodSyncer();
     this.podWorkers = this.#newPodWorkers();
     this.podConfig = this.#newPodConfig();

@@ -6,7 +6,7 @@ import type { ClusterServices } from '../../node/environment/cluster-services.ts
 import type { ReferencedObjects } from '../../node/object-managers/referenced-objects.ts';
 import type { TokenManager } from '../../node/pod-files/token-manager.ts';
 import type { ProbeManager } from '../../node/probes/probe-manager.ts';
-import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
+import { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { checkedNodeLimits } from '../cgroups/cgroup-resources.ts';
@@ -199,4 +199,12 @@ export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds)
     clock,
     logger,
   });
+}
+
+const firstRestartWaitMs = 10_000;
+
+/** pkg/kubelet/kubelet.go newCrashLoopBackOff: no wait is longer than the longest, not even the first. */
+export function newRestartBackoff({ settings, clock }: ResolvedAgentOptions, eventRecorder: EventRecorder): RestartBackoff {
+  const { maxContainerRestartPeriodMs: maxMs } = settings;
+  return new RestartBackoff({ baseMs: Math.min(firstRestartWaitMs, maxMs), maxMs, eventRecorder, clock });
 }

@@ -11,6 +11,7 @@ import { ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import { problemFields } from '../../base/problem.ts';
 import type { NodeObject } from '../../node/node-object/node-object.ts';
+import { HealthzServer } from '../../node/server/healthz-server.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
@@ -68,12 +69,14 @@ export class NodeAgent {
   /** The Node and its Lease on the apiserver. The agent starts and stops it. */
   readonly nodeObject: NodeObject;
   readonly #kubelet: MainKubelet;
+  readonly #healthz: HealthzServer | undefined;
   readonly #runState = new RunState<StoppedNodeAgent>('node agent');
   #startFailure: OwnState['startFailure'];
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeAgentOptions) {
     this.#kubelet = new MainKubelet(options);
+    this.#healthz = healthzOf(this.#kubelet);
     this.podManager = this.#kubelet.options.podManager;
     this.statusManager = this.#kubelet.statusManager;
     this.podWorkers = this.#kubelet.podWorkers;
@@ -136,7 +139,7 @@ export class NodeAgent {
   }
 
   #own(): OwnState {
-    return { state: this.state, startFailure: this.#startFailure };
+    return { state: this.state, startFailure: this.#startFailure, healthzFailing: this.#healthz?.failing };
   }
 
   #waitsFor(): string {
@@ -167,6 +170,7 @@ export class NodeAgent {
     const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');
     await limitGroups.start();
+    this.#healthz?.start();
     const listening = await api?.listen();
     if (this.state === 'running') {
       if (listening !== undefined) cpu.start();
@@ -206,7 +210,7 @@ export class NodeAgent {
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
     source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
-    await Promise.all([api?.close(), cpu.stop()]);
+    await Promise.all([api?.close(), this.#healthz?.stop(), cpu.stop()]);
     await podConfig.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
     await loop.stop();
@@ -229,4 +233,11 @@ export class NodeAgent {
   async #endPods(): Promise<void> {
     await Promise.allSettled(this.podManager.getPods().map((pod) => this.podWorkers.killPodNow(pod)));
   }
+}
+
+/** Undefined where nothing is served. */
+function healthzOf({ options, apiHost }: MainKubelet): HealthzServer | undefined {
+  const { settings, clock, logger } = options;
+  const { healthzPort: port, healthzBindAddress: address } = settings;
+  return port === 0 ? undefined : new HealthzServer({ port, address, healthChecks: () => apiHost.healthChecks(), clock, logger });
 }

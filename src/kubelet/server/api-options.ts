@@ -36,6 +36,12 @@ export interface KubeletApiOptions {
   readonly maxStreams?: number;
   /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14,400,000 (4 hours). */
   readonly streamIdleTimeoutMs?: number;
+  /** How long the apiserver's answer whose a token is counts, in milliseconds; 0: for one request. Default 120,000. */
+  readonly authenticationCacheMs?: number;
+  /** How long the apiserver's answer that a sender may do something counts, in milliseconds; 0: for one request. Default 300,000. */
+  readonly authorizedCacheMs?: number;
+  /** How long the apiserver's answer that a sender may not do something counts, in milliseconds; 0: for one request. Default 30,000. */
+  readonly unauthorizedCacheMs?: number;
   /** How often the files of `tls` are looked at, in milliseconds. Default 30,000. */
   readonly reloadPeriodMs?: number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -49,6 +55,7 @@ export type ResolvedApiOptions = Omit<NodeApiServerOptions, 'host'> & { readonly
 const needed = ['host', 'nodeName', 'tls', 'transport'];
 const optional = [
   ...['address', 'port', 'anonymous', 'enableDebuggingHandlers', 'maxStreams', 'streamIdleTimeoutMs', 'reloadPeriodMs'],
+  ...['authenticationCacheMs', 'authorizedCacheMs', 'unauthorizedCacheMs'],
   ...['clock', 'logger'],
 ];
 const hostMethods = [

@@ -1,7 +1,6 @@
-import type { Logger } from '../../base/logging/logger.ts';
-import type { HealthCheck } from './api-host.ts';
 import { type ApiExchange, answerJson, answerText, isApiRefusal, KubeletApiRefusal } from './exchange.ts';
 import type { Gate } from './gate.ts';
+import { answerHealth } from './health-answer.ts';
 import { resourceMetrics } from './resource-metrics.ts';
 import { parseTarget, type Route, routeOf } from './routes.ts';
 import type { NodeApiServerOptions } from './serving-settings.ts';
@@ -48,7 +47,7 @@ export class ApiAnswers {
     const { signal } = exchange;
     switch (route.kind) {
       case 'health':
-        return answerHealth(exchange, route.check, query, host.healthChecks(), logger);
+        return answerHealth(exchange, { name: route.check, query }, host.healthChecks(), logger);
       case 'pods':
         return answerJson(exchange, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: host.pods() });
       case 'running-pods':
@@ -129,43 +128,4 @@ function requestFields({ method, url }: ApiExchange['request']): {
   readonly path: string | undefined;
 } {
   return { method, path: url?.split('?', 1)[0] };
-}
-
-/** Says whether the node is well, as Kubernetes' `healthz` does: the client learns which check fails, the log why. */
-async function answerHealth(
-  exchange: ApiExchange,
-  name: string | undefined,
-  query: URLSearchParams,
-  checks: readonly HealthCheck[],
-  logger: Logger,
-): Promise<void> {
-  const all: readonly HealthCheck[] = [{ name: 'ping', check: () => {} }, ...checks];
-  if (name !== undefined) {
-    const check = all.find((one) => one.name === name);
-    if (check === undefined) answerText(exchange, 404, '404: Page Not Found');
-    else if (await isWell(check, logger)) answerText(exchange, 200, 'ok');
-    else answerText(exchange, 500, 'internal server error: the check failed; the log says why\n');
-    return;
-  }
-  const excluded = new Set(query.getAll('exclude'));
-  const results = await Promise.all(
-    all.map(async (check) => ({ name: check.name, isExcluded: excluded.has(check.name), isWell: await isWell(check, logger) })),
-  );
-  const lines = results.map(({ name: one, isExcluded, isWell: well }) => {
-    if (isExcluded) return `[+]${one} excluded: ok\n`;
-    return well ? `[+]${one} ok\n` : `[-]${one} failed: reason withheld\n`;
-  });
-  const fails = results.some(({ isExcluded, isWell: well }) => !isExcluded && !well);
-  if (fails) answerText(exchange, 500, `${lines.join('')}healthz check failed\n`);
-  else answerText(exchange, 200, query.has('verbose') ? `${lines.join('')}healthz check passed\n` : 'ok');
-}
-
-async function isWell({ name, check }: HealthCheck, logger: Logger): Promise<boolean> {
-  try {
-    await check();
-    return true;
-  } catch (err) {
-    logger.warn({ err, check: name }, 'a health check of the node fails');
-    return false;
-  }
 }

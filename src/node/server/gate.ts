@@ -9,10 +9,12 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { KubeletApiRefusal } from './exchange.ts';
 import { ReviewFailures } from './review-failures.ts';
 import { AccessReviews, anonymous, authenticated, type Identity, TokenReviews } from './reviews.ts';
+import type { ServingSettings } from './serving-settings.ts';
 import { UnknownSenders } from './unknown-senders.ts';
 
 /** Who decides over requests. */
-export interface GateOptions {
+export interface GateOptions
+  extends Pick<ServingSettings, 'authenticationCacheMs' | 'authorizedCacheMs' | 'unauthorizedCacheMs'> {
   readonly nodeName: string;
   /** Reviews are written over it. */
   readonly transport: ResourceTransport;
@@ -46,8 +48,10 @@ export class Gate {
     this.#options = options;
     this.#failures = new ReviewFailures(options);
     this.#unknown = new UnknownSenders(options);
-    this.#tokens = new TokenReviews(transport, clock, () => this.#failures.succeeded('sender'));
-    this.#accesses = new AccessReviews(transport, nodeName, clock, () => this.#failures.succeeded('right'));
+    const { authenticationCacheMs: keepMs, authorizedCacheMs: keepAllowedMs, unauthorizedCacheMs: keepForbiddenMs } = options;
+    this.#tokens = new TokenReviews({ transport, clock, keepMs, reviewed: () => this.#failures.succeeded('sender') });
+    const reviewed = (): void => this.#failures.succeeded('right');
+    this.#accesses = new AccessReviews({ transport, nodeName, clock, keepAllowedMs, keepForbiddenMs, reviewed });
   }
 
   /** Reviews that the apiserver does not give. Empty once it gives one, and five minutes after the last failure. */

@@ -42,14 +42,14 @@ export class NodeApiServer {
 
   constructor(options: NodeApiServerOptions) {
     this.#options = options;
-    const { transport, nodeName, anonymous, clientCAFile, reloadPeriodMs, clock, logger } = options;
+    const { anonymous, clientCAFile, reloadPeriodMs, clock, logger } = options;
     this.#certificates = new ServedCertificates({
       ...{ trust: options, reloadPeriodMs, clock, logger },
       signal: this.#closing.signal,
       changed: (secure) => this.#trustAnew(secure),
     });
     const asksForCertificates = clientCAFile !== undefined;
-    this.#gate = new Gate({ transport, nodeName, allowsAnonymous: anonymous, asksForCertificates, clock, logger });
+    this.#gate = new Gate({ ...options, allowsAnonymous: anonymous, asksForCertificates });
     this.#answers = new ApiAnswers(options, this.#gate);
   }
 

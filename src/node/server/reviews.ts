@@ -6,9 +6,19 @@ import { limitedCall } from '../../client/resources/limited-call.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 
 const tokenReviewsPath = '/apis/authentication.k8s.io/v1/tokenreviews';
-/** The kubelet's `authentication.webhook.cacheTTL`. */
-const keepMs = 120_000;
 const reviewTimeoutMs = 10_000;
+
+interface ReviewsOptions {
+  readonly transport: ResourceTransport;
+  readonly clock: SteadyClock;
+  /** Told of each review that the apiserver gives. */
+  readonly reviewed?: () => void;
+}
+
+export interface TokenReviewsOptions extends ReviewsOptions {
+  /** How long an answer counts, in milliseconds. */
+  readonly keepMs: number;
+}
 
 /** Asks the apiserver whose token a request carries. */
 export class TokenReviews {
@@ -18,10 +28,9 @@ export class TokenReviews {
 
   readonly #reviewed: () => void;
 
-  /** `reviewed`: told of each review that the apiserver gives. */
-  constructor(transport: ResourceTransport, clock: SteadyClock, reviewed = (): void => {}) {
+  constructor({ transport, clock, keepMs, reviewed }: TokenReviewsOptions) {
     this.#transport = transport;
-    this.#reviewed = reviewed;
+    this.#reviewed = reviewed ?? (() => {});
     this.#clock = clock;
     this.#answers = new ReviewCache<Identity | undefined>({ clock, most: 1024, keepMs: () => keepMs });
   }
@@ -63,15 +72,20 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 const accessReviewsPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-/** The kubelet's `authorization.webhook.cacheAuthorizedTTL` and `cacheUnauthorizedTTL`. */
-const keepAllowedMs = 300_000;
-const keepForbiddenMs = 30_000;
 
 /** What someone wants to do with the node. */
 export interface NodeAccess {
   /** `get`, `create` and the like; empty for a method that has no verb. */
   readonly verb: string;
   readonly subresource: string;
+}
+
+export interface AccessReviewsOptions extends ReviewsOptions {
+  readonly nodeName: string;
+  /** How long a yes counts, in milliseconds. */
+  readonly keepAllowedMs: number;
+  /** How long a no counts, in milliseconds. */
+  readonly keepForbiddenMs: number;
 }
 
 /** Asks the apiserver who may do what with the node. */
@@ -83,10 +97,9 @@ export class AccessReviews {
 
   readonly #reviewed: () => void;
 
-  /** `reviewed`: told of each review that the apiserver gives. */
-  constructor(transport: ResourceTransport, nodeName: string, clock: SteadyClock, reviewed = (): void => {}) {
+  constructor({ transport, nodeName, clock, keepAllowedMs, keepForbiddenMs, reviewed }: AccessReviewsOptions) {
     this.#transport = transport;
-    this.#reviewed = reviewed;
+    this.#reviewed = reviewed ?? (() => {});
     this.#nodeName = nodeName;
     this.#clock = clock;
     const keepMs = (isAllowed: boolean): number => (isAllowed ? keepAllowedMs : keepForbiddenMs);

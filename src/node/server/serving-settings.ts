@@ -34,6 +34,12 @@ export interface NodeServerOptions extends ServingCertificateOptions {
   readonly maxStreams?: number;
   /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14 400 000 (4 hours). */
   readonly streamIdleTimeoutMs?: number;
+  /** How long the apiserver's answer whose a token is counts, in milliseconds; 0: for one request. Default 120 000. */
+  readonly authenticationCacheMs?: number;
+  /** How long the apiserver's answer that a sender may do something counts, in milliseconds; 0: for one request. Default 300 000. */
+  readonly authorizedCacheMs?: number;
+  /** How long the apiserver's answer that a sender may not do something counts, in milliseconds; 0: for one request. Default 30 000. */
+  readonly unauthorizedCacheMs?: number;
 }
 
 /** How an API is served, whoever gives the names of the options. */
@@ -45,6 +51,9 @@ export interface ServingSettings {
   readonly maxStreams: number;
   readonly streamIdleTimeoutMs: number;
   readonly reloadPeriodMs: number;
+  readonly authenticationCacheMs: number;
+  readonly authorizedCacheMs: number;
+  readonly unauthorizedCacheMs: number;
 }
 
 /** All that a server of a node's API needs. */
@@ -69,6 +78,9 @@ const serverNames = [
     'enableDebuggingHandlers',
     'maxStreams',
     'streamIdleTimeoutMs',
+    'authenticationCacheMs',
+    'authorizedCacheMs',
+    'unauthorizedCacheMs',
   ],
 ];
 /** The kubelet's. */
@@ -81,6 +93,7 @@ type GivenSettings = { readonly [name in keyof ServingSettings]?: ServingSetting
 export function resolveServing(given: GivenSettings, prefix = ''): ServingSettings {
   const { address, port = defaultPort, anonymous = false, enableDebuggingHandlers = true } = given;
   const { maxStreams = 1000, streamIdleTimeoutMs = 14_400_000, reloadPeriodMs = 30_000 } = given;
+  const { authenticationCacheMs = 120_000, authorizedCacheMs = 300_000, unauthorizedCacheMs = 30_000 } = given;
   if (address !== undefined && typeof address !== 'string') throw invalidOption(`${prefix}address`, 'a string', address);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw invalidOption(`${prefix}port`, 'an integer from 0 to 65535', port);
@@ -93,6 +106,9 @@ export function resolveServing(given: GivenSettings, prefix = ''): ServingSettin
     maxStreams: integerOption(`${prefix}maxStreams`, maxStreams, 1),
     streamIdleTimeoutMs: numberOption(`${prefix}streamIdleTimeoutMs`, streamIdleTimeoutMs, 1000, longestMs),
     reloadPeriodMs: numberOption(`${prefix}reloadPeriodMs`, reloadPeriodMs, 1000, longestMs),
+    authenticationCacheMs: numberOption(`${prefix}authenticationCacheMs`, authenticationCacheMs, 0, longestMs),
+    authorizedCacheMs: numberOption(`${prefix}authorizedCacheMs`, authorizedCacheMs, 0, longestMs),
+    unauthorizedCacheMs: numberOption(`${prefix}unauthorizedCacheMs`, unauthorizedCacheMs, 0, longestMs),
   };
 }
 

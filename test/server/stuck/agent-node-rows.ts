@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
+import { until } from '../../support/until.ts';
 import { type AgentRow, silentPlugins } from './stuck-agent.ts';
 
 const startRuntime = 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).';
@@ -14,6 +15,33 @@ async function servingFiles(folder: string) {
   const files = { tlsCertFile: join(folder, 'tls.crt'), tlsPrivateKeyFile: join(folder, 'tls.key') };
   await Promise.all([writeFile(files.tlsCertFile, cert), writeFile(files.tlsPrivateKeyFile, key)]);
   return files;
+}
+
+/** Another program has the port until the row is mended. */
+function healthzRow(): AgentRow {
+  const message = 'the page /healthz could not be served, and is tried again';
+  const other = createServer();
+  return {
+    id: 'healthz-port-taken',
+    title: 'an agent whose port for `/healthz` is taken',
+    about: 'node',
+    kind: 'healthz',
+    words: 'EADDRINUSE',
+    log: { message },
+    help: 'End what listens on this port, or set healthzPort and healthzBindAddress.',
+    arrange: async (world) => {
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const { port } = other.address() as { readonly port: number };
+      await world.node.throughSockets(world.begin({ healthzPort: port }));
+      await until(() => world.logs.some((line) => line.message === message));
+    },
+    mend: async (world) => {
+      await new Promise((resolve) => other.close(resolve));
+      await until(() =>
+        world.pass(100).then(() => world.infos.some((line) => line.message === 'the page /healthz is served again')),
+      );
+    },
+  };
 }
 
 const runtimeRows: readonly AgentRow[] = [
@@ -212,6 +240,7 @@ const startRows: readonly AgentRow[] = [
       await world.pass(40_000);
     },
   },
+  healthzRow(),
   {
     id: 'port-taken',
     title: 'an agent whose port is taken',

@@ -41,6 +41,7 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'the node runs short, and takes fewer pods': 'the node runs short of nothing any more',
   'unused images could not be removed': 'unused images can be removed again',
   'ended containers could not be removed': 'ended containers can be removed again',
+  'the page /healthz could not be served, and is tried again': 'the page /healthz is served again',
   'what pods have left could not be cleaned up': 'what pods have left can be removed again',
   'the groups of the classes of pods could not be brought up to date; it is tried again':
     'the groups of the classes of pods are up to date again',

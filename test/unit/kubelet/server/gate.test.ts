@@ -44,6 +44,18 @@ describe('who sends a request', () => {
     expect(tokens()).toBe(2);
   });
 
+  it('is asked as often as authenticationCacheMs says', async () => {
+    const { get, reviews, clock } = await apiWorld({ authenticationCacheMs: 5000 });
+    const tokens = (): number => reviews.asked.filter(({ spec }) => spec.token !== undefined).length;
+    await get('/configz', { ...withoutCertificate, token: 'good' });
+    await clock.advance(4999);
+    await get('/configz', { ...withoutCertificate, token: 'good' });
+    expect(tokens()).toBe(1);
+    await clock.advance(1);
+    await get('/configz', { ...withoutCertificate, token: 'good' });
+    expect(tokens()).toBe(2);
+  });
+
   it.each([
     ['nothing', {}],
     ['a token that is not known', { token: 'bad' }],
@@ -241,6 +253,23 @@ describe('the right to a request', () => {
       resource: 'nodes',
       name: 'node-1',
     });
+  });
+
+  it('is asked for as often as authorizedCacheMs and unauthorizedCacheMs say', async () => {
+    const { get, reviews, clock } = await apiWorld({ authorizedCacheMs: 0, unauthorizedCacheMs: 60_000 });
+    await get('/configz');
+    await get('/configz');
+    const { length: asked } = reviews.rights;
+    expect(asked).toBe(2);
+    reviews.access = () => ({ status: { allowed: false } });
+    expect((await get('/configz')).status).toBe(403);
+    const { length: refused } = reviews.rights;
+    await clock.advance(59_999);
+    expect((await get('/configz')).status).toBe(403);
+    expect(reviews.rights).toHaveLength(refused);
+    await clock.advance(1);
+    await get('/configz');
+    expect(reviews.rights.length).toBeGreaterThan(refused);
   });
 
   it('is asked for once in five minutes where it is given, and in half a minute where not', async () => {
