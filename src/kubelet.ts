@@ -96,6 +96,11 @@ export type {
 } from './kubelet/runtime/security.ts';
 export type { KubeletApiHost, KubeletApiOptions } from './kubelet/server/api-options.ts';
 export { KubeletApi } from './kubelet/server/kubelet-api.ts';
+export { LogindSignals, type LogindSignalsOptions } from './kubelet/shutdown/logind-signals.ts';
+export type { NodeShutdownReport } from './kubelet/shutdown/node-shutdown.ts';
+export type { ShutdownProgress } from './kubelet/shutdown/pod-shutdown.ts';
+export type { ShutdownGracePeriod } from './kubelet/shutdown/shutdown-groups.ts';
+export type { MachineShutdown, ShutdownHandle, ShutdownSignals } from './kubelet/shutdown/shutdown-signals.ts';
 export type { DriverVolumeRequest, DriverVolumes } from './kubelet/volumes/driver-volumes.ts';
 export type { BindOptions, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
 export { LinuxMounter } from './kubelet/volumes/mounter.ts';

@@ -32,6 +32,7 @@ export { FakeClock, settle } from './testing/fakes/fake-clock.ts';
 export { type FakeMount, FakeMounter } from './testing/fakes/fake-mounter.ts';
 export type { FakeFailure, FakePodClientOptions, PodAction, PodVerb } from './testing/fakes/fake-pod-client.ts';
 export { deleteAction, FakePodClient, getAction, patchAction } from './testing/fakes/fake-pod-client.ts';
+export { FakeShutdownSignals, type FakeShutdownSignalsOptions } from './testing/fakes/fake-shutdown-signals.ts';
 export type { ApiStatus, StatusCause, StatusDetails } from './testing/objects/api-status.ts';
 export { StoreError } from './testing/objects/api-status.ts';
 export type { DeleteRequest, PropagationPolicy } from './testing/objects/deletion.ts';

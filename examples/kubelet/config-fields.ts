@@ -57,7 +57,6 @@ function isEmpty(value: unknown): boolean {
 }
 
 const noSoftThresholds = 'the agent has no soft thresholds of eviction';
-const noShutdown = 'the agent does not end its pods when the machine is shut down';
 const noManagers = 'containers get no processors or memory of their own';
 const noTables = 'the agent makes no rules of iptables, and kube-proxy makes its own';
 const noTraces = 'the agent makes no traces';
@@ -187,9 +186,12 @@ export const fields: Readonly<Record<string, Field>> = {
   serializeImagePulls: option('serializeImagePulls', flag),
   serverTLSBootstrap: own(flag),
   showHiddenMetricsForVersion: without(text, 'the agent hides none of its metrics'),
-  shutdownGracePeriod: notSet(time, noShutdown),
-  shutdownGracePeriodByPodPriority: notSet(listOf({ priority: exactCount, shutdownGracePeriodSeconds: exactCount }), noShutdown),
-  shutdownGracePeriodCriticalPods: notSet(time, noShutdown),
+  shutdownGracePeriod: option('shutdownGracePeriodMs', time),
+  shutdownGracePeriodByPodPriority: option(
+    'shutdownGracePeriodByPodPriority',
+    listOf({ priority: exactCount, shutdownGracePeriodSeconds: exactCount }),
+  ),
+  shutdownGracePeriodCriticalPods: option('shutdownGracePeriodCriticalPodsMs', time),
   singleProcessOOMKill: option('singleProcessOOMKill', flag),
   staticPodPath: option('staticPodPath', text),
   staticPodURL: option('staticPodURL', text),

@@ -70,6 +70,11 @@ const helpByKind = {
   'plugins-folder':
     'See whether the agent may read plugins_registry in its root directory: plugins that come or go are not noticed.',
   'csi-node': 'Let the node get, create, update and delete its CSINode, and patch the status of its Node (deploy/rbac.yaml).',
+  'shutting-down': 'Wait for the next start of the machine; shutdown -c calls off a shutdown that has not begun.',
+  'shutdown-unseen':
+    'See whether D-Bus and systemd-logind run, and whether busctl and systemd-inhibit are there: until then a shutdown kills the pods.',
+  'shutdown-delay':
+    'Set InhibitDelayMaxSec in /etc/systemd/logind.conf.d to what all groups take together, and reload systemd-logind.',
   // the certificate of its API
   'certificate-pending': 'Approve the request: kubectl certificate approve OBJECT.',
   'certificate-unsigned':

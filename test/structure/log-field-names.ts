@@ -37,6 +37,7 @@ export const otherLogFields: Readonly<Record<string, string>> = {
   resource: 'which objects are listed and watched, such as `pods`',
   objects: 'how many objects a list has',
   pods: 'how many pods there are, or which',
+  ended: 'how many of the pods have ended',
   sources: 'the sources of pods that have not stopped',
   calls: 'how many calls are still under way',
   status: 'the status of an HTTP answer',

@@ -154,8 +154,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
-    'api/json api/pod client/events status/rules node/files node/node-object node/problem-help node/workers ' +
-    'kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
+    'api/json api/pod client/events status/rules node/files node/node-object node/pod-status node/problem-help ' +
+    'node/workers kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
+  'kubelet/shutdown':
+    'base/guard base/clock base/errors base/options base/metrics base/logging base/concurrency base/text-beginning ' +
+    'base/failure-run base/problem api/json api/pod node/pod-status node/problem-help node/workers',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'node/certificates node/server kubelet/runtime kubelet/logs',
@@ -185,7 +188,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/server kubelet/volumes kubelet/registration kubelet/csi kubelet/containers kubelet/pods',
+    'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/csi kubelet/containers ' +
+    'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
@@ -252,7 +256,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'testing/kinds testing/pods-api',
   'testing/fakes':
     'base/clock base/errors base/options base/concurrency api/json api/patch client/transport client/resources ' +
-    'kubelet/runtime kubelet/cgroups kubelet/volumes testing/objects testing/pods-api',
+    'kubelet/runtime kubelet/cgroups kubelet/volumes kubelet/shutdown testing/objects testing/pods-api',
   'testing/runtime': 'base/clock base/errors base/options base/concurrency kubelet/runtime testing/fault-rules',
 };
 

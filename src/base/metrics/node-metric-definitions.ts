@@ -34,6 +34,22 @@ export const nodeMetricDefinitions = {
     part: 'NodeObject',
     origin: 'own',
   },
+  kubelet_graceful_shutdown_start_time_seconds: {
+    type: 'gauge',
+    help: 'When the pods of the node began to end for the last shutdown of its machine, in seconds since the epoch; 0: never.',
+    unit: 's',
+    labels: {},
+    part: 'NodeShutdown',
+    origin: 'kubelet',
+  },
+  kubelet_graceful_shutdown_end_time_seconds: {
+    type: 'gauge',
+    help: 'When they had ended, or had had their time, in seconds since the epoch; 0: not yet.',
+    unit: 's',
+    labels: {},
+    part: 'NodeShutdown',
+    origin: 'kubelet',
+  },
   pod_status_manager_mirror_pod_requests_total: {
     type: 'counter',
     help: 'Requests for mirror pods, by how they ended.',

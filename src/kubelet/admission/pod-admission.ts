@@ -239,3 +239,11 @@ export function podSize(tooLarge: (podUID: string) => string | undefined): Admis
     return message === undefined ? undefined : { reason: 'PodTooLarge', message };
   };
 }
+
+// Behaviour of Admit in pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go, v1.36.3.
+
+/** A machine that shuts down takes no pod. */
+export function noShutdown(isShuttingDown: () => boolean): AdmissionCheck {
+  const refusal = { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' };
+  return () => (isShuttingDown() ? refusal : undefined);
+}

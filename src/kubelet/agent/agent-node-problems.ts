@@ -25,12 +25,15 @@ export function problemsOfAgent(
   if (state !== 'running') return [frozenProblem(problemOfState(state))];
   const { loop } = kubelet;
   const runtime = runtimeProblems(kubelet);
+  const { shutdown } = kubelet.node;
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
   // that the node is not ready is told with its cause
-  const shared = nodeProblems({ ...asked, lastIterationAt }).filter(({ kind }) => kind !== 'not-ready' || runtime.length === 0);
+  const isExplained = runtime.length > 0 || shutdown?.isShuttingDown === true;
+  const shared = nodeProblems({ ...asked, lastIterationAt }).filter(({ kind }) => kind !== 'not-ready' || !isExplained);
   return [
     ...(startFailure === undefined ? [] : [startProblem(startFailure)]),
     ...clientProblems(kubelet),
+    ...(shutdown?.problems() ?? []),
     ...runtime,
     ...shared,
     ...shortageProblems(kubelet),

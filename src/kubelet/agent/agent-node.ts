@@ -13,6 +13,7 @@ import {
   appArmorSupport,
   nodeKind,
   nodePressure,
+  noShutdown,
   podSize,
   schedulerPredicates,
 } from '../admission/pod-admission.ts';
@@ -25,6 +26,9 @@ import { OomWatch } from '../machine/oom-watch.ts';
 import { PodRange } from '../machine/pod-range.ts';
 import { RuntimeWatch } from '../machine/runtime-watch.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import { LogindSignals } from '../shutdown/logind-signals.ts';
+import { NodeShutdown, type NodeShutdownOptions } from '../shutdown/node-shutdown.ts';
+import { shutdownPeriods } from '../shutdown/shutdown-groups.ts';
 import type { ResolvedSettings } from './agent-settings.ts';
 import { enforcementsOf } from './limit-settings.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
@@ -36,6 +40,8 @@ export interface AgentNodeOptions {
   /** Says for which pods there is no memory. */
   readonly apiServerSource: Pick<ApiServerSource, 'refusal'>;
   readonly pressures: () => NodePressures;
+  /** The pods that end before the machine shuts down, and how they do. */
+  readonly pods: Pick<NodeShutdownOptions, 'activePods' | 'killPod' | 'isCleanedUp' | 'flushStatuses'>;
 }
 
 /** The node as the cluster sees it, and which pods it takes. */
@@ -43,6 +49,8 @@ export class AgentNode {
   readonly runtimeWatch: RuntimeWatch;
   readonly object: NodeObject;
   readonly resources: NodeResources;
+  /** Ends the pods before the machine shuts down; undefined where it was not asked for. */
+  readonly shutdown: NodeShutdown | undefined;
   /** What all pods together may use. */
   readonly forPods: ResourceQuantities;
   /** What all pods together are limited to: where the settings do not enforce `pods`, all that the machine has. */
@@ -90,6 +98,7 @@ export class AgentNode {
     };
     const { kernelLog: path } = machine;
     this.#oomWatch = path === undefined ? undefined : new OomWatch({ path, nodeEvent, clock, logger });
+    this.shutdown = this.#makeShutdown();
     const isAppArmorThere = hasAppArmor();
     this.#checks = [
       podSize((podUID) => options.apiServerSource.refusal(podUID)),
@@ -98,6 +107,7 @@ export class AgentNode {
       nodeKind,
       schedulerPredicates,
       appArmorSupport(() => isAppArmorThere),
+      noShutdown(() => this.shutdown?.isShuttingDown === true),
     ];
   }
 
@@ -125,10 +135,31 @@ export class AgentNode {
     this.#reporter.start();
     this.#podRange.start();
     this.#oomWatch?.start();
+    this.shutdown?.start();
   }
 
   async stopLooking(): Promise<void> {
     await Promise.all([this.runtimeWatch.stop(), this.#reporter.stop(), this.#podRange.stop(), this.#oomWatch?.stop()]);
+  }
+
+  #makeShutdown(): NodeShutdown | undefined {
+    const { given, nodeName, settings, clock, logger, metrics } = this.#agent;
+    const periods = shutdownPeriods(settings);
+    if (periods.length === 0) return undefined;
+    const { eventRecorder, pods } = this.#options;
+    return new NodeShutdown({
+      ...pods,
+      nodeName,
+      periods,
+      rootDirectory: settings.rootDirectory,
+      signals: given.shutdownSignals ?? new LogindSignals(),
+      nodeChanged: () => this.object.changed(),
+      isNotReadyTold: () => isNotReady(this.object.newest),
+      nodeEvent: (reason, message) => eventRecorder.nodeEvent(nodeName, 'Normal', reason, message),
+      clock,
+      logger,
+      metrics,
+    });
   }
 
   #makeObject(): NodeObject {
@@ -178,7 +209,8 @@ export class AgentNode {
   #readiness(): NodeReadiness {
     const { ok, message } = this.#options.pleg.healthy();
     const { runtimeWatch } = this;
-    const errors = [runtimeWatch.runtimeError(), runtimeWatch.networkError(), ok ? undefined : `PLEG is not healthy: ${message}`];
+    const silent = ok ? undefined : `PLEG is not healthy: ${message}`;
+    const errors = [runtimeWatch.runtimeError(), runtimeWatch.networkError(), silent, this.shutdown?.notReady()];
     const found = errors.filter((error) => error !== undefined);
     if (found.length === 0) return { ready: true };
     return { ready: false, message: found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]` };
@@ -188,6 +220,10 @@ export class AgentNode {
 /** pkg/kubelet/nodestatus/setters.go MachineInfo. */
 function mostPods({ maxPods, podsPerCore }: ResolvedSettings, { cpus }: Machine): number {
   return podsPerCore > 0 ? Math.min(cpus * podsPerCore, maxPods) : maxPods;
+}
+
+function isNotReady(node: WireNode | undefined): boolean {
+  return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True';
 }
 
 /** pkg/util/node GetNodeHostIPs: at most one address of each family, those of the cluster's network first. */

@@ -10,6 +10,7 @@ import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import { requireSysctlPatterns } from '../admission/sysctls.ts';
 import type { CredentialVerification } from '../images/image-puller-options.ts';
 import { isUnspecified } from '../machine/node-addresses.ts';
+import { requireShutdownPeriods, type ShutdownGracePeriod } from '../shutdown/shutdown-groups.ts';
 import { requireFeatureGates } from './feature-gates.ts';
 import { type LimitSettings, limitDefaults, optionalLimits, requireLimits } from './limit-settings.ts';
 import { type PaceSettings, paceDefaults, requirePace } from './pace-settings.ts';
@@ -94,6 +95,15 @@ export interface AgentSettings extends LimitSettings, PaceSettings {
   readonly kubeReserved?: ResourceQuantities;
   /** When pods are evicted, by signal. Default: as the kubelet's. */
   readonly evictionHard?: ResourceQuantities;
+  /**
+   * How long pods may take to end, in milliseconds, when the machine is shut down; the machine waits so long. 0: it does not wait, and
+   * kills them. Default 0.
+   */
+  readonly shutdownGracePeriodMs?: number;
+  /** The part of `shutdownGracePeriodMs` that critical pods have for themselves, after all others. Default 0. */
+  readonly shutdownGracePeriodCriticalPodsMs?: number;
+  /** The same by priority, in place of the two: the pods of one entry end after those of all lower ones. Default: none. */
+  readonly shutdownGracePeriodByPodPriority?: readonly ShutdownGracePeriod[];
   /** Sysctls of a namespace, or patterns that end in `*`, that pods may set beside the safe ones. Default: none. */
   readonly allowedUnsafeSysctls?: readonly string[];
   /** True: a container without a seccomp profile gets the runtime's. Default false. */
@@ -178,6 +188,9 @@ const defaultSettings: ResolvedSettings = {
     'imagefs.available': '15%',
     'imagefs.inodesFree': '5%',
   },
+  shutdownGracePeriodMs: 0,
+  shutdownGracePeriodCriticalPodsMs: 0,
+  shutdownGracePeriodByPodPriority: [],
   allowedUnsafeSysctls: [],
   seccompDefault: false,
   containerLogMaxSize: '10Mi',
@@ -226,6 +239,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   for (const name of quantities) requireQuantities(name, settings[name]);
   for (const name of percentages) numberOption(name, settings[name], 0, 100);
   requireThresholds(settings.evictionHard);
+  requireShutdownPeriods(settings);
   requireFeatureGates(settings.featureGates);
   requireLimits(settings);
   requirePace(settings);

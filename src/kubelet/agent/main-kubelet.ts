@@ -1,6 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
-import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
 import { PodConfig } from '../../node/config/pod-config.ts';
 import { ClusterServices } from '../../node/environment/cluster-services.ts';
@@ -23,7 +22,7 @@ import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { RuntimeClasses } from '../cluster/runtime-classes.ts';
 import type { ContainerConfigs } from '../containers/container-configs.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
-import { LogRotation } from '../logs/log-rotation.ts';
+import type { LogRotation } from '../logs/log-rotation.ts';
 import { terminationMessageOf } from '../logs/termination-message.ts';
 import { MachineCgroups, noPodCgroups } from '../machine/machine.ts';
 import { PodLifecycle } from '../pleg/pod-lifecycle.ts';
@@ -41,7 +40,14 @@ import { AgentClients } from './agent-clients.ts';
 import { AgentNode } from './agent-node.ts';
 import { type AgentPlugins, agentPlugins } from './agent-plugins.ts';
 import { GarbageCollection } from './garbage-collection.ts';
-import { newContainerConfigs, newImageManager, newPodSyncer, newRestartBackoff, newVolumeManager } from './new-pod-syncer.ts';
+import {
+  newContainerConfigs,
+  newImageManager,
+  newLogRotation,
+  newPodSyncer,
+  newRestartBackoff,
+  newVolumeManager,
+} from './new-pod-syncer.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import { limitsOf, type NodeLimitGroups, newLimitGroups } from './node-limits.ts';
 
@@ -120,7 +126,7 @@ export class MainKubelet {
     this.loop = this.#newLoop();
     this.garbageCollection = this.#newGarbageCollection();
     this.cleanup = this.#newCleanup();
-    this.logRotation = this.#newLogRotation();
+    this.logRotation = newLogRotation(this.options);
     this.mirrorPods = this.#newMirrorPods();
     this.cpu = new CpuSampler({ read: readProcessorTime, clock });
     this.apiHost = this.#newApiHost();
@@ -170,6 +176,12 @@ export class MainKubelet {
       pleg: this.pleg,
       apiServerSource: this.#apiServerSource,
       pressures: () => this.garbageCollection.pressures,
+      pods: {
+        activePods: () => this.#podsThatAreNotOver(),
+        killPod: (pod, kill) => this.podWorkers.killPodNow(pod, kill),
+        isCleanedUp: (pod) => this.podWorkers.shouldPodBeFinished(podUIDOf(pod)),
+        flushStatuses: (timeoutMs) => this.statusManager.flush({ timeoutMs }),
+      },
     });
   }
 
@@ -282,7 +294,7 @@ export class MainKubelet {
   #newGarbageCollection(): GarbageCollection {
     return new GarbageCollection(this.options, {
       eventRecorder: this.clients.eventRecorder,
-      activePods: () => this.options.podManager.getPods().filter((pod) => !this.#isOver(podUIDOf(pod))),
+      activePods: () => this.#podsThatAreNotOver(),
       podWorkers: this.podWorkers,
       loop: this.loop,
       imageManager: this.#imageManager,
@@ -300,18 +312,6 @@ export class MainKubelet {
       cgroups: this.cgroups,
       containers: this.garbageCollection.containers,
       isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
-    });
-  }
-
-  #newLogRotation(): LogRotation {
-    const { given, settings, clock, logger } = this.options;
-    return new LogRotation({
-      runtime: given.runtime,
-      maxSize: wholeUnits(settings.containerLogMaxSize),
-      maxFiles: settings.containerLogMaxFiles,
-      checkPeriodMs: settings.containerLogMonitorIntervalMs,
-      clock,
-      logger,
     });
   }
 
@@ -385,7 +385,10 @@ export class MainKubelet {
     });
   }
 
-  #isOver(podUID: string): boolean {
-    return this.podWorkers.isPodKnownTerminated(podUID) || isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
+  #podsThatAreNotOver(): Pod[] {
+    return this.options.podManager.getPods().filter((pod) => {
+      const podUID = podUIDOf(pod);
+      return !this.podWorkers.isPodKnownTerminated(podUID) && !isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ClusterServices } from '../../node/environment/cluster-services.ts';
 import type { ReferencedObjects } from '../../node/object-managers/referenced-objects.ts';
@@ -14,6 +15,7 @@ import type { RuntimeClasses } from '../cluster/runtime-classes.ts';
 import { ContainerConfigs } from '../containers/container-configs.ts';
 import { defaultProcPaths } from '../containers/security-context.ts';
 import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
+import { LogRotation } from '../logs/log-rotation.ts';
 import { lastLogNumber } from '../logs/pod-logs.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
@@ -42,6 +44,18 @@ export function newImageManager(
     maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
     credentialVerification: settings.imagePullCredentialsVerificationPolicy,
     eventRecorder,
+    clock,
+    logger,
+  });
+}
+
+/** Rotates the logs of containers, within the limits of the options. */
+export function newLogRotation({ given, settings, clock, logger }: ResolvedAgentOptions): LogRotation {
+  return new LogRotation({
+    runtime: given.runtime,
+    maxSize: wholeUnits(settings.containerLogMaxSize),
+    maxFiles: settings.containerLogMaxFiles,
+    checkPeriodMs: settings.containerLogMonitorIntervalMs,
     clock,
     logger,
   });

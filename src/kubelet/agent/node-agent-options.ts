@@ -23,6 +23,7 @@ import type { PluginConnector } from '../csi/csi-node.ts';
 import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { ShutdownSignals } from '../shutdown/shutdown-signals.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import { type AgentSettings, type ResolvedSettings, resolveSettings, settingNames } from './agent-settings.ts';
@@ -61,6 +62,8 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly machine?: Machine;
   /** Where the node's addresses are looked for. Default: the machine's interfaces and routes, and its names. */
   readonly network?: NodeNetwork;
+  /** How the agent hears of the machine's shutdown, and delays it. Default: by systemd-logind. */
+  readonly shutdownSignals?: ShutdownSignals;
   /** Default: one of its own. */
   readonly podManager?: BasicPodManager;
   /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
@@ -106,6 +109,7 @@ const knownOptions = [
   'prober',
   'machine',
   'network',
+  'shutdownSignals',
   'podManager',
   'clientCertificate',
   'podClient',
@@ -181,6 +185,9 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.server !== undefined) requireMethods('runtime', runtime, ['exec', 'attach', 'portForward']);
   if (options.plugins !== undefined) requireMethods('plugins', options.plugins, ['registration', 'csiNode']);
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
+  const { shutdownSignals } = options;
+  if (shutdownSignals !== undefined)
+    requireMethods('shutdownSignals', shutdownSignals, ['read', 'allowDelay', 'delay', 'listen']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');
   if (options.clientCertificate !== undefined) requireMethods('clientCertificate', options.clientCertificate, ['problem']);

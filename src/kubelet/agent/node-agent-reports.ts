@@ -9,6 +9,7 @@ import type { PodWorkerReport, PodWorkersReport } from '../../node/workers/pod-w
 import type { StoppedWorkers } from '../../node/workers/pod-workers.ts';
 import type { PodExplanation } from '../../status/sync/explain.ts';
 import type { StopResult } from '../../status/sync/status-sync.ts';
+import type { NodeShutdownReport } from '../shutdown/node-shutdown.ts';
 import { type OwnState, problemsOfAgent } from './agent-node-problems.ts';
 import { problemsOfPod, problemsOfPods, seenAt } from './agent-pod-problems.ts';
 import type { MainKubelet } from './main-kubelet.ts';
@@ -100,6 +101,8 @@ export interface NodeAgentSnapshot extends ProblemReport {
   readonly node: Omit<NodeObjectReport, 'nodeFailure' | 'leaseFailure' | 'watchFailure'>;
   /** What each source did last. */
   readonly sources: readonly PodSourceReport[];
+  /** How the pods end before the machine shuts down; undefined where they do not end in order. */
+  readonly shutdown: NodeShutdownReport | undefined;
   /** What the workers do. */
   readonly workers: PodWorkersReport;
   /** The pods; undefined where they were not asked for. */
@@ -120,6 +123,7 @@ export function agentSnapshot(kubelet: MainKubelet, own: OwnState, withPods: boo
     registered: node.registered,
     node,
     sources,
+    shutdown: agentNode.shutdown?.report(),
     workers: podWorkers.snapshot(),
     ready: node.registered && node.readiness?.ready === true,
     ...problemReport([...problemsOfAgent(kubelet, own, { at, node: report, sources }), ...ofPods], at),

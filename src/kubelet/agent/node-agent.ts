@@ -210,7 +210,7 @@ export class NodeAgent {
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
     source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
-    await Promise.all([api?.close(), this.#healthz?.stop(), cpu.stop()]);
+    await Promise.all([api?.close(), this.#healthz?.stop(), cpu.stop(), node.shutdown?.stop()]);
     await podConfig.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
     await loop.stop();

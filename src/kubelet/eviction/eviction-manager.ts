@@ -1,7 +1,6 @@
 // Behaviour of pkg/kubelet/eviction/eviction_manager.go, v1.36.3, with hard thresholds alone.
 
-import { formatTime } from '../../api/json/time.ts';
-import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { bytesText } from '../../api/quantity/quantity.ts';
@@ -12,6 +11,7 @@ import { callGuarded } from '../../base/guard.ts';
 import { problemFields } from '../../base/problem.ts';
 import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
+import { setDisruptionTarget } from '../../node/pod-status/disruption-target.ts';
 import { helped } from '../../node/problem-help.ts';
 import type { KillNowOptions } from '../../node/workers/workers-options.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
@@ -242,29 +242,9 @@ function evictionKill(pod: Pod, message: string, disrupts: boolean, now: number)
       status.phase = 'Failed';
       status.reason = evictedReason;
       status.message = message;
-      if (disrupts) setCondition(status, disruption(pod, message, now));
+      if (disrupts) setDisruptionTarget(status, pod, message, now);
     },
   };
-}
-
-function disruption({ metadata }: Pod, message: string, now: number): WirePodCondition {
-  const observedGeneration = metadata?.generation;
-  return {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'TerminationByKubelet',
-    message,
-    lastTransitionTime: formatTime(now),
-    ...(observedGeneration !== undefined && { observedGeneration }),
-  };
-}
-
-/** A condition that says the same keeps the time of its transition. */
-function setCondition(status: WirePodStatus, condition: WirePodCondition): void {
-  const others = (status.conditions ?? []).filter(({ type }) => type !== condition.type);
-  const before = status.conditions?.find(({ type }) => type === condition.type);
-  const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
-  status.conditions = [...others, { ...condition, ...(since !== undefined && { lastTransitionTime: since }) }];
 }
 
 // Behaviour of pkg/kubelet/eviction/helpers.go (nodeConditionsObservedSince), v1.36.3.

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import { until } from '../../support/until.ts';
+import { agentShutdownRows } from './agent-shutdown-rows.ts';
 import { type AgentRow, silentPlugins } from './stuck-agent.ts';
 
 const startRuntime = 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).';
@@ -416,4 +417,11 @@ const pluginRows: readonly AgentRow[] = [
 ];
 
 /** Ways in which something is wrong with the node of a node agent. */
-export const agentNodeRows: readonly AgentRow[] = [...runtimeRows, ...shortageRows, ...startRows, ...serverRows, ...pluginRows];
+export const agentNodeRows: readonly AgentRow[] = [
+  ...runtimeRows,
+  ...shortageRows,
+  ...startRows,
+  ...agentShutdownRows,
+  ...serverRows,
+  ...pluginRows,
+];

@@ -48,6 +48,9 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'a plugin could not be registered; it is tried again': 'a plugin that could not be registered is registered',
   'the sockets of plugins cannot be looked at; plugins stay as they are': 'the sockets of plugins can be looked at again',
   'the CSINode could not be written; it is tried again': 'the CSINode is written again',
+  'a shutdown of the machine would not be heard of, or not wait for the pods': 'a shutdown of the machine is heard of again',
+  'the machine does not wait long enough for its pods at a shutdown: they get less time':
+    'the machine waits long enough for its pods again',
   'a pod could not be placed': 'a pod has its node, which could not be placed before',
   'the status of a pod could not be written': 'the status of a pod is written again',
   'the Lease of the leader can be neither taken nor renewed: without it this process does nothing':

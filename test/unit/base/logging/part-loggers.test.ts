@@ -115,6 +115,7 @@ describe('the option logger of', () => {
       'ContainerProvider',
       'CgroupManager',
       'LinuxMounter',
+      'LogindSignals',
       'VolumeManager',
     ];
     expect(classes.map(([name]) => name).sort()).toEqual([...Object.keys(parts), ...without, ...silent].sort());
