@@ -211,7 +211,7 @@ export const fields: Readonly<Record<string, Field>> = {
   topologyManagerScope: without(oneOf('container', 'pod'), noManagers),
   'tracing.endpoint': without(exactText, noTraces),
   'tracing.samplingRatePerMillion': without(exactCount, noTraces),
-  'userNamespaces.idsPerPod': without(exactCount, 'a pod with a user namespace of its own is refused'),
+  'userNamespaces.idsPerPod': option('userNamespaceIDsPerPod', exactCount),
   volumePluginDir: without(text, 'the agent has no FlexVolume: a pod with such a volume is refused'),
   volumeStatsAggPeriod: without(time, 'files of a pod are counted once a minute, and sooner where it has a limit'),
 };

@@ -173,7 +173,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/plugins/proto': '',
   'kubelet/plugins': 'base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
   'kubelet/containers':
-    'base/names base/options api/json api/pod client/events node/files node/pod-status node/environment ' +
+    'base/errors base/names base/options api/json api/pod client/events node/files node/pod-status node/environment ' +
     'kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +

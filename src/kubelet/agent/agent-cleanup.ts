@@ -8,6 +8,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { type ProblemFields, problemFields } from '../../base/problem.ts';
 import { helped } from '../../node/problem-help.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
+import type { UserNamespaces } from '../containers/user-namespaces.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { ContainerCollector } from '../pods/container-collector.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
@@ -17,6 +18,7 @@ export interface AgentCleanupOptions {
   readonly containers: Pick<ContainerCollector, 'removePod' | 'removeLogs'>;
   readonly volumes: Pick<VolumeManager, 'orphans' | 'unmountVolumes'>;
   readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod'>;
+  readonly userNamespaces: Pick<UserNamespaces, 'podUIDs' | 'release'>;
   /** Asked right before something is removed: a pod may have come meanwhile. */
   readonly isKnown: (podUID: string) => boolean;
   readonly clock: SteadyClock;
@@ -80,13 +82,14 @@ export class AgentCleanup {
   }
 
   async #look(desired: ReadonlySet<string>): Promise<void> {
-    const { volumes, cgroups, lifecycle, isKnown } = this.#options;
+    const { volumes, cgroups, lifecycle, isKnown, userNamespaces } = this.#options;
     const { signal } = this.#stopping;
     const known = new Set(desired);
     const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
     const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
     const leftGroups = (await cgroups.listPods()).filter(isLeft);
     const leftPods = lifecycle.podUIDs().filter(isLeft);
+    const leftNamespaces = userNamespaces.podUIDs.filter(isLeft);
     // what runs of such a pod is ended by the sync loop first
     for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
     const unmounting = this.#unmount(leftVolumes, isLeft);
@@ -94,6 +97,12 @@ export class AgentCleanup {
     for (const podUID of leftPods) if (isLeft(podUID)) await this.#try(podUID, () => this.#removeContainers(podUID, isLeft));
     await this.#options.containers.removeLogs(isLeft);
     await unmounting;
+    // while anything of a pod may be left, nobody else gets its ids
+    const isAllGone = !this.#hasFailed;
+    for (const podUID of leftNamespaces) {
+      const isGone = isAllGone && isLeft(podUID) && !this.#unmounting.has(podUID);
+      if (isGone) await this.#try(podUID, () => userNamespaces.release(podUID));
+    }
   }
 
   /** A driver may take minutes, or hang: its pods hold up neither those of others nor the next look. */

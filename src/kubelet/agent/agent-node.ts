@@ -18,6 +18,7 @@ import {
   schedulerPredicates,
 } from '../admission/pod-admission.ts';
 import { allowedSysctls } from '../admission/sysctls.ts';
+import { UserNamespaces } from '../containers/user-namespaces.ts';
 import { filesystemBytes, hasAppArmor, type Machine } from '../machine/machine.ts';
 import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
@@ -55,6 +56,8 @@ export class AgentNode {
   readonly forPods: ResourceQuantities;
   /** What all pods together are limited to: where the settings do not enforce `pods`, all that the machine has. */
   readonly limitForPods: ResourceQuantities;
+  /** The ids of pods that have not the machine's. */
+  readonly userNamespaces: UserNamespaces;
   readonly #agent: ResolvedAgentOptions;
   readonly #options: AgentNodeOptions;
   readonly #checks: readonly AdmissionCheck[];
@@ -77,6 +80,12 @@ export class AgentNode {
     this.limitForPods = isEnforced ? this.forPods : resourcesForPods(size, noReservations);
     this.#addresses = new NodeAddresses({ nodeName, given: settings.nodeIPs, network, clock, logger });
     this.runtimeWatch = new RuntimeWatch({ runtime, clock, logger, changed: () => this.object.changed() });
+    this.userNamespaces = new UserNamespaces({
+      rootDirectory: settings.rootDirectory,
+      idsPerPod: settings.userNamespaceIDsPerPod,
+      maxPods: settings.maxPods,
+      handlerKnows: (handler) => this.runtimeWatch.health?.handlers.find(({ name }) => name === handler)?.userNamespaces,
+    });
     this.#reporter = new NodeReporter({
       ...this.resources,
       machine,

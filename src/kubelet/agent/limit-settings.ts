@@ -1,5 +1,5 @@
 import { invalidOption } from '../../base/errors.ts';
-import { numberOption, oneOfOption, optionOfType } from '../../base/options.ts';
+import { integerOption, numberOption, oneOfOption, optionOfType } from '../../base/options.ts';
 
 const enforcements = [
   ...(['pods', 'system-reserved', 'kube-reserved', 'system-reserved-compressible', 'kube-reserved-compressible'] as const),
@@ -41,7 +41,15 @@ export interface LimitSettings {
    * Default `NoSwap`: no container gets any.
    */
   readonly swapBehavior?: 'NoSwap' | 'LimitedSwap';
+  /**
+   * How many ids of users and groups a pod with `hostUsers: false` gets: a multiple of 65,536. They come from those of the user
+   * `kubelet`, where there is one and `getsubids` says which, or else from all but the first ones. Default 65,536.
+   */
+  readonly userNamespaceIDsPerPod?: number;
 }
+
+/** The kernel's ids are shared out in such parts. */
+const idsUnit = 65_536;
 
 /** Those that have a default. */
 export const limitDefaults = {
@@ -51,6 +59,7 @@ export const limitDefaults = {
   memoryThrottlingFactor: 0.9,
   memoryReservationPolicy: 'None',
   swapBehavior: 'NoSwap',
+  userNamespaceIDsPerPod: idsUnit,
 } satisfies LimitSettings;
 
 /** Those that have none. */
@@ -72,6 +81,10 @@ export function requireLimits(settings: CheckedLimits): void {
   oneOfOption('memoryReservationPolicy', policy, ['None', 'TieredReservation']);
   if (policy !== 'None' && featureGates.MemoryQoS !== true) {
     throw invalidOption('memoryReservationPolicy', '"None" without the feature gate MemoryQoS', policy);
+  }
+  const ids = integerOption('userNamespaceIDsPerPod', settings.userNamespaceIDsPerPod, idsUnit);
+  if (ids % idsUnit !== 0 || ids >= 2 ** 32) {
+    throw invalidOption('userNamespaceIDsPerPod', `a multiple of ${idsUnit} below ${2 ** 32}`, ids);
   }
   requireEnforcements(settings);
 }

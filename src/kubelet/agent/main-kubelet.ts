@@ -310,6 +310,7 @@ export class MainKubelet {
       lifecycle: this.pleg,
       volumes: this.#volumeManager,
       cgroups: this.cgroups,
+      userNamespaces: this.node.userNamespaces,
       containers: this.garbageCollection.containers,
       isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
     });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ClusterServices } from '../../node/environment/cluster-services.ts';
@@ -118,6 +119,7 @@ export function newContainerConfigs(agent: ResolvedAgentOptions, needs: Containe
     cgroups,
     nodeIPs: () => settings.nodeIPs,
     hostIPs: () => node.hostIPs(),
+    idsOf: (pod, runtimeHandler) => node.userNamespaces.idsOf(pod, runtimeHandler),
     eventRecorder,
     random,
     nodeAllocatable: () => node.resources.allocatable,
@@ -209,6 +211,9 @@ export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds)
     onPodEnded: (pod: Pod) => {
       referencedObjects.unregisterPod(pod);
       imageManager.forgetPod(podUIDOf(pod));
+      node.userNamespaces.release(podUIDOf(pod)).catch((err: unknown) => {
+        logger.warn({ err, ...podFields(pod.metadata) }, 'the ids of the user namespace of a pod could not be given back');
+      });
     },
     clock,
     logger,

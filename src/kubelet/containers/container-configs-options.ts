@@ -4,6 +4,7 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { EnvironmentObjects } from '../../node/environment/environment.ts';
 import type { Service } from '../../node/environment/service-environment.ts';
 import type { CheckedNodeLimits } from '../cgroups/cgroup-resources.ts';
+import type { IDMapping } from '../runtime/security.ts';
 import type { MountSettings } from './container-mounts.ts';
 import type { ProcPaths } from './security-context.ts';
 
@@ -20,6 +21,8 @@ export interface ContainerConfigsOptions extends MountSettings {
   /** Gives the cgroup that the pod's containers are put under. */
   readonly cgroups: { podParent(pod: Pod): string };
   readonly limits: CheckedNodeLimits;
+  /** Gives the ids of a pod with a user namespace of its own; undefined for any other pod. */
+  readonly idsOf: (pod: Pod, runtimeHandler: string) => Promise<IDMapping | undefined>;
   /** What the node can give to pods, by resource. */
   readonly nodeAllocatable: () => ResourceQuantities;
   /** The addresses that the node was given: the first one decides which family comes first. Without one it is IPv4. */

@@ -38,6 +38,8 @@ export interface SandboxConfigSource {
   readonly pod: Pod;
   /** How many sandboxes the pod had before. */
   readonly attempt: number;
+  /** The runtime handler; empty: the default one. */
+  readonly runtimeHandler: string;
 }
 
 /** What is to become of one container, also of an init container or an ephemeral one. */
@@ -76,9 +78,9 @@ export class ContainerConfigs {
   }
 
   /** What a sandbox is made from. Makes the folder of the pod's logs. Rejects with {@link ContainerConfigError}. */
-  async sandboxConfig({ pod, attempt }: SandboxConfigSource, signal: AbortSignal): Promise<PodSandboxConfig> {
+  async sandboxConfig({ pod, attempt, runtimeHandler }: SandboxConfigSource, signal: AbortSignal): Promise<PodSandboxConfig> {
     signal.throwIfAborted();
-    const { limits, cgroups, podLogsDirectory, clusterDomain } = this.#options;
+    const { limits, cgroups, podLogsDirectory, clusterDomain, idsOf } = this.#options;
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
     try {
       requireSupportedPod(pod);
@@ -86,6 +88,7 @@ export class ContainerConfigs {
       const dnsConfig = await this.#dns(pod);
       const hostname = pod.spec?.hostNetwork === true ? '' : kernelHostname(pod, podHostname(pod, clusterDomain));
       const overhead = sandboxOverhead(pod, limits);
+      const users = await idsOf(pod, runtimeHandler);
       await mkdir(logDirectory, { recursive: true, mode: 0o755 });
       const sysctls = (pod.spec?.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value] as const);
       return {
@@ -98,7 +101,7 @@ export class ContainerConfigs {
         annotations: { ...pod.metadata?.annotations },
         linux: {
           cgroupParent: cgroups.podParent(pod),
-          securityContext: sandboxSecurityContext(pod),
+          securityContext: sandboxSecurityContext(pod, users),
           sysctls: Object.fromEntries(sysctls),
           ...(overhead && { overhead }),
           resources: sandboxResources(pod, limits),
@@ -123,6 +126,7 @@ export class ContainerConfigs {
     try {
       requireSupportedPod(pod);
       requireSupportedContainer(container);
+      const users = await this.#options.idsOf(pod, request.runtimeHandler);
       const { environment, texts } = await this.#start(request, signal);
       const mounts = await this.#mounts(request, environment, signal);
       verifyRunAsNonRoot(pod, container, image);
@@ -134,7 +138,7 @@ export class ContainerConfigs {
         image: { image: imageRef, userSpecifiedImage: container.image ?? '' },
         ...texts,
         workingDir: container.workingDir ?? '',
-        mounts,
+        mounts: users === undefined ? mounts : mounts.map((mount) => ({ ...mount, users })),
         devices: [],
         labels: containerLabels(pod, container),
         annotations: containerAnnotations(pod, container, attempt),
@@ -144,7 +148,9 @@ export class ContainerConfigs {
         tty: container.tty === true,
         ...(stopSignal && { stopSignal }),
         resources: containerCgroupResources(pod, container, this.#options.limits),
-        securityContext: containerSecurityContext(pod, container, imageUser(image), this.#options, targetContainerID),
+        securityContext: containerSecurityContext(pod, container, imageUser(image), this.#options, {
+          ...{ targetID: targetContainerID, users },
+        }),
       };
     } catch (error) {
       signal.throwIfAborted();

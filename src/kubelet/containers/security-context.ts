@@ -9,6 +9,7 @@ import { ContainerConfigError } from '../../node/environment/config-error.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type {
   ContainerSecurityContext,
+  IDMapping,
   NamespaceOptions,
   SandboxSecurityContext,
   SELinuxOptions,
@@ -22,20 +23,28 @@ export interface SecuritySettings extends SeccompSettings {
   readonly procPaths: ProcPaths;
 }
 
+/** What a container shares beside what its pod's spec says. */
+interface SharedNamespaces {
+  /** The container whose processes it sees, by the runtime's id. */
+  readonly targetID?: string | undefined;
+  /** The ids of the pod's own user namespace. */
+  readonly users?: IDMapping | undefined;
+}
+
 /** The rights of a container: what it says itself, or else what its pod says. Throws {@link ContainerConfigError}. */
 export function containerSecurityContext(
   pod: Pod,
   container: Container,
   image: ImageUser,
   settings: SecuritySettings,
-  targetID?: string,
+  { targetID, users }: SharedNamespaces = {},
 ): ContainerSecurityContext {
   const podContext = pod.spec?.securityContext ?? undefined;
   const own = container.securityContext ?? undefined;
   const selinux = selinuxOptions(own?.seLinuxOptions ?? podContext?.seLinuxOptions);
   const apparmor = apparmorProfile(pod, container);
   const group = own?.runAsGroup ?? podContext?.runAsGroup ?? undefined;
-  const namespaces = podNamespaces(pod);
+  const namespaces = podNamespaces(pod, users);
   const { maskedPaths, readonlyPaths } = own?.procMount === 'Unmasked' ? unmaskedProcPaths : settings.procPaths;
   return {
     ...(own?.capabilities && {
@@ -58,14 +67,14 @@ export function containerSecurityContext(
 }
 
 /** The rights of a pod's sandbox. Throws {@link ContainerConfigError}. */
-export function sandboxSecurityContext(pod: Pod): SandboxSecurityContext {
+export function sandboxSecurityContext(pod: Pod, users?: IDMapping): SandboxSecurityContext {
   const context = pod.spec?.securityContext ?? undefined;
   const selinux = selinuxOptions(context?.seLinuxOptions);
   const { runAsUser, runAsGroup } = context ?? {};
   const { containers = [], initContainers, ephemeralContainers } = pod.spec ?? {};
   const all = [...containers, ...(initContainers ?? []), ...(ephemeralContainers ?? [])];
   return {
-    namespaces: podNamespaces(pod),
+    namespaces: podNamespaces(pod, users),
     ...(selinux && { selinuxOptions: selinux }),
     ...(typeof runAsUser === 'number' && { runAsUser }),
     ...(typeof runAsGroup === 'number' && { runAsGroup }),
@@ -240,8 +249,9 @@ function possibleProcessors(sys: string): readonly number[] {
 // Behaviour of pkg/kubelet/kuberuntime/util, v1.36.3.
 
 /** The namespaces that the pod's sandbox and containers use. */
-function podNamespaces({ spec }: Pod): NamespaceOptions {
+function podNamespaces({ spec }: Pod, users: IDMapping | undefined): NamespaceOptions {
   return {
+    ...(users && { users }),
     network: spec?.hostNetwork === true ? 'node' : 'pod',
     pid: spec?.hostPID === true ? 'node' : spec?.shareProcessNamespace === true ? 'pod' : 'container',
     ipc: spec?.hostIPC === true ? 'node' : 'pod',

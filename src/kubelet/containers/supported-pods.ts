@@ -10,8 +10,9 @@ export function requireSupportedPod({ metadata, spec }: Pod): void {
     if (!isPathSegment(text))
       throw new ContainerConfigError(`the pod's ${field} is no name of a folder: ${JSON.stringify(text ?? '')}`);
   }
-  if (spec?.hostUsers === false) {
-    throw new ContainerConfigError('this agent has no user namespaces, and the pod asks for one with hostUsers: false');
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
+    if (spec?.hostUsers !== false || spec[field] !== true) continue;
+    throw new ContainerConfigError(`a pod with hostUsers: false cannot have ${field}: true`);
   }
   if (spec?.resourceClaims?.length) {
     throw new ContainerConfigError('this agent has no dynamic resource allocation, and the pod has resourceClaims');

@@ -11,6 +11,7 @@ import type {
 import { type PodSandboxConfig, type PortMapping, runtimeLabels, type SandboxLinuxConfig } from '../runtime/runtime-sandboxes.ts';
 import type {
   ContainerSecurityContext,
+  IDMapping,
   NamespaceMode as ModeName,
   NamespaceOptions,
   SupplementalGroupsPolicy as PolicyName,
@@ -19,6 +20,7 @@ import type {
 } from '../runtime/security.ts';
 import {
   type ContainerConfigSchema,
+  type IDMappingSchema,
   type ImageSpecSchema,
   type LinuxContainerResourcesSchema,
   type LinuxContainerSecurityContextSchema,
@@ -141,7 +143,7 @@ function envRequest({ key, value }: KeyValue) {
 }
 
 function mountRequest(mount: Mount): MessageInitShape<typeof MountSchema> {
-  const { containerPath, hostPath, readonly, selinuxRelabel, image, imageSubPath = '' } = mount;
+  const { containerPath, hostPath, readonly, selinuxRelabel, image, imageSubPath = '', users } = mount;
   return {
     containerPath,
     hostPath,
@@ -151,6 +153,7 @@ function mountRequest(mount: Mount): MessageInitShape<typeof MountSchema> {
     recursiveReadOnly: mount.recursiveReadOnly ?? false,
     imageSubPath,
     ...(image !== undefined && { image: { image } }),
+    ...(users && { uidMappings: [idsRequest(users)], gidMappings: [idsRequest(users)] }),
   };
 }
 
@@ -218,13 +221,18 @@ function sharedSecurity(context: SandboxSecurityContext | ContainerSecurityConte
 }
 
 function namespacesRequest(namespaces: NamespaceOptions): MessageInitShape<typeof NamespaceOptionSchema> {
-  const { network, pid, ipc, targetID = '' } = namespaces;
+  const { network, pid, ipc, targetID = '', users } = namespaces;
   return {
     network: known('namespace', modes, network),
     pid: known('namespace', modes, pid),
     ipc: known('namespace', modes, ipc),
     targetId: targetID,
+    ...(users && { usernsOptions: { mode: NamespaceMode.POD, uids: [idsRequest(users)], gids: [idsRequest(users)] } }),
   };
+}
+
+function idsRequest({ hostID, containerID, length }: IDMapping): MessageInitShape<typeof IDMappingSchema> {
+  return { hostId: hostID, containerId: containerID, length };
 }
 
 function profileRequest({ type, localhostRef = '' }: SecurityProfile): MessageInitShape<typeof SecurityProfileSchema> {

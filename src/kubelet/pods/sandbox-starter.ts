@@ -51,7 +51,7 @@ export class SandboxStarter {
   ): Promise<ReadySandbox> {
     const { configs, runtimeHandlerOf } = this.#options;
     const runtimeHandler = await runtimeHandlerOf(pod, signal);
-    const config = await configs.sandboxConfig({ pod, attempt }, signal);
+    const config = await configs.sandboxConfig({ pod, attempt, runtimeHandler }, signal);
     return { id: sandboxID, config, runtimeHandler, ips };
   }
 

@@ -1,5 +1,5 @@
 import type { KeyValue } from '../../node/environment/start-texts.ts';
-import type { ContainerSecurityContext } from './security.ts';
+import type { ContainerSecurityContext, IDMapping } from './security.ts';
 
 /** How mounts that are made later show on the other side. */
 export type MountPropagation = 'private' | 'hostToContainer' | 'bidirectional';
@@ -22,6 +22,8 @@ export interface Mount {
   readonly image?: string;
   /** The path inside the image; absent: all of it. */
   readonly imageSubPath?: string;
+  /** Whose ids the files have, of users and of groups: those of the pod's own user namespace. Absent: the machine's. */
+  readonly users?: IDMapping;
 }
 
 /** A device of the node that a container may use. */

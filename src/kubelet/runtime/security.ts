@@ -1,6 +1,16 @@
 /** Whose namespace a container uses: its pod's, its own, the node's, or that of another container. */
 export type NamespaceMode = 'pod' | 'container' | 'node' | 'target';
 
+/** Ids of users, or of groups: each of the container is one of the machine. */
+export interface IDMapping {
+  /** The first id on the machine. */
+  readonly hostID: number;
+  /** The first id in the container. */
+  readonly containerID: number;
+  /** How many ids there are. */
+  readonly length: number;
+}
+
 /** The namespaces of a sandbox or a container. */
 export interface NamespaceOptions {
   /** The network namespace. */
@@ -11,6 +21,8 @@ export interface NamespaceOptions {
   readonly ipc: NamespaceMode;
   /** The id of the container whose process ids are shared, with `pid: 'target'`. */
   readonly targetID?: string;
+  /** The ids of the pod's own user namespace, the same of users and of groups. Absent: the pod has the machine's ids. */
+  readonly users?: IDMapping;
 }
 
 /** Labels of SELinux. Absent or empty: the runtime chooses. */

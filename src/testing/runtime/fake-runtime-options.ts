@@ -47,6 +47,8 @@ export interface FakeRuntimeOptions {
   readonly podCIDR?: string;
   /** The names of the runtime handlers; the empty one is the default handler. Default: the empty one alone. */
   readonly runtimeHandlers?: readonly string[];
+  /** True: its handlers know user namespaces. Default false. */
+  readonly userNamespaces?: boolean;
   /** The name with which container ids begin. Default `fake`. */
   readonly runtimeName?: string;
   /** How the runtime makes cgroups; null: it does not say. Default `cgroupfs`. */
@@ -62,6 +64,7 @@ const knownOptions = [
   'files',
   'podCIDR',
   'runtimeHandlers',
+  'userNamespaces',
   'runtimeName',
   'cgroupDriver',
 ] as const satisfies readonly (keyof FakeRuntimeOptions)[];
@@ -86,6 +89,7 @@ export function resolveRuntimeOptions(options: FakeRuntimeOptions): ResolvedRunt
     files,
     podCIDR: options.podCIDR ?? '10.244.0.0/24',
     runtimeHandlers: options.runtimeHandlers ?? [''],
+    userNamespaces: optionOfType('userNamespaces', options.userNamespaces ?? false, 'boolean'),
     runtimeName: options.runtimeName ?? 'fake',
     cgroupDriver: options.cgroupDriver === undefined ? 'cgroupfs' : options.cgroupDriver,
   };

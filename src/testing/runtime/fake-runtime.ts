@@ -142,7 +142,7 @@ export class FakeRuntime implements ContainerRuntime {
   }
 
   health({ signal }: RuntimeCall = {}): Promise<RuntimeHealth> {
-    const ability = { recursiveReadOnlyMounts: true, userNamespaces: false };
+    const ability = { recursiveReadOnlyMounts: true, userNamespaces: this.#options.userNamespaces };
     return this.#calls.run('Status', '', signal, () => ({
       conditions: [...this.#conditions.values()],
       handlers: this.#options.runtimeHandlers.map((name) => ({ name, ...ability })),

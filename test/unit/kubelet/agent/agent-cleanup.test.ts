@@ -23,7 +23,7 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
   const removed: string[] = [];
   const lines: LogLine[] = [];
   const note = (fields: object, message: string) => void lines.push({ level: 'warn', message, fields });
-  const left = { volumes: [] as string[], cgroups: [] as string[], known: new Set<string>() };
+  const left = { volumes: [] as string[], cgroups: [] as string[], userNamespaces: [] as string[], known: new Set<string>() };
   const cleanup = new AgentCleanup({
     clock: new FakeClock(),
     lifecycle: world.lifecycle,
@@ -37,6 +37,12 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
     cgroups: {
       listPods: async () => left.cgroups,
       removePod: async (pod) => void removed.push(`cgroup of ${pod}`),
+    },
+    userNamespaces: {
+      get podUIDs() {
+        return left.userNamespaces;
+      },
+      release: async (podUID) => void removed.push(`ids of ${podUID}`),
     },
     isKnown: (podUID) => left.known.has(podUID),
     logger: { debug: note, info: note, warn: note, error: note },
@@ -115,6 +121,26 @@ describe('a look at what pods have left', () => {
     left.cgroups.push('gone');
     await look();
     expect(removed).toEqual(['volumes of gone', 'cgroup of gone']);
+  });
+
+  it('gives back the ids of a pod only once nothing of it is left', async () => {
+    await using world = new SyncerWorld();
+    const { look, left, removed } = setUp(world, {
+      volumes: {
+        orphans: async () => left.volumes,
+        unmountVolumes: async (podUID) => {
+          if (podUID === 'busy') throw new Error('busy');
+        },
+      },
+    });
+    left.userNamespaces.push('gone', 'kept');
+    left.known.add('kept');
+    left.volumes.push('busy');
+    await look();
+    expect(removed).toEqual([]);
+    left.volumes.length = 0;
+    await look();
+    expect(removed).toEqual(['ids of gone']);
   });
 
   it('leaves a pod all it has that comes between the listing and the removing', async () => {

@@ -41,6 +41,7 @@ function configsWith(options: Partial<ContainerConfigsOptions> = {}): ContainerC
     services: () => [kubernetes],
     awaitServices: async () => {},
     nodeAllocatable: () => ({}),
+    idsOf: async () => undefined,
     nodeIPs: () => ['192.168.0.1'],
     hostIPs: () => ['192.168.0.1'],
     seccompDefault: false,
@@ -78,7 +79,7 @@ describe('sandboxConfig', () => {
       },
       { labels: { app: 'web' }, annotations: { note: 'x' } },
     );
-    const config = await configsWith().sandboxConfig({ pod, attempt: 2 }, signal);
+    const config = await configsWith().sandboxConfig({ pod, attempt: 2, runtimeHandler: '' }, signal);
     expect(config).toEqual({
       metadata: { name: 'web', namespace: 'shop', uid: 'u-1', attempt: 2 },
       hostname: 'box.boxes.shop.svc.cluster.local',
@@ -114,7 +115,7 @@ describe('sandboxConfig', () => {
 
   it('leaves the host name to the node in its network, and its namespaces too', async () => {
     const pod = shopPod({ hostNetwork: true, hostPID: true, hostIPC: true });
-    const { hostname, linux, dnsConfig } = await configsWith().sandboxConfig({ pod, attempt: 0 }, signal);
+    const { hostname, linux, dnsConfig } = await configsWith().sandboxConfig({ pod, attempt: 0, runtimeHandler: '' }, signal);
     expect(hostname).toBe('');
     expect(linux.securityContext.namespaces).toEqual({ network: 'node', pid: 'node', ipc: 'node' });
     expect(dnsConfig).toEqual({ servers: ['10.9.9.9'], searches: ['corp.example'], options: ['timeout:2'] });
@@ -125,30 +126,58 @@ describe('sandboxConfig', () => {
     const nameservers = ['1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4'];
     const pod = shopPod({ dnsPolicy: 'None', dnsConfig: { nameservers } });
     const configs = configsWith({ eventRecorder: { event: (_pod, ...said) => events.push(said) } });
-    const { dnsConfig } = await configs.sandboxConfig({ pod, attempt: 0 }, signal);
+    const { dnsConfig } = await configs.sandboxConfig({ pod, attempt: 0, runtimeHandler: '' }, signal);
     expect(dnsConfig?.servers).toEqual(nameservers.slice(0, 3));
     expect(events).toEqual([['Warning', 'DNSConfigForming', expect.stringContaining('1.1.1.1 2.2.2.2 3.3.3.3')]]);
   });
 
   it('refuses names that Linux does not take', async () => {
     const pod = shopPod({ subdomain: 'b'.repeat(63), setHostnameAsFQDN: true });
-    await expect(configsWith().sandboxConfig({ pod, attempt: 0 }, signal)).rejects.toThrow('64 characters is the max');
+    await expect(configsWith().sandboxConfig({ pod, attempt: 0, runtimeHandler: '' }, signal)).rejects.toThrow(
+      '64 characters is the max',
+    );
   });
 
   it.each<[Partial<NonNullable<Pod['spec']>>, Pod['metadata'], string]>([
-    [{ hostUsers: false }, {}, 'has no user namespaces'],
+    [{ hostUsers: false, hostNetwork: true }, {}, 'hostUsers: false cannot have hostNetwork: true'],
+    [{ hostUsers: false, hostPID: true }, {}, 'hostUsers: false cannot have hostPID: true'],
+    [{ hostUsers: false, hostIPC: true }, {}, 'hostUsers: false cannot have hostIPC: true'],
     [{ resourceClaims: [{ name: 'gpu' }] }, {}, 'has no dynamic resource allocation'],
     [{}, { namespace: '../x' }, 'namespace is no name of a folder'],
     [{}, { uid: '' }, 'uid is no name of a folder'],
   ])('refuses what it cannot do: %j %j', async (spec, metadata, message) => {
-    await expect(configsWith().sandboxConfig({ pod: shopPod(spec, metadata), attempt: 0 }, signal)).rejects.toThrow(message);
+    await expect(
+      configsWith().sandboxConfig({ pod: shopPod(spec, metadata), attempt: 0, runtimeHandler: '' }, signal),
+    ).rejects.toThrow(message);
     const request = requestWith(shopPod(spec, metadata), { name: 'app' });
     await expect(configsWith().containerConfig(request, signal)).rejects.toThrow(message);
   });
 
+  it('gives a pod and all that its containers see the ids of its own user namespace', async () => {
+    const users = { hostID: 131_072, containerID: 0, length: 65_536 };
+    const asked: string[] = [];
+    const configs = configsWith({
+      idsOf: async (pod, handler) => {
+        asked.push(`${pod.metadata?.uid} ${handler}`);
+        return users;
+      },
+    });
+    const pod = shopPod({ hostUsers: false });
+    const { linux } = await configs.sandboxConfig({ pod, attempt: 0, runtimeHandler: 'kata' }, signal);
+    expect(linux.securityContext.namespaces).toEqual({ users, network: 'pod', pid: 'container', ipc: 'pod' });
+    const request = requestWith(pod, { name: 'app' }, { runtimeHandler: 'kata', targetContainerID: 'c0' });
+    const config = await configs.containerConfig(request, signal);
+    expect(config.securityContext.namespaces).toMatchObject({ users, pid: 'target', targetID: 'c0' });
+    expect(config.mounts.length).toBeGreaterThan(0);
+    expect(config.mounts.map((mount) => mount.users)).toEqual(config.mounts.map(() => users));
+    expect(asked).toEqual([`${pod.metadata?.uid} kata`, `${pod.metadata?.uid} kata`]);
+  });
+
   it('gives up at once when it is not wanted any more', async () => {
     const reason = new Error('not wanted');
-    await expect(configsWith().sandboxConfig({ pod: shopPod(), attempt: 0 }, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(
+      configsWith().sandboxConfig({ pod: shopPod(), attempt: 0, runtimeHandler: '' }, AbortSignal.abort(reason)),
+    ).rejects.toBe(reason);
   });
 });
 

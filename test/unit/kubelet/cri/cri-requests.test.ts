@@ -131,6 +131,24 @@ describe('a container', () => {
     });
   });
 
+  it('is sent with the ids of its own user namespace, and so is what it sees', async () => {
+    const users = { hostID: 131_072, containerID: 0, length: 65_536 };
+    const mount = {
+      containerPath: '/data',
+      hostPath: '/host',
+      readonly: true,
+      selinuxRelabel: true,
+      propagation: 'private',
+    } as const;
+    const { container, linux } = await sentFor({
+      mounts: [{ ...mount, users }],
+      securityContext: { ...bareSecurity, namespaces: { network: 'pod', pid: 'pod', ipc: 'pod', users } },
+    });
+    const ids = [{ hostId: 131_072, length: 65_536 }];
+    expect(linux.securityContext).toMatchObject({ namespaceOptions: { usernsOptions: { uids: ids, gids: ids } } });
+    expect(container.mounts).toMatchObject([{ uidMappings: ids, gidMappings: ids }]);
+  });
+
   it('is sent with its limits and its rights', async () => {
     const { linux } = await sentFor({
       resources: {

@@ -138,7 +138,7 @@ describe('a container that is ended so that it starts again', () => {
     const pod = podOf({ restartPolicy: 'OnFailure', containers: [container('app'), container('web')] });
     await world.sync(pod);
     // of two sandboxes that are ready neither is used on
-    const second = await testConfigs.sandboxConfig({ pod, attempt: 1 }, world.signal);
+    const second = await testConfigs.sandboxConfig({ pod, attempt: 1, runtimeHandler: '' }, world.signal);
     await world.runtime.runPodSandbox(second, '');
     await world.sync(pod);
     expect(refusals(world.told, pod)).toEqual([]);
