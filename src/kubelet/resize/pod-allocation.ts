@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/json/types.ts';
 import type { PodSpec } from '../../api/pod/pod-containers.ts';
-import { canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/quantity.ts';
+import { bytesText, canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { type GivenResources, type Resources, wireResources } from '../../node/pod-status/pod-resources.ts';
 
@@ -105,7 +105,7 @@ export function sameOf(name: ResourceName, a: AllocatedAmounts, b: AllocatedAmou
 /** The amounts as a spec would ask for them. */
 export function resourcesOf({ cpuRequest, cpuLimit, memoryRequest, memoryLimit }: AllocatedAmounts): NonNullable<GivenResources> {
   return {
-    limits: { ...(cpuLimit && { cpu: `${cpuLimit}m` }), ...(memoryLimit && { memory: `${memoryLimit}` }) },
-    requests: { ...(cpuRequest && { cpu: `${cpuRequest}m` }), ...(memoryRequest && { memory: `${memoryRequest}` }) },
+    limits: { ...(cpuLimit && { cpu: `${cpuLimit}m` }), ...(memoryLimit && { memory: bytesText(memoryLimit) }) },
+    requests: { ...(cpuRequest && { cpu: `${cpuRequest}m` }), ...(memoryRequest && { memory: bytesText(memoryRequest) }) },
   };
 }

@@ -1,11 +1,13 @@
 // The part of `npm run test:cluster` that needs root: the tests of test/real/kernel, those of other projects over a virtual node
-// (test/real/virtual-kubelet), and those over a one-node cluster (test/real/node).
+// (test/real/virtual-kubelet), those over a one-node cluster (test/real/node), and the short form of those in a machine with systemd
+// and cgroups of version 2 (test/real/machine).
 // Where the machine cannot run a group of them, it says why, and a report says that they did not run: they are not passed.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../structure/source-tree.ts';
+import { noMachineReasons, whyNoMachineTests } from '../machine/support/why-no-machine.ts';
 import { noVirtualKubeletReasons, whyNoVirtualKubelet } from '../virtual-kubelet/support/why-not.ts';
 import { NodeKit } from './support/node-kit.ts';
 import { groupsThatMayNotRun, type NotRunGroup, reportNotRun, testsReported } from './support/not-run.ts';
@@ -74,6 +76,16 @@ async function runNodeTests(kits: string): Promise<boolean> {
   return built && runGroup('node', 'test:node-short', { NODE_KIT_FOLDER: kits });
 }
 
+async function runMachineTests(): Promise<boolean> {
+  const builder = [join(root, 'test/peers/node-kit/build.sh')];
+  const built = (await whyNoMachineTests()) ?? (await build(kitBuildLimit, builder, noMachineReasons.time));
+  if (typeof built === 'string') {
+    await reportNotRun(reports, 'machine', built);
+    return true;
+  }
+  return built && runGroup('machine', 'test:machine-short');
+}
+
 /** Ends what tests left that were ended themselves. */
 async function endKits(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await NodeKit.end(join(folder, name));
@@ -84,6 +96,6 @@ const kits = await mkdtemp(join(tmpdir(), 'node-kits-'));
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(name, () => void endKits(kits).finally(() => process.exit(1)));
 }
-const passed = [await runKernelTests(), await runVirtualKubeletTests(), await runNodeTests(kits)];
+const passed = [await runKernelTests(), await runVirtualKubeletTests(), await runNodeTests(kits), await runMachineTests()];
 await endKits(kits);
 process.exitCode = passed.every(Boolean) ? 0 : 1;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { noMachineReasons } from '../../real/machine/support/why-no-machine.ts';
 import { testNames } from '../../real/node/support/e2e-tests.ts';
 import { groupsThatMayNotRun, reportNotRun, testsReported } from '../../real/node/support/not-run.ts';
 import { noKernelReasons, noKitReasons } from '../../real/node/support/why-no-kit.ts';
@@ -15,6 +16,7 @@ describe('the tests that not every machine can run', () => {
       ['kernel', Object.values(noKernelReasons)],
       ['virtual-kubelet', Object.values(noVirtualKubeletReasons)],
       ['node', Object.values(noKitReasons)],
+      ['machine', Object.values(noMachineReasons)],
     ]);
   });
 

@@ -21,9 +21,12 @@ export function linkSocket(folder: string): string {
 export function insideCommand(folder: string, command: readonly string[], { cwd, env = {} }: DoorOptions): DoorCommand {
   const words = ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...command];
   const line = `cd ${quoted(cwd)} && exec ${words.map(quoted).join(' ')}`;
-  // where the connection is lost, ssh would make one by itself, to whatever has the address here
-  const options = ['-q', '-S', linkSocket(folder), '-o', 'ControlMaster=no', '-o', 'ProxyCommand=false'];
-  return { program: 'ssh', args: [...options, 'root@machine', line] };
+  return { program: 'ssh', args: [...linkOptions(folder), 'root@machine', line] };
+}
+
+/** The options of an ssh that uses the one connection. Where that is lost, ssh would make one by itself: it may not. */
+export function linkOptions(folder: string): readonly string[] {
+  return ['-q', '-F', 'none', '-S', linkSocket(folder), '-o', 'ControlMaster=no', '-o', 'ProxyCommand=false'];
 }
 
 /** A command on this machine, in the network that a process of this id holds. It ends with the process that starts it. */

@@ -8,7 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { root } from '../../../structure/source-tree.ts';
-import { type DoorCommand, insideCommand, linkSocket, outsideCommand } from './machine-door.ts';
+import { type DoorCommand, insideCommand, linkOptions, linkSocket, outsideCommand } from './machine-door.ts';
+import { Relay } from './relay.ts';
 
 const scripts = fileURLToPath(new URL('../../../peers/node-machine/', import.meta.url));
 
@@ -54,6 +55,8 @@ export class NodeMachine {
   readonly #memory: string;
   readonly #shared: readonly string[];
   readonly #key: string;
+  /** What is offered inside, again after each boot: ports of this machine, each with the socket of its relay. */
+  readonly #offers = new Map<number, Relay>();
   #network: ChildProcess | undefined;
   #machine: ChildProcess | undefined;
   #link: ChildProcess | undefined;
@@ -129,6 +132,20 @@ export class NodeMachine {
     return stdout.trimEnd();
   }
 
+  /** What listens on this port of this machine's 127.0.0.1 is found inside at the same address, also after a reboot. */
+  async offer(port: number): Promise<void> {
+    this.#offers.set(port, await Relay.open(join(this.folder, `offer-${port}`), port));
+    await this.#forwardOffer(port);
+  }
+
+  /** Makes a socket of this machine that leads to one inside, and gives its path. It is gone after a reboot. */
+  async reach(inside: string): Promise<string> {
+    const path = join(this.folder, `reach-${inside.replaceAll('/', '-')}`);
+    await rm(path, { force: true });
+    await output('ssh', [...linkOptions(this.folder), '-O', 'forward', '-L', `${path}:${inside}`, 'root@machine']);
+    return path;
+  }
+
   /**
    * Ends all that runs inside and boots again from the same disk, in the same network. As `reboot` does it, in order; `cut`: as
    * when the power fails.
@@ -157,6 +174,8 @@ export class NodeMachine {
     await this.#endMachine();
     await killed(this.#network);
     this.#network = undefined;
+    for (const relay of this.#offers.values()) relay.close();
+    this.#offers.clear();
     await rm(join(this.folder, 'disk.img'), { force: true });
     if (this.#made) await rm(this.folder, { recursive: true, force: true });
   }
@@ -190,6 +209,12 @@ export class NodeMachine {
     } while (this.#link === undefined || (await this.#bootId()) === notBoot);
     for (const path of this.#shared)
       await this.read(['sh', '-c', 'mkdir -p "$1" && mount --bind "/outside$1" "$1"', 'sh', path], { cwd: '/' });
+    for (const port of this.#offers.keys()) await this.#forwardOffer(port);
+  }
+
+  async #forwardOffer(port: number): Promise<void> {
+    const socket = this.#offers.get(port)?.socket;
+    await output('ssh', [...linkOptions(this.folder), '-O', 'forward', '-R', `127.0.0.1:${port}:${socket}`, 'root@machine']);
   }
 
   /** One connection for all commands; undefined while the machine takes none. */
@@ -232,8 +257,8 @@ export class NodeMachine {
   }
 }
 
-/** The checkout, and the cache that has the programs of the node kit and of the tests. */
-function sharedByDefault(): readonly string[] {
+/** The checkout, and the cache with the programs of the node kit and of the tests. */
+export function sharedByDefault(): readonly string[] {
   return [root, process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '/root', '.cache')];
 }
 

@@ -10,6 +10,8 @@ export const noMachineReasons = {
   namespaces: 'the machine needs namespaces of its own, and unshare gives none',
   link: 'the machine needs a network device of the kind tap, and there is no /dev/net/tun',
   debian: 'the machine takes its kernel and its programs from Debian, and this machine is no Debian',
+  go: 'the machine runs programs that are built with Go, which is not there',
+  time: 'the programs of the machine were not built in the time there is',
 } as const;
 
 async function succeeds(command: string, args: readonly string[]): Promise<boolean> {
@@ -35,4 +37,9 @@ export async function whyNoMachine(): Promise<string | undefined> {
   if (!(await isThere('/dev/net/tun'))) return noMachineReasons.link;
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
   return /^ID="?debian"?$/m.test(release) ? undefined : noMachineReasons.debian;
+}
+
+/** Why the tests with a runtime in such a machine cannot run here; undefined where they can. */
+export async function whyNoMachineTests(): Promise<string | undefined> {
+  return (await whyNoMachine()) ?? ((await succeeds('go', ['version'])) ? undefined : noMachineReasons.go);
 }

@@ -1,15 +1,22 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CriRuntime } from '../../../../src/cri.ts';
 import { isRuntimeError } from '../../../../src/kubelet/runtime/container-runtime.ts';
 import type { RuntimeSubject } from '../../../support/runtime-contract/runtime-subject.ts';
-import { Containerd } from './containerd.ts';
 
 const images = 'registry.k8s.io/e2e-test-images';
 
-/** containerd of the kit whose folder is `run`, through CriRuntime, in real time. */
-export async function containerdSubject(run: string): Promise<RuntimeSubject> {
-  const containerd = new Containerd(run);
+/** A containerd that tests can end and start. */
+export interface ContainerdServer {
+  readonly socketPath: string;
+  /** The text of a file of its node; empty while there is none. */
+  readFile(path: string): Promise<string>;
+  /** Ends it as a crash does; its containers go on. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** A containerd through CriRuntime, in real time. */
+export async function containerdSubject(containerd: ContainerdServer): Promise<RuntimeSubject> {
   const runtime = new CriRuntime({ socketPath: containerd.socketPath });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     const limit = Date.now() + 60_000;
@@ -26,7 +33,7 @@ export async function containerdSubject(run: string): Promise<RuntimeSubject> {
     settled: (work) => work,
     until,
     now: () => Date.now(),
-    readFile: (path) => readFile(containerd.pathOf(path), 'utf8').catch(() => ''),
+    readFile: (path) => containerd.readFile(path),
     takeDown: () => containerd.kill(),
     async bringUp() {
       await containerd.start();

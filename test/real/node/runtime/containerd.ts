@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ContainerdServer } from './containerd-subject.ts';
 
 const enterScript = fileURLToPath(new URL('../../../peers/node-kit/enter.sh', import.meta.url));
 
 /** containerd of a node kit that is up. */
-export class Containerd {
+export class Containerd implements ContainerdServer {
   readonly socketPath: string;
   readonly #run: string;
 
@@ -20,6 +21,10 @@ export class Containerd {
   /** The place on this machine of a file of the node. */
   pathOf(path: string): string {
     return join(this.#run, path);
+  }
+
+  readFile(path: string): Promise<string> {
+    return readFile(this.pathOf(path), 'utf8').catch(() => '');
   }
 
   /** Ends containerd as a crash does; its containers go on. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../../../structure/source-tree.ts';
 
 /** The tests that need what not every machine has, by their folder in test/real. */
-export type NotRunGroup = 'kernel' | 'node' | 'virtual-kubelet';
+export type NotRunGroup = 'kernel' | 'machine' | 'node' | 'virtual-kubelet';
 
 interface MayNotRun {
   readonly tests: number;

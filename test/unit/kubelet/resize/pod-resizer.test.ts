@@ -57,6 +57,14 @@ describe('a resize in place', () => {
     expect(resizer.actions(allocations.allocated(after), [running('a'), running('b')])).toBeUndefined();
   });
 
+  it('keeps what each container got as a spec writes it, which is what its status says', async () => {
+    const after = podOf(2, container('a', both(300, 60)));
+    const { resizer, actions, allocations } = await resized(podOf(1, container('a', both(100, 20))), after);
+    if (actions === undefined) throw new Error('nothing to do');
+    await resizer.actuate(after, actions, signal);
+    expect(allocations.actuated(uid).containers).toEqual({ a: both(300, 60) });
+  });
+
   it('that shrinks lowers the pod after its containers, requests before limits', async () => {
     const after = podOf(2, container('app', both(100, 20)));
     const { resizer, actions, cgroup, said, usage } = await resized(podOf(1, container('app', both(200, 40))), after);
