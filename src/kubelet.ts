@@ -101,6 +101,15 @@ export type { NodeShutdownReport } from './kubelet/shutdown/node-shutdown.ts';
 export type { ShutdownProgress } from './kubelet/shutdown/pod-shutdown.ts';
 export type { ShutdownGracePeriod } from './kubelet/shutdown/shutdown-groups.ts';
 export type { MachineShutdown, ShutdownHandle, ShutdownSignals } from './kubelet/shutdown/shutdown-signals.ts';
+export {
+  type BusCall,
+  type BusConnection,
+  type BusSignal,
+  type OpenSystemBus,
+  SystemBusError,
+  type SystemBusErrorOptions,
+  type SystemBusLimits,
+} from './kubelet/systemd/system-bus.ts';
 export type { DriverVolumeRequest, DriverVolumes } from './kubelet/volumes/driver-volumes.ts';
 export type { BindOptions, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
 export { LinuxMounter } from './kubelet/volumes/mounter.ts';

@@ -6,6 +6,7 @@ import { CriRuntime } from 'pod-status-manager/cri';
 import { NodeAgent } from 'pod-status-manager/kubelet';
 import { GrpcPlugins } from 'pod-status-manager/plugins';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
+import { openSystemBus } from 'pod-status-manager/systemd';
 import { Registry } from 'prom-client';
 import { clusterAccess } from './cluster-access.ts';
 import { readConfig } from './config-file.ts';
@@ -36,6 +37,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     nodeName: flags.nodeName,
     runtime,
     plugins: new GrpcPlugins(),
+    openSystemBus,
     metrics: createPrometheusMetrics({ registry }),
     metricsText: () => registry.metrics(),
     ...(server !== undefined && { server }),

@@ -26,6 +26,7 @@ export const errorCodes = {
   ERR_PLUGIN: 'a plugin of the scheduler threw, or answered what it must not; the error names the plugin',
   ERR_CGROUP: 'a cgroup of a pod could not be made, changed or removed',
   ERR_PLUGIN_CALL: 'a call to a plugin of the node, such as a storage driver, failed',
+  ERR_SYSTEMD: 'systemd, or the message bus, refused a call, or could not be reached',
   ERR_RUNTIME: 'a call to the container runtime failed',
   ERR_KUBELET_API: 'a request to the API of a node is refused',
   ERR_SERVER: 'the API of a node is not served: its port or its certificate cannot be used',

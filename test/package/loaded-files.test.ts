@@ -20,6 +20,7 @@ const guests: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/asn1-csr': ['./certificates'],
   '@peculiar/asn1-schema': ['./certificates'],
   '@peculiar/asn1-x509': ['./certificates'],
+  'dbus-native': ['./systemd'],
   'prom-client': ['./prometheus'],
   '@opentelemetry/api': ['./opentelemetry', './prometheus'],
   '@kubernetes/client-node': ['./testing', './certificates'],

@@ -12,6 +12,7 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
   '@peculiar/asn1-schema': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,
   '@peculiar/asn1-x509': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,
   '@kubernetes/client-node': /^src\/(client|testing)\/|^src\/node\/certificates\/node-kubeconfig\.ts$/,
+  'dbus-native': /^src\/kubelet\/systemd\/open-system-bus\.ts$/,
   'js-yaml': /^src\/api\/manifest\//,
   'fast-json-patch': /^src\/(api\/patch|testing)\//,
   'lodash.isequal': /^src\/status\//,

@@ -133,8 +133,10 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cluster': 'base/errors api/json client/resources',
   'kubelet/cri/proto': '',
   'kubelet/runtime': 'base/errors api/pod node/environment',
+  'kubelet/systemd': 'base/guard base/clock base/errors base/concurrency',
   'kubelet/cgroups':
-    'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime',
+    'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime ' +
+    'kubelet/systemd',
   'kubelet/grpc': 'base/grpc-codes base/clock base/errors base/concurrency',
   'kubelet/cri':
     'base/clock base/errors base/options base/logging node/environment kubelet/cri/proto ' + 'kubelet/runtime kubelet/grpc',
@@ -187,7 +189,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
-    'kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
+    'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
     'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/csi kubelet/containers ' +
     'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
@@ -271,6 +273,7 @@ export const entryPoints = [
   'plugins',
   'certificates',
   'cri',
+  'systemd',
   'scheduler',
   'debug',
   'prometheus',

@@ -143,8 +143,9 @@ export class MainKubelet {
     const { given, settings, clock, logger } = this.options;
     if (!settings.cgroupsPerQOS) return noPodCgroups;
     const { cgroupRoot, cgroupDriver: driver } = settings;
-    const askDriver = () => given.runtime.cgroupDriver();
-    return new MachineCgroups({ cgroupRoot, driver, limits: limitsOf(this.options), clock }, { askDriver, logger });
+    const { runtime, openSystemBus } = given;
+    const options = { cgroupRoot, driver, openSystemBus, limits: limitsOf(this.options), clock };
+    return new MachineCgroups(options, { askDriver: () => runtime.cgroupDriver(), logger });
   }
 
   #newStatusManager(): StatusManager {

@@ -24,6 +24,7 @@ import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ShutdownSignals } from '../shutdown/shutdown-signals.ts';
+import type { OpenSystemBus } from '../systemd/system-bus.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import { type AgentSettings, type ResolvedSettings, resolveSettings, settingNames } from './agent-settings.ts';
@@ -56,6 +57,11 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly plugins?: PluginConnector;
   /** Makes the cgroups of pods. Default: those of the machine. */
   readonly cgroups?: PodCgroups;
+  /**
+   * How systemd is reached, where the container runtime's cgroup driver is `systemd`: the function of that name of
+   * `pod-status-manager/systemd`. Default: such a runtime stops the start.
+   */
+  readonly openSystemBus?: OpenSystemBus;
   /** Probes containers. Default: over the network and by commands in containers. */
   readonly prober?: Prober;
   /** What the machine is. Default: what the kernel says. */
@@ -106,6 +112,7 @@ const knownOptions = [
   'mounter',
   'plugins',
   'cgroups',
+  'openSystemBus',
   'prober',
   'machine',
   'network',
@@ -192,6 +199,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   optionOfType('random', random, 'function');
   if (options.clientCertificate !== undefined) requireMethods('clientCertificate', options.clientCertificate, ['problem']);
   const metrics = metricsOption(options.metrics);
+  if (options.openSystemBus !== undefined) optionOfType('openSystemBus', options.openSystemBus, 'function');
   if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);

@@ -59,16 +59,33 @@ const mostTries = 44;
  * in each hierarchy. The kernel needs a moment to let go of killed processes, so it is tried again for about two seconds; then it
  * rejects with a {@link CgroupError}.
  */
-export async function removeGroup(folders: readonly string[], files: CgroupFiles, clock: Clock): Promise<void> {
+export function removeGroup(folders: readonly string[], files: CgroupFiles, clock: Clock): Promise<void> {
+  return inSomeTries(folders, clock, (folder) => removeTree(folder, files));
+}
+
+/** Kills what is left in a group and in the groups below it, until there is nothing left. It rejects as {@link removeGroup}. */
+export function endProcesses(folders: readonly string[], files: CgroupFiles, clock: Clock): Promise<void> {
+  return inSomeTries(folders, clock, (folder) => killTree(folder, files));
+}
+
+/** `trial` resolves with what is in the way of a folder; undefined: nothing. */
+async function inSomeTries(folders: readonly string[], clock: Clock, trial: (folder: string) => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     let refused: unknown;
-    for (const folder of folders) refused = (await removeTree(folder, files)) ?? refused;
+    for (const folder of folders) refused = (await trial(folder)) ?? refused;
     if (refused === undefined) return;
     if (tries >= mostTries) {
       throw new CgroupError(`cannot remove the cgroup ${folders[0] ?? ''}: it has processes that do not end`, { cause: refused });
     }
     await sleep(clock, nthDelayMs(tries, waits), new AbortController().signal);
   }
+}
+
+/** Resolves with the processes that were there. */
+async function killTree(folder: string, files: CgroupFiles): Promise<string | undefined> {
+  let found: string | undefined;
+  for (const name of (await files.foldersIn(folder)) ?? []) found = (await killTree(`${folder}/${name}`, files)) ?? found;
+  return (await killProcesses(folder, files)) || found;
 }
 
 /** Resolves with what the kernel said where a folder stays. */
@@ -88,12 +105,15 @@ async function removeTree(folder: string, files: CgroupFiles): Promise<unknown> 
   }
 }
 
-async function killProcesses(folder: string, files: CgroupFiles): Promise<void> {
-  for (const line of ((await files.read(`${folder}/cgroup.procs`)) ?? '').split('\n')) {
+/** Resolves with the processes that were there, one a line; empty for none. */
+async function killProcesses(folder: string, files: CgroupFiles): Promise<string> {
+  const processes = ((await files.read(`${folder}/cgroup.procs`)) ?? '').trim();
+  for (const line of processes.split('\n')) {
     const pid = Number(line);
     // 0: a process that this namespace does not see; to the kernel it would mean the agent's own group
     if (Number.isSafeInteger(pid) && pid > 1 && pid !== process.pid) files.kill(pid);
   }
+  return processes;
 }
 
 // Behaviour of pkg/kubelet/cm/helpers_linux.go and cgroup_v2_manager_linux.go, v1.36.3. The kernel's smallest and largest

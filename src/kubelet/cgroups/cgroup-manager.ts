@@ -1,4 +1,4 @@
-// Behaviour of pkg/kubelet/cm (pod and QoS container managers), v1.36.3, with the driver cgroupfs.
+// Behaviour of pkg/kubelet/cm (pod and QoS container managers), v1.36.3.
 
 import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
@@ -8,11 +8,13 @@ import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { thousandths } from '../../api/quantity/quantity-arithmetic.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { invalidOption } from '../../base/errors.ts';
+import { errorText, invalidOption } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
+import { oneOfOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
-import { CgroupError, type CgroupFiles, kernelCgroupFiles, minShares, removeGroup, sharesOf } from './cgroup-files.ts';
+import type { OpenSystemBus } from '../systemd/system-bus.ts';
+import { SystemdUnits } from '../systemd/systemd-units.ts';
+import { CgroupError, type CgroupFiles, kernelCgroupFiles, minShares, sharesOf } from './cgroup-files.ts';
 import {
   type CgroupDriver,
   type CgroupName,
@@ -23,6 +25,7 @@ import {
   podCgroup,
   podOfFolder,
   qosClassOf,
+  rootCgroup,
 } from './cgroup-names.ts';
 import {
   amountsAsLimits,
@@ -35,15 +38,21 @@ import {
 import { CgroupsV1 } from './cgroups-v1.ts';
 import { CgroupsV2 } from './cgroups-v2.ts';
 import { classMemory } from './memory-classes.ts';
+import { SystemdSlices } from './systemd-slices.ts';
 
 /** Where cgroups are made. All of it is optional. */
 export interface CgroupManagerOptions {
   /** Where the kernel's cgroups are mounted. Default `/sys/fs/cgroup`. */
   readonly filesystemRoot?: string;
-  /** The cgroup that those of pods are made in. Default `/`. */
+  /** The cgroup that those of pods are made in: for the driver `systemd` `/a/b` is the same as `/a.slice/a-b.slice`. Default `/`. */
   readonly cgroupRoot?: string;
-  /** Who makes cgroups. Only `cgroupfs` can: this agent itself. Default `cgroupfs`. */
+  /**
+   * Who makes cgroups: `cgroupfs` is this agent itself. For `systemd` each group is a slice, which systemd is told to make, and it needs
+   * `openSystemBus`. It must be the driver of the container runtime. Default `cgroupfs`.
+   */
   readonly driver?: CgroupDriver;
+  /** How systemd is reached: the function of that name of `pod-status-manager/systemd`. Only the driver `systemd` uses it. */
+  readonly openSystemBus?: OpenSystemBus | undefined;
   /** What of the node decides over the limits of its pods. */
   readonly limits?: Omit<NodeLimits, 'cgroupVersion'>;
   /** The file system of the cgroups. Default: the machine's. */
@@ -52,14 +61,14 @@ export interface CgroupManagerOptions {
   readonly clock?: Clock;
 }
 
-const knownOptions = ['filesystemRoot', 'cgroupRoot', 'driver', 'limits', 'files', 'clock'];
+const knownOptions = ['filesystemRoot', 'cgroupRoot', 'driver', 'openSystemBus', 'limits', 'files', 'clock'];
 /** How often the weights of classes are written although nothing has changed, as by the kubelet. */
 const classesPeriodMs = 60_000;
 const classes: readonly PodQOSClass[] = ['Guaranteed', 'Burstable', 'BestEffort'];
 
 /**
- * Makes, limits, measures and removes the cgroups of pods, in the kernel's own file system: each hierarchy of version 1, or the one
- * of version 2. It needs the rights of root. Nothing is kept but on the machine, so a new one finds what an old one has made.
+ * Makes, limits, measures and removes the cgroups of pods, in the kernel's own file system, or by systemd: in each hierarchy of version 1,
+ * or the one of version 2. It needs the rights of root. Nothing is kept but on the machine, so a new one finds what an old one has made.
  *
  * @example
  * ```ts no-run
@@ -72,6 +81,7 @@ const classes: readonly PodQOSClass[] = ['Guaranteed', 'Burstable', 'BestEffort'
  */
 export class CgroupManager implements PodCgroups {
   readonly version: 1 | 2;
+  readonly #driver: CgroupDriver;
   readonly #tree: CgroupTree;
   readonly #files: CgroupFiles;
   readonly #clock: SteadyClock;
@@ -84,40 +94,42 @@ export class CgroupManager implements PodCgroups {
   /** When the weights of all classes were last put right, by the clock's elapsed time. */
   #classesSetAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(tree: CgroupTree, options: CgroupManagerOptions) {
+  private constructor(tree: CgroupTree, driver: CgroupDriver, options: CgroupManagerOptions) {
     this.version = tree.version;
+    this.#driver = driver;
     this.#tree = tree;
     this.#files = options.files ?? kernelCgroupFiles;
     this.#clock = safeClock(options.clock ?? systemClock);
-    this.#root = (options.cgroupRoot ?? '/').split('/').filter((part) => part !== '');
+    this.#root = rootCgroup(options.cgroupRoot ?? '/', driver);
     this.#limits = checkedNodeLimits({ ...options.limits, cgroupVersion: tree.version }, totalmem());
   }
 
   /**
-   * Finds out which version the machine has. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Rejects with a
-   * {@link CgroupError} where the machine has no cgroups that pods can be limited with, or the driver is not `cgroupfs`.
+   * Finds out which version the machine has, and for the driver `systemd` whether systemd answers. Throws ERR_INVALID_OPTION, naming the
+   * option, the rule and the value. Rejects with a {@link CgroupError} where the machine has no cgroups that pods can be limited with,
+   * or systemd cannot be reached.
    */
   static async open(options: CgroupManagerOptions = {}): Promise<CgroupManager> {
     requireKnownOptions('options', options, knownOptions);
     const { filesystemRoot = '/sys/fs/cgroup', cgroupRoot = '/', files = kernelCgroupFiles } = options;
     requirePath('filesystemRoot', filesystemRoot);
     requirePath('cgroupRoot', cgroupRoot);
-    if (oneOfOption('driver', options.driver ?? 'cgroupfs', ['cgroupfs', 'systemd']) === 'systemd') {
-      throw new CgroupError(
-        'the cgroup driver systemd is not supported: set the driver of the container runtime to cgroupfs (containerd: SystemdCgroup = false), or run pods without cgroups of their own (cgroupsPerQOS: false)',
-      );
-    }
+    const driver = oneOfOption('driver', options.driver ?? 'cgroupfs', ['cgroupfs', 'systemd']);
+    rootCgroup(cgroupRoot, driver);
     const isVersion2 = (await files.read(`${filesystemRoot}/cgroup.controllers`)) !== undefined;
     const tree = await (isVersion2 ? CgroupsV2.open(files, filesystemRoot) : CgroupsV1.open(files, filesystemRoot));
-    return new CgroupManager(tree, options);
+    return new CgroupManager(driver === 'systemd' ? await slicesOn(tree, options) : tree, driver, options);
   }
 
   podParent(pod: Pod): string {
-    return cgroupPath(podCgroup(this.#root, uidOf(pod), qosClassOf(pod)), 'cgroupfs');
+    return this.#podPath(uidOf(pod), qosClassOf(pod));
   }
 
   async createBase(allocatable?: ResourceQuantities): Promise<void> {
-    for (const qosClass of classes) await this.#tree.make(this.#classPath(qosClass));
+    for (const qosClass of classes) {
+      await this.#tree.make(this.#classPath(qosClass));
+      await this.#tree.forgetLost(this.#classPath(qosClass));
+    }
     if (allocatable !== undefined) {
       const pid = machineProcesses();
       await this.limitGroup('pods', { ...(pid !== undefined && { pid: String(pid) }), ...allocatable });
@@ -128,7 +140,7 @@ export class CgroupManager implements PodCgroups {
 
   async limitGroup(group: string, amounts: ResourceQuantities, onlyCompressible = false): Promise<void> {
     const isPods = group === 'pods';
-    const path = isPods ? this.#classPath('Guaranteed') : namedCgroup(group, 'cgroupfs');
+    const path = isPods ? this.#classPath('Guaranteed') : namedCgroup(group, this.#driver);
     const inside = isPods ? [] : await Promise.all(this.#tree.foldersOf(path).map((folder) => this.#files.foldersIn(folder)));
     const missing = inside.indexOf(undefined);
     if (missing !== -1) throw new CgroupError(`there is no cgroup ${this.#tree.foldersOf(path)[missing]}`);
@@ -166,9 +178,8 @@ export class CgroupManager implements PodCgroups {
     // a static pod can come again under the uid of one that is being removed
     await this.#removals.get(uidOf(pod))?.catch(ignoreFailure);
     if (await this.#isInUse(group)) return;
-    await this.#tree.make(group);
     const { podPidsLimit } = this.#limits;
-    await this.#tree.set(group, {
+    await this.#tree.make(group, {
       ...podCgroupResources(pod, this.#limits),
       ...(podPidsLimit > 0 && { pidsLimit: podPidsLimit }),
     });
@@ -195,7 +206,7 @@ export class CgroupManager implements PodCgroups {
     for (const qosClass of classes) {
       for (const folder of this.#tree.foldersOf(this.#classPath(qosClass))) {
         for (const name of (await this.#files.foldersIn(folder)) ?? []) {
-          const uid = podOfFolder(name, 'cgroupfs');
+          const uid = podOfFolder(name, this.#driver);
           if (uid !== undefined) uids.add(uid);
         }
       }
@@ -217,7 +228,7 @@ export class CgroupManager implements PodCgroups {
 
   /** Whichever class the pod had when its group was made. */
   async #remove(podUID: string): Promise<void> {
-    for (const group of this.#podPaths(podUID)) await removeGroup(this.#tree.foldersOf(group), this.#files, this.#clock);
+    for (const group of this.#podPaths(podUID)) await this.#tree.remove(group, this.#clock);
   }
 
   /** True for a group that is there in each hierarchy and has groups in it. Without them nobody knows if it got its limits. */
@@ -227,11 +238,35 @@ export class CgroupManager implements PodCgroups {
   }
 
   #classPath(qosClass: PodQOSClass): string {
-    return cgroupPath(classCgroup(this.#root, qosClass), 'cgroupfs');
+    return cgroupPath(classCgroup(this.#root, qosClass), this.#driver);
   }
 
   #podPaths(podUID: string): readonly string[] {
-    return classes.map((qosClass) => cgroupPath(podCgroup(this.#root, podUID, qosClass), 'cgroupfs'));
+    return classes.map((qosClass) => this.#podPath(podUID, qosClass));
+  }
+
+  #podPath(podUID: string, qosClass: PodQOSClass): string {
+    return cgroupPath(podCgroup(this.#root, podUID, qosClass), this.#driver);
+  }
+}
+
+const withoutSystemd =
+  'set the driver of the container runtime to cgroupfs (containerd: SystemdCgroup = false), or run pods without cgroups of their own (cgroupsPerQOS: false)';
+
+async function slicesOn(tree: CgroupTree, options: CgroupManagerOptions): Promise<SystemdSlices> {
+  const { openSystemBus: openBus, files = kernelCgroupFiles } = options;
+  if (openBus === undefined) {
+    const missing = 'the option openSystemBus, which is the function of that name of pod-status-manager/systemd';
+    throw new CgroupError(`the cgroup driver systemd needs ${missing}. Without it, ${withoutSystemd}`);
+  }
+  optionOfType('openSystemBus', openBus, 'function');
+  const clock = safeClock(options.clock ?? systemClock);
+  const units = new SystemdUnits({ openBus, clock });
+  try {
+    return new SystemdSlices({ tree, units, systemdVersion: await units.version(), files });
+  } catch (error) {
+    const help = `An agent in a container needs /run/dbus or /run/systemd of the machine. Without systemd, ${withoutSystemd}`;
+    throw new CgroupError(`the cgroup driver is systemd, and it cannot be used: ${errorText(error)}. ${help}`, { cause: error });
   }
 }
 

@@ -3,7 +3,8 @@
 import type { Pod } from '../../api/json/types.ts';
 import { isMirrorPod, isStaticPod } from '../../api/pod/pod-identity.ts';
 import { computePodQOSClass, type PodQOSClass } from '../../api/pod/pod-qos-class.ts';
-import { errorText, invalidArgument } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { errorText, invalidArgument, invalidOption } from '../../base/errors.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { CgroupError, type CgroupFiles } from './cgroup-files.ts';
 
@@ -23,6 +24,20 @@ export function cgroupPath(name: CgroupName, driver: CgroupDriver): string {
   if (driver === 'cgroupfs') return `/${name.join('/')}`;
   const parts = name.map((part) => part.replaceAll('-', '_'));
   return `/${parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}${sliceEnd}`).join('/')}`;
+}
+
+/**
+ * The group that a path names; for systemd by the names of groups, or by those of their slices. Throws ERR_INVALID_OPTION for a path
+ * of slices that are not inside one another.
+ */
+export function rootCgroup(path: string, driver: CgroupDriver): CgroupName {
+  const parts = path.split('/').filter((part) => part !== '');
+  if (driver === 'cgroupfs' || !parts.some((part) => part.endsWith(sliceEnd))) return parts;
+  const last = parts.at(-1) ?? '';
+  const name = last.slice(0, -sliceEnd.length).split('-');
+  const slices = name.map((part) => part.replaceAll('_', '-'));
+  if (last.endsWith(sliceEnd) && !name.includes('') && cgroupPath(slices, 'systemd') === `/${parts.join('/')}`) return slices;
+  throw invalidOption('cgroupRoot', 'slices, each in the one that its name begins with, as in "/a.slice/a-b.slice"', path);
 }
 
 /** The group of all pods of a class: guaranteed ones stand right below the group of all pods. */
@@ -72,14 +87,18 @@ export interface CgroupTree {
   readonly version: 1 | 2;
   /** The folders of a group, one in each hierarchy. */
   foldersOf(group: string): readonly string[];
-  /** Makes a group and its parents, so that each can be limited. */
-  make(group: string): Promise<void>;
+  /** Makes a group and its parents, so that each can be limited, and sets limits as `set` does. */
+  make(group: string, resources?: GroupResources): Promise<void>;
   /** Sets limits; what is absent stays; -1 and 0 are no limit. */
   set(group: string, resources: GroupResources): Promise<void>;
   /** The limits that are in force; undefined where there is no such group. */
   get(group: string): Promise<LinuxContainerResources | undefined>;
   /** What the group takes; undefined where there is no such group. */
   usage(group: string, at: number): Promise<ResourceUsage | undefined>;
+  /** Kills what is left in a group, and removes it, as `removeGroup` does. One that is not there is no error. */
+  remove(group: string, clock: Clock): Promise<void>;
+  /** Lets go of what is known of pods' groups right below this one that are not there, as after a crash. */
+  forgetLost(group: string): Promise<void>;
 }
 
 /** Does something with a file of a group, and names the file in what it rejects with. */

@@ -1,8 +1,9 @@
 // Behaviour of pkg/kubelet/cm/cgroup_v1_manager_linux.go, v1.36.3, and the kernel's Documentation/admin-guide/cgroup-v1.
 
+import type { Clock } from '../../base/clock.ts';
 import { errorCodeOf } from '../../base/errors.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
-import { CgroupError, type CgroupFiles } from './cgroup-files.ts';
+import { CgroupError, type CgroupFiles, removeGroup } from './cgroup-files.ts';
 import {
   type CgroupTree,
   failedTo,
@@ -49,8 +50,9 @@ export class CgroupsV1 implements CgroupTree {
     return [...new Set(this.#roots.values())].map((root) => `${root}${group}`);
   }
 
-  async make(group: string): Promise<void> {
+  async make(group: string, resources: GroupResources = {}): Promise<void> {
     await Promise.all([...new Set(this.#roots.values())].map((root) => this.#makeIn(root, group)));
+    await this.set(group, resources);
   }
 
   async set(group: string, resources: GroupResources): Promise<void> {
@@ -83,6 +85,13 @@ export class CgroupsV1 implements CgroupTree {
       ...(memory !== undefined && { memoryLimitInBytes: memory >= noLimit ? -1 : memory }),
     };
   }
+
+  remove(group: string, clock: Clock): Promise<void> {
+    return removeGroup(this.foldersOf(group), this.#files, clock);
+  }
+
+  /** A group that is not there is nowhere. */
+  async forgetLost(): Promise<void> {}
 
   async usage(group: string, at: number): Promise<ResourceUsage | undefined> {
     const memory = `${this.#roots.get('memory')}${group}`;

@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/cm/cgroup_v2_manager_linux.go, v1.36.3, and the kernel's Documentation/admin-guide/cgroup-v2.
+import type { Clock } from '../../base/clock.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
-import { CgroupError, type CgroupFiles, sharesOfWeight, weightOf } from './cgroup-files.ts';
+import { CgroupError, type CgroupFiles, removeGroup, sharesOfWeight, weightOf } from './cgroup-files.ts';
 import {
   type CgroupTree,
   type GroupResources,
@@ -40,7 +41,7 @@ export class CgroupsV2 implements CgroupTree {
     return [`${this.#root}${group}`];
   }
 
-  async make(group: string): Promise<void> {
+  async make(group: string, resources: GroupResources = {}): Promise<void> {
     let parent = '';
     for (const path of withParents(group)) {
       await this.#enableBelow(parent);
@@ -50,10 +51,12 @@ export class CgroupsV2 implements CgroupTree {
     }
     const available = await this.#controllersOf(group);
     const missing = required.filter((controller) => !available.includes(controller));
-    if (missing.length === 0) return;
-    throw new CgroupError(
-      `${this.#root}${group} has no controller for ${missing.join(' and ')}: a group above it lets none through, as one does that has processes of its own`,
-    );
+    if (missing.length > 0) {
+      throw new CgroupError(
+        `${this.#root}${group} has no controller for ${missing.join(' and ')}: a group above it lets none through, as one does that has processes of its own`,
+      );
+    }
+    await this.set(group, resources);
   }
 
   async set(group: string, { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes, ...others }: GroupResources): Promise<void> {
@@ -90,6 +93,13 @@ export class CgroupsV2 implements CgroupTree {
       ...(memory !== undefined && { memoryLimitInBytes: memory.trim() === 'max' ? -1 : Number(memory) }),
     };
   }
+
+  remove(group: string, clock: Clock): Promise<void> {
+    return removeGroup(this.foldersOf(group), this.#files, clock);
+  }
+
+  /** A group that is not there is nowhere. */
+  async forgetLost(): Promise<void> {}
 
   async usage(group: string, at: number): Promise<ResourceUsage | undefined> {
     const folder = `${this.#root}${group}`;

@@ -3,8 +3,11 @@ import { arch, release } from 'node:os';
 import { dirname } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
+import { type Clock, sleep, systemClock } from '../../base/clock.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { CgroupError } from '../cgroups/cgroup-files.ts';
 import { CgroupManager, type CgroupManagerOptions, type PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { machineProcesses, pageSizeName } from '../cgroups/cgroup-resources.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
@@ -142,15 +145,21 @@ export interface RuntimeOfCgroups {
   readonly logger: Logger;
 }
 
+/** How often a runtime is asked for its driver that does not answer, as one that starts with the machine: for about a minute. */
+const mostAsks = 30;
+const askAgainMs = 2000;
+
 /** The cgroups of this machine, which are opened when the agent starts. */
 export class MachineCgroups implements PodCgroups {
   readonly version: 1 | 2 = existsSync('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1;
   readonly #options: CgroupManagerOptions;
   readonly #runtime: RuntimeOfCgroups;
+  readonly #clock: Clock;
   #opened: CgroupManager | undefined;
 
   constructor(options: CgroupManagerOptions, runtime: RuntimeOfCgroups) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.#runtime = runtime;
   }
 
@@ -199,15 +208,26 @@ export class MachineCgroups implements PodCgroups {
     return this.#cgroups.usage(of);
   }
 
-  /** The runtime's own driver counts. The option is for a runtime that does not say, or not now. */
+  /**
+   * The runtime's own driver counts. The option is for a runtime that does not know the question. One that does not answer is asked
+   * again: a guess that is wrong would cost every pod of the node its start.
+   */
   async #driverOfRuntime(): Promise<Pick<CgroupManagerOptions, 'driver'>> {
     const { askDriver, logger } = this.#runtime;
-    try {
-      const driver = await askDriver();
-      return driver === undefined ? {} : { driver };
-    } catch (err) {
-      logger.warn({ err }, 'the container runtime did not say which cgroup driver it has; that of the options is used');
-      return {};
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const driver = await askDriver();
+        return driver === undefined ? {} : { driver };
+      } catch (err) {
+        const help = 'start the container runtime, and then the agent';
+        if (tries >= mostAsks) {
+          throw new CgroupError(`the container runtime did not say which cgroup driver it has: ${errorText(err)}; ${help}`, {
+            cause: err,
+          });
+        }
+        if (tries === 1) logger.warn({ err }, 'the container runtime does not say which cgroup driver it has; it is asked again');
+        await sleep(this.#clock, askAgainMs, new AbortController().signal);
+      }
     }
   }
 

@@ -1,37 +1,80 @@
 import { describe, expect, it } from 'vitest';
 import { MachineCgroups } from '../../../../src/kubelet/machine/machine.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeKernel } from '../cgroups/fake-kernel.ts';
+import { FakeSystemd } from '../systemd/fake-systemd.ts';
 
 type Driver = 'cgroupfs' | 'systemd';
+const slice = '/cg/kubepods.slice';
+const folder = '/cg/kubepods';
 
 function setUp(askDriver: () => Promise<Driver | undefined>, driver: Driver = 'cgroupfs') {
   const kernel = new FakeKernel(2);
+  const clock = new FakeClock();
   const warnings: string[] = [];
   const note = (_fields: object, message: string): void => void warnings.push(message);
   const logger = { debug: () => {}, info: () => {}, warn: note, error: note };
-  const limits = { memoryCapacityBytes: 2 ** 32 };
-  const cgroups = new MachineCgroups({ driver, limits, filesystemRoot: '/cg', files: kernel }, { askDriver, logger });
-  return { kernel, cgroups, warnings };
+  const openSystemBus = new FakeSystemd(kernel).open;
+  const options = {
+    driver,
+    openSystemBus,
+    limits: { memoryCapacityBytes: 2 ** 32 },
+    filesystemRoot: '/cg',
+    files: kernel,
+    clock,
+  };
+  return { kernel, clock, warnings, cgroups: new MachineCgroups(options, { askDriver, logger }) };
 }
 
 describe('the cgroups of the machine', () => {
   it('are made by whom the runtime names, whatever the option says', async () => {
-    await expect(setUp(async () => 'systemd').cgroups.createBase()).rejects.toThrow('systemd is not supported');
-    await setUp(async () => 'cgroupfs', 'systemd').cgroups.createBase();
+    for (const [said, option, made] of [
+      ['systemd', 'cgroupfs', slice],
+      ['cgroupfs', 'systemd', folder],
+    ] as const) {
+      const { kernel, cgroups } = setUp(async () => said, option);
+      await cgroups.createBase();
+      expect([slice, folder].filter((path) => kernel.groups.has(path))).toEqual([made]);
+    }
   });
 
-  it('are made by whom the option names where the runtime does not say, or cannot be asked', async () => {
-    const silent = async () => undefined;
-    const down = async () => {
-      throw new Error('no connection');
-    };
-    for (const ask of [silent, down]) {
-      await setUp(ask).cgroups.createBase();
-      await expect(setUp(ask, 'systemd').cgroups.createBase()).rejects.toThrow('systemd is not supported');
+  it('are made by whom the option names where the runtime does not say', async () => {
+    for (const [option, made] of [
+      ['systemd', slice],
+      ['cgroupfs', folder],
+    ] as const) {
+      const { kernel, cgroups } = setUp(async () => undefined, option);
+      await cgroups.createBase();
+      expect([slice, folder].filter((path) => kernel.groups.has(path))).toEqual([made]);
     }
-    const { cgroups, warnings } = setUp(down);
-    await cgroups.createBase();
-    expect(warnings).toEqual(['the container runtime did not say which cgroup driver it has; that of the options is used']);
+  });
+
+  it('wait for a runtime that comes late, and make nothing before it has said who makes them', async () => {
+    let isUp = false;
+    const { kernel, clock, cgroups, warnings } = setUp(async () => {
+      if (!isUp) throw new Error('no connection');
+      return 'systemd';
+    });
+    const made = cgroups.createBase();
+    await clock.advance(30_000);
+    expect([slice, folder].filter((path) => kernel.groups.has(path))).toEqual([]);
+    isUp = true;
+    await clock.advance(2000);
+    await made;
+    expect(kernel.groups.has(slice)).toBe(true);
+    expect(warnings).toEqual(['the container runtime does not say which cgroup driver it has; it is asked again']);
+  });
+
+  it('are not made by a guess where the runtime stays silent', async () => {
+    const { kernel, clock, cgroups } = setUp(async () => {
+      throw new Error('no connection');
+    });
+    const told = expect(cgroups.createBase()).rejects.toThrow(
+      'the container runtime did not say which cgroup driver it has: no connection; start the container runtime',
+    );
+    for (let step = 0; step < 30; step += 1) await clock.advance(2000);
+    await told;
+    expect(kernel.groups.size).toBe(1);
   });
 
   it('give all pods together what the node has for them', async () => {
