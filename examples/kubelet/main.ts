@@ -12,6 +12,8 @@ import { clusterAccess } from './cluster-access.ts';
 import { readConfig } from './config-file.ts';
 import { type Flags, help, parseFlags, versionText } from './flags.ts';
 import { requireCgroups, requireNoSwap, requireOwnCgroup, serverOptions, socketPath } from './own-settings.ts';
+import { loggerOf } from './process-log.ts';
+import { applyToProcess } from './process-settings.ts';
 
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   const { options, own, unused, skipped } = await readConfig(flags);
@@ -20,6 +22,8 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   requireNoSwap(own, await readFile('/proc/swaps', 'utf8').catch(() => ''));
   requireCgroups(own, await readFile('/sys/fs/cgroup/cgroup.controllers', 'utf8').catch(() => undefined));
   requireOwnCgroup(own, await readFile('/proc/self/cgroup', 'utf8').catch(() => ''));
+  for (const each of await applyToProcess(own)) console.warn(each);
+  const logger = loggerOf({ format: own['logging.format'], verbosity: own['logging.verbosity'] });
   const access = await clusterAccess(flags, own, stop);
 
   const runtime = new CriRuntime({
@@ -41,6 +45,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     metrics: createPrometheusMetrics({ registry }),
     metricsText: () => registry.metrics(),
     ...(server !== undefined && { server }),
+    ...(logger !== undefined && { logger }),
     ...(flags.nodeIPs !== undefined && { nodeIPs: flags.nodeIPs }),
     ...(flags.nodeLabels !== undefined && { nodeLabels: flags.nodeLabels }),
     ...(flags.rootDirectory !== undefined && { rootDirectory: flags.rootDirectory }),
@@ -59,18 +64,20 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   }
 }
 
-const flags = parseFlags(process.argv.slice(2));
-if (flags === 'help') {
-  console.log(help);
-} else if (flags === 'version') {
-  console.log(versionText);
-} else {
-  const stopping = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
-  try {
+async function main(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(args);
+  if (flags === 'help') console.log(help);
+  else if (flags === 'version') console.log(versionText);
+  else {
+    const stopping = new AbortController();
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
     await run(flags, stopping.signal);
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
   }
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }
