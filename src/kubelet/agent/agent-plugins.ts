@@ -7,6 +7,7 @@ import { helped } from '../../node/problem-help.ts';
 import { CsiDrivers } from '../csi/csi-drivers.ts';
 import type { PluginConnector } from '../csi/csi-node.ts';
 import { CsiNodeObject } from '../csi/csi-node-object.ts';
+import { CsiNodeUpdates } from '../csi/csi-node-updates.ts';
 import { CsiVolumes } from '../csi/csi-volumes.ts';
 import { NodePluginRegistry } from '../registration/node-plugin-registry.ts';
 import type { DriverVolumes } from '../volumes/driver-volumes.ts';
@@ -34,6 +35,7 @@ export class AgentPlugins {
   readonly #registry: NodePluginRegistry;
   readonly #nodeObject: CsiNodeObject;
   readonly #drivers: CsiDrivers;
+  readonly #updates: CsiNodeUpdates;
 
   constructor(connector: PluginConnector, parts: PluginParts, mounter: Mounter) {
     const { referencedObjects, tokenManager: tokens } = parts;
@@ -49,6 +51,7 @@ export class AgentPlugins {
     });
     const { secretManager: secrets } = referencedObjects;
     const drivers = this.#drivers;
+    this.#updates = new CsiNodeUpdates({ drivers, transport, clock, logger });
     this.volumes = new CsiVolumes({ drivers, transport, nodeName, mounter, secrets, tokens, eventRecorder, clock, logger });
   }
 
@@ -56,12 +59,13 @@ export class AgentPlugins {
   start(): void {
     this.#nodeObject.start();
     this.#registry.start();
+    this.#updates.start();
   }
 
   /** Calls of drivers that are under way reject as uncertain. Volumes and the CSINode stay. */
   async stop(): Promise<void> {
     this.#drivers.close();
-    await Promise.all([this.#registry.stop(), this.#nodeObject.stop()]);
+    await Promise.all([this.#registry.stop(), this.#updates.stop(), this.#nodeObject.stop()]);
     // one may have been registered meanwhile
     this.#drivers.close();
   }

@@ -36,6 +36,17 @@ export class CsiDrivers implements PluginHandler {
     return driver;
   }
 
+  names(): Iterable<string> {
+    return [...this.#drivers.keys()];
+  }
+
+  /** Asks a driver what it says of the node now, and tells of that. */
+  async update(name: string, signal: AbortSignal): Promise<void> {
+    const info = await this.driver(name).node.getInfo({ signal });
+    // it may be gone meanwhile
+    if (this.#drivers.has(name)) await this.#options.nodeObject.install({ name, ...info }, signal);
+  }
+
   validate({ name, supportedVersions }: PluginInfo): void {
     if (!isDnsSubdomain(name) || name.length > longestDriverName) {
       throw new Error(`the name of a CSI driver is a DNS subdomain of at most ${longestDriverName} characters, got ${name}`);

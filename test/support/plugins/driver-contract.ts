@@ -98,4 +98,33 @@ export function driverContract(make: () => Promise<DriverWorld>): void {
     await until(async () => (await world.podFolders()).length === 0);
     expect([await world.driver.volumeCount(), await world.mounter.mountsBelow(world.rootDirectory)]).toEqual([0, []]);
   });
+
+  it('that hangs keeps no agent from stopping, and the next one goes on with what it was asked for', async () => {
+    await using world = await make();
+    const first = await world.startAgent();
+    await world.createDriverObject();
+    await world.startPlugins();
+    await until(() => isRegistered(world));
+    const earlier = await world.createPod('earlier');
+    await until(async () => (await world.phaseOf('earlier')) === 'Running');
+    world.driver.hang();
+    const podUID = await world.createPod('web');
+    const file = join(world.volumeFolder(podUID), 'vol_data.json');
+    await until(() =>
+      stat(file).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await first.stop();
+    expect(await world.phaseOf('web')).toBe('Pending');
+    world.driver.goOn();
+    await world.startAgent();
+    await until(async () => (await world.phaseOf('web')) === 'Running');
+    expect(await world.mounter.mountsBelow(world.volumeFolder(podUID))).toHaveLength(1);
+    expect(await world.mounter.mountsBelow(world.volumeFolder(earlier))).toHaveLength(1);
+    for (const name of ['web', 'earlier']) await world.deletePod(name);
+    await until(async () => (await world.podFolders()).length === 0);
+    expect([await world.driver.volumeCount(), await world.mounter.mountsBelow(world.rootDirectory)]).toEqual([0, []]);
+  });
 }

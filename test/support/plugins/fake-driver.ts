@@ -157,9 +157,9 @@ export class FakeDriver implements PluginProcesses {
         return { capabilities: capabilities.map((type) => ({ type: { case: 'rpc', value: { type } } })) };
       case 'NodePublishVolume':
         if (this.volumes.has(request.volumeId)) return {};
+        this.volumes.set(request.volumeId, request.targetPath);
         await mkdir(request.targetPath, { recursive: true });
         await mounter.bind('/tmp', request.targetPath, {});
-        this.volumes.set(request.volumeId, request.targetPath);
         return {};
       case 'NodeUnpublishVolume':
         for (const path of await mounter.mountsBelow(request.targetPath)) await mounter.unmount(path);
