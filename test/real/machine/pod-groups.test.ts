@@ -4,7 +4,7 @@ import { type CgroupDriver, MachineNode } from './support/machine-node.ts';
 import { type PodGroups, readPodGroups } from './support/pod-groups.ts';
 import { recordedGroups } from './support/recordings.ts';
 
-const drivers: readonly CgroupDriver[] = ['cgroupfs'];
+const drivers: readonly CgroupDriver[] = ['cgroupfs', 'systemd'];
 
 describe.each(drivers)('the cgroups of pods of each class, with the driver %s', (driver) => {
   let node: MachineNode;
