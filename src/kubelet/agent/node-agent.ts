@@ -6,10 +6,11 @@ import {
   requireStartOptions,
   type StartOptions,
 } from '../../base/concurrency/run-state.ts';
-import { StatusManagerError } from '../../base/errors.ts';
+import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import { problemFields } from '../../base/problem.ts';
+import type { EventType } from '../../client/events/event-recorder.ts';
 import type { NodeObject } from '../../node/node-object/node-object.ts';
 import { HealthzServer } from '../../node/server/healthz-server.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
@@ -160,6 +161,7 @@ export class NodeAgent {
         this.#startFailure = { error, at: clock.now() };
         const fields = { err: error, node: this.#kubelet.options.nodeName, ...problemFields(startProblem(this.#startFailure)) };
         logger.error(fields, 'the node agent could not start');
+        this.#tellNode('KubeletSetupFailed', errorText(error), 'Warning');
       }
       throw error;
     }
@@ -197,9 +199,9 @@ export class NodeAgent {
     this.nodeObject.registered().then(start).catch(ignoreFailure);
   }
 
-  #tellNode(reason: string, message: string): void {
+  #tellNode(reason: string, message: string, type: EventType = 'Normal'): void {
     const { clients, options } = this.#kubelet;
-    clients.eventRecorder.nodeEvent(options.nodeName, 'Normal', reason, message);
+    clients.eventRecorder.nodeEvent(options.nodeName, type, reason, message);
   }
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {

@@ -113,6 +113,19 @@ describe('the events of a node agent about its node', () => {
     await world.through(agent.stop());
   });
 
+  it('tell why the agent could not start', async () => {
+    await using world = await NodeWorld.make();
+    const createBase = () => Promise.reject(new Error('read-only file system'));
+    const agent = world.agent({ ...calm, cgroups: { ...noPodCgroups, createBase } });
+    await expect(world.through(agent.start())).rejects.toThrow('read-only file system');
+    await world.pass(5000);
+    expect(nodeEvents(world).map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual([
+      'Normal Starting: Starting kubelet.',
+      'Warning KubeletSetupFailed: read-only file system',
+    ]);
+    await world.through(agent.stop());
+  });
+
   it('go to the recorder that was given, and nowhere where it writes none of nodes', async () => {
     const told: string[] = [];
     const nodeEvent = (name: string, type: string, reason: string) => void told.push(`${name} ${type} ${reason}`);
