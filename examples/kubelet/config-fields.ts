@@ -16,6 +16,7 @@ import {
   textMap,
   texts,
   time,
+  timeMap,
   timeOrNumber,
 } from './config-values.ts';
 
@@ -56,7 +57,6 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === 0 || value === '';
 }
 
-const noSoftThresholds = 'the agent has no soft thresholds of eviction';
 const noManagers = 'containers get no processors or memory of their own';
 const noTables = 'the agent makes no rules of iptables, and kube-proxy makes its own';
 const noTraces = 'the agent makes no traces';
@@ -104,16 +104,11 @@ export const fields: Readonly<Record<string, Field>> = {
   eventBurst: option('eventBurst', count),
   eventRecordQPS: option('eventRecordQPS', exactCount),
   evictionHard: option('evictionHard', textMap),
-  evictionMaxPodGracePeriod: without(count, noSoftThresholds),
-  evictionMinimumReclaim: notSet(textMap, 'an eviction ends as soon as the threshold is kept'),
-  evictionPressureTransitionPeriod: only(
-    time,
-    '"5m"',
-    (ms) => ms === 300_000,
-    'the node says for 5 minutes after its last shortage that it has one',
-  ),
-  evictionSoft: notSet(textMap, noSoftThresholds),
-  evictionSoftGracePeriod: notSet(textMap, noSoftThresholds),
+  evictionMaxPodGracePeriod: option('evictionMaxPodGracePeriodSeconds', count),
+  evictionMinimumReclaim: option('evictionMinimumReclaim', textMap),
+  evictionPressureTransitionPeriod: option('evictionPressureTransitionPeriodMs', time),
+  evictionSoft: option('evictionSoft', textMap),
+  evictionSoftGracePeriod: option('evictionSoftGracePeriodMs', timeMap),
   failCgroupV1: own(flag),
   failSwapOn: own(flag),
   featureGates: option('featureGates', flagMap),
@@ -127,19 +122,19 @@ export const fields: Readonly<Record<string, Field>> = {
   httpCheckFrequency: option('httpCheckFrequencyMs', time),
   imageGCHighThresholdPercent: option('imageGCHighThresholdPercent', exactCount),
   imageGCLowThresholdPercent: option('imageGCLowThresholdPercent', exactCount),
-  imageMaximumGCAge: notSet(time, 'images are removed only where the disk is full'),
+  imageMaximumGCAge: option('imageMaximumGCAgeMs', time),
   imageMinimumGCAge: option('imageMinimumGCAgeMs', time),
   imagePullCredentialsVerificationPolicy: option('imagePullCredentialsVerificationPolicy', text),
   imageServiceEndpoint: own(text),
   iptablesDropBit: without(exactCount, noTables),
   iptablesMasqueradeBit: without(exactCount, noTables),
-  kernelMemcgNotification: without(flag, 'the agent looks at the memory that is left every 10 seconds'),
+  kernelMemcgNotification: option('kernelMemcgNotification', flag),
   kubeAPIBurst: option('kubeAPIBurst', count),
   kubeAPIQPS: option('kubeAPIQPS', exactCount),
   kubeReserved: option('kubeReserved', textMap),
   kubeReservedCgroup: option('kubeReservedCgroup', text),
   kubeletCgroups: own(text),
-  localStorageCapacityIsolation: onlyValue(flag, true, 'limits of storage are always kept'),
+  localStorageCapacityIsolation: option('localStorageCapacityIsolation', flag),
   'logging.flushFrequency': without(timeOrNumber, noBuffer),
   'logging.format': own(oneOf('text', 'json')),
   'logging.options.json.infoBufferSize': without(exactText, noBuffer),
@@ -156,7 +151,7 @@ export const fields: Readonly<Record<string, Field>> = {
   memoryReservationPolicy: option('memoryReservationPolicy', text),
   'memorySwap.swapBehavior': option('swapBehavior', text),
   memoryThrottlingFactor: option('memoryThrottlingFactor', real),
-  mergeDefaultEvictionSettings: onlyValue(flag, false, 'evictionHard takes the place of all defaults'),
+  mergeDefaultEvictionSettings: option('mergeDefaultEvictionSettings', flag),
   nodeLeaseDurationSeconds: option('nodeLeaseDurationSeconds', count),
   nodeStatusMaxImages: option('nodeStatusMaxImages', exactCount),
   nodeStatusReportFrequency: option('nodeStatusReportFrequencyMs', time),

@@ -82,6 +82,7 @@ const mapOf =
 /** Texts by name, such as quantities. */
 export const textMap = mapOf(exactText);
 export const flagMap = mapOf(flag);
+export const timeMap = mapOf(exactTime);
 /** In the file each header has a list of values. */
 export const headers = mapOf((value, field) => texts(value, field).join(', '));
 

@@ -155,7 +155,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
     'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
-    'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +
+    'base/guard base/clock base/errors base/options base/logging base/concurrency base/failure-run base/problem api/quantity ' +
     'api/json api/pod client/events status/rules node/files node/node-object node/pod-status node/problem-help ' +
     'node/workers kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/shutdown':

@@ -35,9 +35,10 @@ export function canonicalQuantity(text: string): string {
   return parts.negative && size !== '0' ? `-${size}` : size;
 }
 
-/** Bytes as the kubelet writes them: `20Mi`, `1500`. */
+/** Bytes as the kubelet writes them: `20Mi`, `1500`, `5000`; below 1 Ki it counts in tens. */
 export function bytesText(bytes: number): string {
-  return canonicalQuantity(bytes % 1024 === 0 ? `${bytes / 1024}Ki` : String(bytes));
+  if (Math.abs(bytes) < 1024) return canonicalQuantity(String(bytes));
+  return bytes % 1024 === 0 ? canonicalQuantity(`${bytes / 1024}Ki`) : String(bytes);
 }
 
 /**

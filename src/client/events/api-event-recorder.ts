@@ -42,6 +42,7 @@ interface WaitingEvent {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly at: string;
 }
 
@@ -112,15 +113,22 @@ export class ApiEventRecorder implements EventRecorder {
     });
   }
 
-  event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
+  event(
+    pod: Pod,
+    type: EventType,
+    reason: string,
+    message: string,
+    fieldPath?: string,
+    annotations?: Readonly<Record<string, string>>,
+  ): void {
     const involvedObject = { ...podObjectReference(pod), ...(fieldPath !== undefined && { fieldPath }) };
-    this.#take({ involvedObject, type, reason, message }, mostWaiting);
+    this.#take({ involvedObject, type, reason, message, annotations }, mostWaiting);
   }
 
   /** An event of a node is in the namespace `default`, and names the node in place of its uid, as `kubectl describe` looks for it. */
   nodeEvent(nodeName: string, type: EventType, reason: string, message: string): void {
     const involvedObject = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeName };
-    this.#take({ involvedObject, type, reason, message }, mostWaiting + ofObject.burst);
+    this.#take({ involvedObject, type, reason, message, annotations: undefined }, mostWaiting + ofObject.burst);
   }
 
   /**
@@ -144,7 +152,7 @@ export class ApiEventRecorder implements EventRecorder {
     return this.stop();
   }
 
-  #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
+  #take({ involvedObject, type, reason, message, annotations }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
     if (this.#sender.isStopped) return;
     if (this.#sender.waiting >= most) {
       if (!this.#failures.goesOn()) this.#failures.failed(`${most} events wait to be written, and more are dropped`);
@@ -161,7 +169,8 @@ export class ApiEventRecorder implements EventRecorder {
     if (!this.#takeToken(`${kind} ${uid}`)) return;
     const text = textBeginning(message, longestMessage);
     const key = JSON.stringify([kind, uid, type, reason, text, fieldPath]);
-    this.#sender.send({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
+    const at = formatTime(this.#clock.now());
+    this.#sender.send({ key, involvedObject, type, reason, message: text, annotations: beginnings(annotations), at });
   }
 
   /** False: the object has had too many events, whatever they said. */
@@ -191,10 +200,10 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   #eventObject(event: WaitingEvent, { name, firstTimestamp }: WrittenEvent, count: number): Wire<CoreV1Event> {
-    const { involvedObject, type, reason, message, at: lastTimestamp } = event;
+    const { involvedObject, type, reason, message, annotations, at: lastTimestamp } = event;
     const { nodeName, component = defaultComponent } = this.#options;
     return {
-      metadata: { name, namespace: involvedObject.namespace ?? 'default' },
+      metadata: { name, namespace: involvedObject.namespace ?? 'default', ...(annotations !== undefined && { annotations }) },
       involvedObject,
       type,
       reason,
@@ -245,4 +254,10 @@ function retryAfter(error: unknown): number | undefined {
   const failure = readApiFailure(error);
   const { status, reason } = failure;
   return status === undefined || reason === 'BrokenAnswer' || reason === 'Network' ? 0 : askedWaitMs(failure);
+}
+
+/** A program that reads annotations needs no more of them. */
+function beginnings(annotations: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
+  if (annotations === undefined) return undefined;
+  return Object.fromEntries(Object.entries(annotations).map(([name, value]) => [name, textBeginning(value, longestMessage)]));
 }

@@ -7,8 +7,18 @@ export type EventType = 'Normal' | 'Warning';
 
 /** Writes events, as client-go's recorder does. It never waits, and what it throws or rejects with is ignored. */
 export interface EventRecorder {
-  /** About a pod. `fieldPath` names the part of it that is meant, such as `spec.containers{web}`; absent: the whole pod. */
-  event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void;
+  /**
+   * About a pod. `fieldPath` names the part of it that is meant, such as `spec.containers{web}`; absent: the whole pod. `annotations`:
+   * the same for programs; absent: none.
+   */
+  event(
+    pod: Pod,
+    type: EventType,
+    reason: string,
+    message: string,
+    fieldPath?: string,
+    annotations?: Readonly<Record<string, string>>,
+  ): void;
   /** About a node. A recorder without this method writes none. */
   nodeEvent?(nodeName: string, type: EventType, reason: string, message: string): void;
 }

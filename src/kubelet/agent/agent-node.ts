@@ -73,7 +73,8 @@ export class AgentNode {
     const { given, nodeName, settings, machine, clock, logger } = agent;
     const { runtime, server, network = machineNetwork } = given;
     this.#port = server === undefined ? 0 : (server.port ?? 10_250);
-    const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: mostPods(settings, machine) };
+    const rootBytes = settings.localStorageCapacityIsolation ? filesystemBytes(settings.rootDirectory) : undefined;
+    const size = { machine, rootBytes, maxPods: mostPods(settings, machine) };
     this.resources = nodeResources(size, settings);
     this.forPods = resourcesForPods(size, settings);
     const isEnforced = enforcementsOf(settings).includes('pods');

@@ -8,6 +8,7 @@ import { isDnsSubdomain } from '../../base/names.ts';
 import { integerOption, longestTimerMs, numberOption, oneOfOption, optionOfType } from '../../base/options.ts';
 import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import { requireSysctlPatterns } from '../admission/sysctls.ts';
+import { defaultEvictionSettings, type EvictionSettings, resolveEvictionSettings } from '../eviction/eviction-settings.ts';
 import type { CredentialVerification } from '../images/image-puller-options.ts';
 import { isUnspecified } from '../machine/node-addresses.ts';
 import { requireShutdownPeriods, type ShutdownGracePeriod } from '../shutdown/shutdown-groups.ts';
@@ -16,7 +17,7 @@ import { type LimitSettings, limitDefaults, optionalLimits, requireLimits } from
 import { type PaceSettings, paceDefaults, requirePace } from './pace-settings.ts';
 
 /** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */
-export interface AgentSettings extends LimitSettings, PaceSettings {
+export interface AgentSettings extends EvictionSettings, LimitSettings, PaceSettings {
   /** Where the agent keeps what it has of pods: one folder, made when it is not there. Default `/var/lib/kubelet`. */
   readonly rootDirectory?: string;
   /** Where the logs of containers are. Default `/var/log/pods`. */
@@ -93,8 +94,6 @@ export interface AgentSettings extends LimitSettings, PaceSettings {
   readonly systemReserved?: ResourceQuantities;
   /** What is kept for the agent and the container runtime. Default: nothing. */
   readonly kubeReserved?: ResourceQuantities;
-  /** When pods are evicted, by signal. Default: as the kubelet's. */
-  readonly evictionHard?: ResourceQuantities;
   /**
    * How long pods may take to end, in milliseconds, when the machine is shut down; the machine waits so long. 0: it does not wait, and
    * kills them. Default 0.
@@ -116,7 +115,7 @@ export interface AgentSettings extends LimitSettings, PaceSettings {
   /** How often log files are looked at. Default 10 000. */
   readonly containerLogMonitorIntervalMs?: number;
 
-  /** True: one image is pulled at a time. Default true. */
+  /** True: one image is pulled at a time. Default true, unless `maxParallelImagePulls` is above 1. */
   readonly serializeImagePulls?: boolean;
   /** So many images are pulled at a time, where `serializeImagePulls` is false. Default 5. */
   readonly maxParallelImagePulls?: number;
@@ -126,12 +125,6 @@ export interface AgentSettings extends LimitSettings, PaceSettings {
   readonly registryBurst?: number;
   /** When a pod must show credentials for an image that the node has. Default `NeverVerifyPreloadedImages`. */
   readonly imagePullCredentialsVerificationPolicy?: CredentialVerification;
-  /** Unused images are removed when the disk is fuller than this, in percent; 100: never. Default 85. */
-  readonly imageGCHighThresholdPercent?: number;
-  /** So full the disk may be after unused images were removed, in percent. Default 80. */
-  readonly imageGCLowThresholdPercent?: number;
-  /** An image that has not been unused for so long is kept. Default 120 000. */
-  readonly imageMinimumGCAgeMs?: number;
   /**
    * How long a call of the runtime may take, in milliseconds; but pulls. The agent does not heed it: give the same to the runtime,
    * as CriRuntime's `callTimeoutMs`. Default 120 000.
@@ -152,6 +145,7 @@ type OptionalName = (typeof optionalNames)[number];
 const defaultSettings: ResolvedSettings = {
   ...limitDefaults,
   ...paceDefaults,
+  ...defaultEvictionSettings,
   rootDirectory: '/var/lib/kubelet',
   podLogsDirectory: '/var/log/pods',
   staticPodURLHeader: {},
@@ -181,13 +175,6 @@ const defaultSettings: ResolvedSettings = {
   cpuCFSQuota: true,
   systemReserved: {},
   kubeReserved: {},
-  evictionHard: {
-    'memory.available': '100Mi',
-    'nodefs.available': '10%',
-    'nodefs.inodesFree': '5%',
-    'imagefs.available': '15%',
-    'imagefs.inodesFree': '5%',
-  },
   shutdownGracePeriodMs: 0,
   shutdownGracePeriodCriticalPodsMs: 0,
   shutdownGracePeriodByPodPriority: [],
@@ -200,9 +187,6 @@ const defaultSettings: ResolvedSettings = {
   registryPullQPS: 5,
   registryBurst: 10,
   imagePullCredentialsVerificationPolicy: 'NeverVerifyPreloadedImages',
-  imageGCHighThresholdPercent: 85,
-  imageGCLowThresholdPercent: 80,
-  imageMinimumGCAgeMs: 120_000,
   runtimeRequestTimeoutMs: 120_000,
 };
 
@@ -217,18 +201,17 @@ const times = [
 const switches = ['registerNode', 'cgroupsPerQOS', 'cpuCFSQuota', 'seccompDefault', 'serializeImagePulls'] as const;
 const lists = ['nodeIPs', 'registerWithTaints', 'clusterDNS', 'allowedUnsafeSysctls'] as const;
 const quantities = ['systemReserved', 'kubeReserved'] as const;
-const percentages = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const;
 const folders = ['rootDirectory', 'podLogsDirectory'] as const;
-const signals = [
-  ...['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available'],
-  ...['containerfs.available', 'containerfs.inodesFree'],
-];
 const longestWaitMs = longestTimerMs / 2;
 
 /** The settings with every default. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveSettings(given: AgentSettings): ResolvedSettings {
   const named = settingNames.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]);
-  const settings: ResolvedSettings = { ...defaultSettings, ...(Object.fromEntries(named) as AgentSettings) };
+  const serializeImagePulls = !(Number(given.maxParallelImagePulls) > 1);
+  const settings: ResolvedSettings = {
+    ...{ ...defaultSettings, serializeImagePulls },
+    ...(Object.fromEntries(named) as AgentSettings),
+  };
   for (const name of folders) absolutePath(name, settings[name]);
   if (settings.staticPodPath !== undefined) absolutePath('staticPodPath', settings.staticPodPath);
   for (const name of times) numberOption(name, settings[name], 100, longestWaitMs);
@@ -237,12 +220,11 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   for (const name of ['nodeIPs', 'clusterDNS'] as const) requireAddresses(name, settings[name]);
   requireOneOfFamily(settings.nodeIPs);
   for (const name of quantities) requireQuantities(name, settings[name]);
-  for (const name of percentages) numberOption(name, settings[name], 0, 100);
-  requireThresholds(settings.evictionHard);
   requireShutdownPeriods(settings);
   requireFeatureGates(settings.featureGates);
   requireLimits(settings);
   requirePace(settings);
+  const evictions = resolveEvictionSettings(settings);
   requireNumbers(settings);
   requireDomain(settings.clusterDomain);
   requireRanges(settings.podCIDR);
@@ -253,11 +235,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   if (settings.resolvConf !== '') absolutePath('resolvConf', settings.resolvConf);
   quantityOf('containerLogMaxSize', settings.containerLogMaxSize);
   requireSysctlPatterns('allowedUnsafeSysctls', settings.allowedUnsafeSysctls);
-  if (settings.imageGCLowThresholdPercent > settings.imageGCHighThresholdPercent) {
-    const rule = 'at most imageGCHighThresholdPercent';
-    throw invalidOption('imageGCLowThresholdPercent', rule, settings.imageGCLowThresholdPercent);
-  }
-  return settings;
+  return { ...settings, ...evictions };
 }
 
 function requireNumbers(settings: ResolvedSettings): void {
@@ -270,9 +248,11 @@ function requireNumbers(settings: ResolvedSettings): void {
   integerOption('kubeAPIBurst', settings.kubeAPIBurst, 1);
   numberOption('registryPullQPS', settings.registryPullQPS, 0, Number.MAX_SAFE_INTEGER);
   integerOption('registryBurst', settings.registryBurst, 0);
-  numberOption('imageMinimumGCAgeMs', settings.imageMinimumGCAgeMs, 0, Number.MAX_SAFE_INTEGER);
   const { maxParallelImagePulls } = settings;
-  if (maxParallelImagePulls !== undefined) integerOption('maxParallelImagePulls', maxParallelImagePulls, 1);
+  if (maxParallelImagePulls === undefined) return;
+  integerOption('maxParallelImagePulls', maxParallelImagePulls, 1);
+  if (maxParallelImagePulls === 1 || !settings.serializeImagePulls) return;
+  throw invalidOption('maxParallelImagePulls', '1, unless serializeImagePulls is false', maxParallelImagePulls);
 }
 
 function absolutePath(name: string, value: unknown): void {
@@ -304,15 +284,6 @@ function quantityOf(name: string, value: unknown): void {
     // the same answer as for any other value
   }
   throw invalidOption(name, 'a quantity that is not negative, such as "100Mi"', value);
-}
-
-function requireThresholds(thresholds: Readonly<Record<string, string>>): void {
-  if (typeof thresholds !== 'object' || thresholds === null) throw invalidOption('evictionHard', 'an object', thresholds);
-  for (const [signal, threshold] of Object.entries(thresholds)) {
-    if (!signals.includes(signal)) throw invalidOption('evictionHard', `an object with ${signals.join(', ')}`, signal);
-    if (/^(?:100|\d{1,2}(?:\.\d+)?)%$/.test(threshold)) continue;
-    quantityOf(`evictionHard.${signal}`, threshold);
-  }
 }
 
 function requireRanges(ranges: unknown): void {

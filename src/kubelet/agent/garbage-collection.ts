@@ -10,24 +10,36 @@ import { helped } from '../../node/problem-help.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
-import { EvictionManager, type NodeShortage } from '../eviction/eviction-manager.ts';
-import { signalKinds, thresholdsOf } from '../eviction/eviction-options.ts';
+import { EvictionManager } from '../eviction/eviction-manager.ts';
 import { ImageCollection } from '../eviction/image-collection.ts';
 import { PodFileCounter, podTreeSize, podTrees } from '../eviction/pod-file-counter.ts';
-import { hasStorageLimit, podsMemory, readNodeUsage, readPodUsages, type UsagePaths } from '../eviction/read-usage.ts';
-import type { NodeUsage } from '../eviction/usage.ts';
+import {
+  hasStorageLimit,
+  podsMemory,
+  readMemory,
+  readNodeUsage,
+  readPodUsages,
+  type UsagePaths,
+} from '../eviction/read-usage.ts';
+import type { NodeShortage } from '../eviction/threshold-watch.ts';
+import { type Reclaimable, signalKinds, thresholdsOf } from '../eviction/thresholds.ts';
+import type { NodeUsage, Supply } from '../eviction/usage.ts';
 import { ImageCollector } from '../images/image-collector.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
-import { ContainerCollector } from '../pods/container-collector.ts';
+import { type CollectRequest, ContainerCollector } from '../pods/container-collector.ts';
 import type { CountedFiles } from '../server/node-stats.ts';
 import type { AgentNode } from './agent-node.ts';
+import { enforcementsOf } from './limit-settings.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 export interface GarbageCollectionOptions {
   readonly eventRecorder: Required<EventRecorder>;
   /** The pods that are not over, with what they have been given. */
   readonly activePods: () => readonly Pod[];
-  readonly podWorkers: Pick<PodWorkers, 'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodBeFinished'>;
+  readonly podWorkers: Pick<
+    PodWorkers,
+    'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodRuntimeBeRemoved' | 'shouldPodBeFinished'
+  >;
   readonly loop: Pick<SyncLoop, 'sourcesReady'>;
   readonly imageManager: Pick<ImagePuller, 'forgetImages'>;
   readonly cgroups: Pick<PodCgroups, 'usage'>;
@@ -51,7 +63,7 @@ export class GarbageCollection {
   readonly #files: PodFileCounter;
   readonly #stopping = new AbortController();
   readonly #failures: FailureRun;
-  #imagefs: { readonly path: string | undefined; readonly readAt: number } | undefined;
+  #paths: RuntimePaths | undefined;
   #run: Promise<void> = Promise.resolve();
 
   constructor(agent: ResolvedAgentOptions, options: GarbageCollectionOptions) {
@@ -70,6 +82,7 @@ export class GarbageCollection {
       highThresholdPercent: settings.imageGCHighThresholdPercent,
       lowThresholdPercent: settings.imageGCLowThresholdPercent,
       minAgeMs: settings.imageMinimumGCAgeMs,
+      maxAgeMs: settings.imageMaximumGCAgeMs,
       nodeEvent: (reason, message) => this.#warnOfNode(reason, message),
       clock,
       logger,
@@ -118,8 +131,8 @@ export class GarbageCollection {
   #makeFileCounter(): PodFileCounter {
     const { activePods } = this.#options;
     const { settings, clock, logger } = this.#agent;
-    const { evictionHard, rootDirectory, podLogsDirectory } = settings;
-    const isDiskWatched = thresholdsOf(evictionHard).some(({ signal }) => signalKinds[signal].pressure === 'disk');
+    const { rootDirectory, podLogsDirectory } = settings;
+    const isDiskWatched = thresholdsOf(settings).some(({ signal }) => signalKinds[signal].pressure === 'disk');
     return new PodFileCounter({
       pods: isDiskWatched ? activePods : () => activePods().filter(hasStorageLimit),
       treesOf: (pod) => podTrees(pod, { rootDirectory, podLogsDirectory }),
@@ -134,6 +147,13 @@ export class GarbageCollection {
     const { given, settings, clock, logger } = this.#agent;
     return new EvictionManager({
       evictionHard: settings.evictionHard,
+      evictionSoft: settings.evictionSoft,
+      evictionSoftGracePeriodMs: settings.evictionSoftGracePeriodMs,
+      evictionMinimumReclaim: settings.evictionMinimumReclaim,
+      isAllocatableEnforced: enforcementsOf(settings).includes('pods'),
+      maxPodGracePeriodSeconds: settings.evictionMaxPodGracePeriodSeconds,
+      transitionPeriodMs: settings.evictionPressureTransitionPeriodMs,
+      localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
       activePods,
       pressureChanged: () => node.object.changed(),
       eventRecorder,
@@ -148,10 +168,8 @@ export class GarbageCollection {
       freshenFiles: (signal) => this.#files.freshen(signal),
       killPod: (pod, kill) => podWorkers.killPodNow(pod, kill),
       isCleanedUp: (pod) => podWorkers.shouldPodBeFinished(podUIDOf(pod)),
-      freeDisk: async (signal) => {
-        await this.#collectContainers(signal);
-        await this.#images.collectAll(signal);
-      },
+      reclaim: (what, signal) => this.#reclaim(what, signal),
+      ...(settings.kernelMemcgNotification && { readMemory: () => this.#readMemory() }),
     });
   }
 
@@ -173,10 +191,18 @@ export class GarbageCollection {
     }
   }
 
-  async #collectContainers(signal: AbortSignal): Promise<void> {
+  /** Before a pod has to go, all goes that has ended, also of pods that are still there. */
+  async #reclaim(what: Reclaimable, signal: AbortSignal): Promise<void> {
+    const { podWorkers } = this.#options;
+    if (what === 'images') return this.#images.collectAll(signal);
+    const shouldPodRuntimeBeRemoved = (podUID: string): boolean => podWorkers.shouldPodRuntimeBeRemoved(podUID);
+    return this.#collectContainers(signal, { shouldPodRuntimeBeRemoved });
+  }
+
+  async #collectContainers(signal: AbortSignal, more: Pick<CollectRequest, 'shouldPodRuntimeBeRemoved'> = {}): Promise<void> {
     const { podWorkers, loop } = this.#options;
     const shouldPodContentBeRemoved = (podUID: string): boolean => podWorkers.shouldPodContentBeRemoved(podUID);
-    await this.containers.collect({ shouldPodContentBeRemoved, sourcesReady: loop.sourcesReady() }, signal);
+    await this.containers.collect({ shouldPodContentBeRemoved, sourcesReady: loop.sourcesReady(), ...more }, signal);
   }
 
   #warnOfNode(reason: string, message: string): void {
@@ -184,23 +210,43 @@ export class GarbageCollection {
   }
 
   async #readNode(): Promise<NodeUsage> {
-    const { cgroups, node } = this.#options;
-    const paths: UsagePaths = { rootDirectory: this.#agent.settings.rootDirectory, imagefsPath: await this.#imagefsPath() };
-    const [usage, ofPods] = await Promise.all([
-      readNodeUsage(paths),
-      podsMemory(cgroups, node.forPods.memory).catch(() => undefined),
-    ]);
+    const { rootDirectory } = this.#agent.settings;
+    const paths: UsagePaths = { rootDirectory, ...(await this.#runtimePaths()) };
+    const [usage, ofPods] = await Promise.all([readNodeUsage(paths), this.#podsMemory()]);
     return { ...usage, podsMemory: ofPods };
   }
 
-  /** Undefined where the runtime does not say. */
-  async #imagefsPath(): Promise<string | undefined> {
-    const { given, clock } = this.#agent;
-    if (this.#imagefs !== undefined && clock.elapsed() - this.#imagefs.readAt < imagefsPatienceMs) return this.#imagefs.path;
-    const systems = await given.runtime.imageFilesystems({ signal: this.#stopping.signal }).catch(() => []);
-    this.#imagefs = { path: systems[0]?.mountpoint, readAt: clock.elapsed() };
-    return this.#imagefs.path;
+  async #readMemory(): Promise<Pick<NodeUsage, 'memory' | 'podsMemory'>> {
+    const [memory, ofPods] = await Promise.all([readMemory('/proc').catch(() => undefined), this.#podsMemory()]);
+    return { memory, podsMemory: ofPods };
   }
+
+  #podsMemory(): Promise<Supply | undefined> {
+    const { cgroups, node } = this.#options;
+    return podsMemory(cgroups, node.forPods.memory).catch(() => undefined);
+  }
+
+  /** Undefined where the runtime does not say. */
+  async #runtimePaths(): Promise<RuntimePaths> {
+    const { given, clock } = this.#agent;
+    if (this.#paths !== undefined && clock.elapsed() - this.#paths.readAt < imagefsPatienceMs) return this.#paths;
+    const { signal } = this.#stopping;
+    const [images, containers] = await Promise.all([
+      given.runtime.imageFilesystems({ signal }).catch(() => []),
+      given.runtime.containerFilesystems?.({ signal }).catch(() => []),
+    ]);
+    this.#paths = {
+      imagefsPath: images[0]?.mountpoint || undefined,
+      containerfsPath: containers?.[0]?.mountpoint || undefined,
+      readAt: clock.elapsed(),
+    };
+    return this.#paths;
+  }
+}
+
+/** Where the runtime keeps images and what containers write. */
+interface RuntimePaths extends Pick<UsagePaths, 'imagefsPath' | 'containerfsPath'> {
+  readonly readAt: number;
 }
 
 function imagesOfVolumes({ spec }: Pod): string[] {

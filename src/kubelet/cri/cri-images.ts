@@ -40,6 +40,11 @@ export async function imageFilesystems(calls: CriCalls, call?: RuntimeCall): Pro
   return imageFilesystems.map(filesystemOf);
 }
 
+export async function containerFilesystems(calls: CriCalls, call?: RuntimeCall): Promise<readonly FilesystemUsage[]> {
+  const { containerFilesystems } = await calls.unary(method.imageFsInfo, () => ({}), call);
+  return containerFilesystems.map(filesystemOf);
+}
+
 /** `server_address` stays empty: with `localhost:5000` in it containerd drops the credentials without a word. */
 function authRequest({ username = '', password = '', auth = '', identityToken = '', registryToken = '' }: ImageAuth) {
   return { username, password, auth, identityToken, registryToken };

@@ -35,7 +35,16 @@ import {
   sandboxStatsOf,
 } from './cri-answers.ts';
 import { criConnection } from './cri-connection.ts';
-import { answered, CriCalls, imageFilesystems, imageStatus, listImages, pullImage, removeImage } from './cri-images.ts';
+import {
+  answered,
+  CriCalls,
+  containerFilesystems,
+  imageFilesystems,
+  imageStatus,
+  listImages,
+  pullImage,
+  removeImage,
+} from './cri-images.ts';
 import { type CriRuntimeOptions, checkedCriRuntimeOptions } from './cri-options.ts';
 import {
   containerFilter,
@@ -261,6 +270,10 @@ export class CriRuntime implements ContainerRuntime {
 
   async imageFilesystems(call?: RuntimeCall): Promise<readonly FilesystemUsage[]> {
     return imageFilesystems(this.#imageCalls, call);
+  }
+
+  async containerFilesystems(call?: RuntimeCall): Promise<readonly FilesystemUsage[]> {
+    return containerFilesystems(this.#imageCalls, call);
   }
 
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {

@@ -1,9 +1,8 @@
-// Behaviour of pkg/kubelet/eviction/eviction_manager.go, v1.36.3, with hard thresholds alone.
+// Behaviour of pkg/kubelet/eviction/eviction_manager.go, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
-import { bytesText } from '../../api/quantity/quantity.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
@@ -16,45 +15,42 @@ import { helped } from '../../node/problem-help.ts';
 import type { KillNowOptions } from '../../node/workers/workers-options.ts';
 import { problemOfStatus } from '../../status/rules/status-problem.ts';
 import { isCriticalPod } from '../admission/pod-admission.ts';
-import { wholeOf } from '../resize/pod-allocation.ts';
-import {
-  cleanupWait,
-  type EvictionManagerOptions,
-  freshenPatienceMs,
-  type MetThreshold,
-  metThresholds,
-  signalKinds,
-  type Threshold,
-  tellNode,
-  thresholdsOf,
-  thresholdText,
-} from './eviction-options.ts';
+import { type EvictionWords, evictionWords } from './eviction-message.ts';
+import { cleanupWait, type EvictionManagerOptions, freshenPatienceMs, memoryPeriodMs, tellNode } from './eviction-options.ts';
 import { rankForEviction } from './ranking.ts';
 import { hasStorageLimit, storageLimitMessage } from './read-usage.ts';
-import type { ContainerUsage, NodeUsage, PodUsage } from './usage.ts';
-
-/** Signals of a file system that this agent does not tell from the others. */
-const replacedSignals = ['containerfs.available', 'containerfs.inodesFree'];
+import { type NodeShortage, ThresholdWatch } from './threshold-watch.ts';
+import {
+  isOfContainers,
+  type MetThreshold,
+  metThresholds,
+  oneDisk,
+  reclaimablesOf,
+  signalKinds,
+  type Threshold,
+  thresholdsOf,
+} from './thresholds.ts';
+import type { NodeUsage } from './usage.ts';
 
 /**
  * Looks again and again at what the node has left. While something runs short it frees the disk, and then evicts one pod after the
- * other; and it evicts every pod that keeps more on the disk than its limits allow. Critical pods are never evicted. What cannot be
- * read evicts nobody. Without thresholds the node is looked at only while there are pods with such limits.
+ * other, for a soft threshold once its grace period is over; and it evicts every pod that keeps more on the disk than its limits
+ * allow. Critical pods are never evicted. What cannot be read evicts nobody. Without thresholds the node is looked at only while there
+ * are pods with such limits.
  */
 export class EvictionManager {
   readonly #options: EvictionManagerOptions;
   readonly #clock: SteadyClock;
-  readonly #thresholds: readonly Threshold[];
-  readonly #pressure: Pressure;
+  readonly #watch: ThresholdWatch;
   readonly #failures: FailureRun;
   readonly #stopping = new AbortController();
+  #isMemoryShort = false;
   #run: Promise<void> = Promise.resolve();
 
   constructor(options: EvictionManagerOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    this.#thresholds = thresholdsOf(options.evictionHard);
-    this.#pressure = new Pressure(options.transitionPeriodMs ?? 300_000);
+    this.#watch = new ThresholdWatch(options.transitionPeriodMs ?? 300_000);
     this.#failures = new FailureRun(options.clock, (ended) =>
       options.logger.info(ended, 'what the node has left can be looked at again'),
     );
@@ -67,17 +63,17 @@ export class EvictionManager {
 
   /** What counts as running short, in words. */
   get shortages(): readonly NodeShortage[] {
-    return this.#pressure.shortages;
+    return this.#watch.shortages;
   }
 
   /** What counts as running short, for the node's conditions and for admission. */
   get pressures(): Required<NodePressures> {
-    return this.#pressure.current;
+    return this.#watch.pressures;
   }
 
   start(): void {
-    const { evictionHard, logger } = this.#options;
-    for (const signal of replacedSignals.filter((name) => evictionHard[name] !== undefined)) {
+    const { evictionHard, evictionSoft = {}, logger } = this.#options;
+    for (const signal of Object.keys({ ...evictionHard, ...evictionSoft }).filter(isOfContainers)) {
       logger.warn({ signal }, 'a threshold of containerfs does nothing: those of nodefs or imagefs count in its place');
     }
     this.#run = this.#lookOnAndOn();
@@ -90,10 +86,10 @@ export class EvictionManager {
   }
 
   async #lookOnAndOn(): Promise<void> {
-    const { logger, periodMs = 10_000 } = this.#options;
+    const { logger } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const evicted = await this.#look(signal).then(
+      const evicted = await this.look(signal).then(
         (pods) => {
           this.#failures.succeeded();
           return pods;
@@ -109,43 +105,60 @@ export class EvictionManager {
         },
       );
       if (evicted.length > 0) await this.#waitForCleanup(evicted, signal);
-      else await sleep(this.#clock, periodMs, signal);
+      else await this.#rest(signal);
     }
   }
 
-  /** Resolves with the pods that were evicted. */
-  async #look(stopped: AbortSignal): Promise<readonly Pod[]> {
+  /** Looks once, and does what there is to do. Resolves with the pods that were evicted; rejects where something cannot be read. */
+  async look(stopped: AbortSignal): Promise<readonly Pod[]> {
     const active = this.#options.activePods();
-    if (this.#thresholds.length === 0 && !active.some(hasStorageLimit)) return [];
+    if (thresholdsOf(this.#options).length === 0 && !active.some((pod) => this.#mayBeOverLimit(pod))) return [];
     const node = await this.#limited((signal) => this.#options.readNode(signal), stopped);
-    const met = this.#observe(node);
+    const thresholds = thresholdsOf(this.#options, node);
+    const [worst] = this.#observe(thresholds, node);
     const overLimit = await this.#evictOverLimit(active, node, stopped);
-    if (overLimit.length > 0) return overLimit;
-    const [worst] = met;
-    if (worst === undefined) return [];
+    if (overLimit.length > 0 || worst === undefined) return overLimit;
     const { resource, pressure } = signalKinds[worst.signal];
     tellNode(this.#options, 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
-    if (pressure === 'disk' && (await this.#freedDisk(stopped))) return [];
+    if (await this.#isReclaimed(worst, thresholds, node, stopped)) return [];
     if (pressure === 'disk') await this.#freshenFiles(stopped);
     const usages = await this.#limited((signal) => this.#options.readPods(active, signal, resource), stopped);
-    for (const pod of rankForEviction(worst.signal, active, usages, node.hasDedicatedImagefs)) {
-      const message = lowResourceMessage(worst, pod, usages.get(podUIDOf(pod)));
-      if (await this.#evict(pod, message, true)) return [pod];
+    for (const pod of rankForEviction(worst.signal, active, usages, node)) {
+      const words = evictionWords(worst, pod, usages.get(podUIDOf(pod)));
+      if (await this.#evict(pod, words, this.#gracePeriodSeconds(pod, worst), true)) return [pod];
     }
     this.#options.logger.warn({ signal: worst.signal }, 'no pod can be evicted');
     return [];
   }
 
-  #observe(node: NodeUsage): MetThreshold[] {
+  /** Until the next look is due, or the memory runs short. */
+  async #rest(stopped: AbortSignal): Promise<void> {
+    const { periodMs = 10_000, readMemory } = this.#options;
+    const hard = thresholdsOf(this.#options).filter(
+      ({ signal, graceMs }) => signalKinds[signal].pressure === 'memory' && graceMs === 0,
+    );
+    // it is no news of a memory that was short at the last look
+    if (readMemory === undefined || hard.length === 0 || this.#isMemoryShort) return sleep(this.#clock, periodMs, stopped);
+    const until = this.#clock.elapsed() + periodMs;
+    for (let left = periodMs; left > 0 && !stopped.aborted; left = until - this.#clock.elapsed()) {
+      await sleep(this.#clock, Math.min(memoryPeriodMs, left), stopped);
+      const memory = await this.#limited(readMemory, stopped).catch(() => ({}));
+      if (metThresholds(hard, { ...memory, ...oneDisk }).length > 0) return;
+    }
+  }
+
+  /** Those for which pods have to go, the most urgent one first. */
+  #observe(thresholds: readonly Threshold[], node: NodeUsage): readonly MetThreshold[] {
     const { pressureChanged = () => undefined, logger } = this.#options;
-    const met = metThresholds(this.#thresholds, node);
     const before = this.pressures;
-    if (this.#pressure.observe(met, this.#clock)) {
+    const { due, isChanged } = this.#watch.observe(thresholds, node, this.#clock);
+    this.#isMemoryShort = due.some(({ signal }) => signalKinds[signal].pressure === 'memory');
+    if (isChanged) {
       for (const shortage of this.shortages) if (!before[shortage.pressure]) this.#tellShortage(shortage);
       if (this.shortages.length === 0) logger.info({}, 'the node runs short of nothing any more');
       callGuarded(pressureChanged, (err) => logger.error({ err }, 'pressureChanged failed'));
     }
-    return met;
+    return due;
   }
 
   #tellShortage({ pressure, message: reason, since }: NodeShortage): void {
@@ -154,16 +167,28 @@ export class EvictionManager {
   }
 
   async #evictOverLimit(active: readonly Pod[], node: NodeUsage, stopped: AbortSignal): Promise<Pod[]> {
-    const limited = active.filter(hasStorageLimit);
+    const limited = active.filter((pod) => this.#mayBeOverLimit(pod));
     if (limited.length === 0) return [];
     const usages = await this.#limited((signal) => this.#options.readPods(limited, signal, undefined), stopped);
     const evicted: Pod[] = [];
     for (const pod of limited) {
       const usage = usages.get(podUIDOf(pod));
       const message = usage && storageLimitMessage(pod, usage, node.hasDedicatedImagefs);
-      if (message !== undefined && (await this.#evict(pod, message, false))) evicted.push(pod);
+      if (message === undefined) continue;
+      if (await this.#evict(pod, { message, annotations: {} }, promptSeconds, false)) evicted.push(pod);
     }
     return evicted;
+  }
+
+  #mayBeOverLimit(pod: Pod): boolean {
+    const { localStorageCapacityIsolation = true } = this.#options;
+    return localStorageCapacityIsolation && hasStorageLimit(pod);
+  }
+
+  #gracePeriodSeconds({ spec }: Pod, { graceMs }: MetThreshold): number {
+    const { maxPodGracePeriodSeconds = 0 } = this.#options;
+    if (graceMs === 0) return promptSeconds;
+    return Math.min(maxPodGracePeriodSeconds, spec?.terminationGracePeriodSeconds ?? maxPodGracePeriodSeconds);
   }
 
   async #freshenFiles(stopped: AbortSignal): Promise<void> {
@@ -178,30 +203,32 @@ export class EvictionManager {
     stopped.throwIfAborted();
   }
 
-  /** True when nothing runs short any more. */
-  async #freedDisk(stopped: AbortSignal): Promise<boolean> {
-    const { freeDisk, readNode, logger } = this.#options;
-    if (freeDisk === undefined) return false;
-    try {
-      await this.#limited(freeDisk, stopped);
-    } catch (err) {
-      if (!stopped.aborted) logger.warn({ err }, 'the disk could not be freed');
+  /** True when nothing runs short any more, with what has to be reclaimed. */
+  async #isReclaimed({ signal }: MetThreshold, thresholds: readonly Threshold[], node: NodeUsage, stopped: AbortSignal) {
+    const { reclaim, readNode, logger } = this.#options;
+    const reclaimables = reclaimablesOf(signal, node);
+    if (reclaim === undefined || reclaimables.length === 0) return false;
+    for (const what of reclaimables) {
+      try {
+        await this.#limited((limit) => reclaim(what, limit), stopped);
+      } catch (err) {
+        if (!stopped.aborted) logger.warn({ err, signal }, 'the disk could not be freed');
+      }
+      stopped.throwIfAborted();
     }
-    stopped.throwIfAborted();
-    const node = await this.#limited(readNode, stopped);
-    return metThresholds(this.#thresholds, node).length === 0;
+    return metThresholds(thresholds, await this.#limited(readNode, stopped), true).length === 0;
   }
 
   /** False for a pod that must stay. A pod whose end takes too long counts as evicted: it is on its way. */
-  async #evict(pod: Pod, message: string, disrupts: boolean): Promise<boolean> {
+  async #evict(pod: Pod, { message, annotations }: EvictionWords, graceSeconds: number, disrupts: boolean): Promise<boolean> {
     const { eventRecorder = noEvents, killPod, logger } = this.#options;
     const { signal } = this.#stopping;
     if (signal.aborted || isCriticalPod(pod)) return false;
-    safeEventRecorder(eventRecorder).event(pod, 'Warning', evictedReason, message);
+    safeEventRecorder(eventRecorder).event(pod, 'Warning', evictedReason, message, undefined, annotations);
     const problem = problemFields(problemOfStatus({ phase: 'Failed', reason: evictedReason, message }) ?? {});
     logger.warn({ ...podFields(pod.metadata), reason: message, ...problem }, 'a pod is evicted');
     try {
-      await untilAborted(killPod(pod, evictionKill(pod, message, disrupts, this.#clock.now())), signal);
+      await untilAborted(killPod(pod, evictionKill(pod, { message, graceSeconds, disrupts, now: this.#clock.now() })), signal);
     } catch (err) {
       if (!signal.aborted) logger.warn({ err, ...podFields(pod.metadata) }, 'an evicted pod has not ended');
     }
@@ -233,11 +260,22 @@ export class EvictionManager {
 /** The reason in the pod's status and of the event. */
 const evictedReason = 'Evicted';
 
-/** How a pod is killed that is evicted: at once, and Failed for good. `disrupts`: its status has the condition DisruptionTarget. */
-function evictionKill(pod: Pod, message: string, disrupts: boolean, now: number): KillNowOptions {
+/** The grace period of a pod that has to go at once, in seconds. */
+const promptSeconds = 1;
+
+interface EvictionKill {
+  readonly message: string;
+  readonly graceSeconds: number;
+  /** True: the pod's status has the condition DisruptionTarget. */
+  readonly disrupts: boolean;
+  readonly now: number;
+}
+
+/** How a pod is killed that is evicted: it is Failed for good. */
+function evictionKill(pod: Pod, { message, graceSeconds, disrupts, now }: EvictionKill): KillNowOptions {
   return {
     evict: true,
-    gracePeriodSeconds: 0,
+    gracePeriodSeconds: graceSeconds,
     podStatusFn: (status) => {
       status.phase = 'Failed';
       status.reason = evictedReason;
@@ -245,76 +283,4 @@ function evictionKill(pod: Pod, message: string, disrupts: boolean, now: number)
       if (disrupts) setDisruptionTarget(status, pod, message, now);
     },
   };
-}
-
-// Behaviour of pkg/kubelet/eviction/helpers.go (nodeConditionsObservedSince), v1.36.3.
-
-/** Something that the node runs short of. */
-export interface NodeShortage {
-  readonly pressure: keyof NodePressures;
-  /** `memory.available: Threshold quantity: 100Mi, available: 95Mi`. */
-  readonly message: string;
-  /** In milliseconds since the epoch. */
-  readonly since: number;
-}
-
-/** What runs short, and for a while afterwards still counts as running short, so that pods do not come and go. */
-class Pressure {
-  readonly #transitionPeriodMs: number;
-  readonly #lastSeen = new Map<keyof NodePressures, number>();
-  readonly #shortages = new Map<keyof NodePressures, NodeShortage>();
-  #now: Required<NodePressures> = { memory: false, disk: false, pid: false };
-
-  constructor(transitionPeriodMs: number) {
-    this.#transitionPeriodMs = transitionPeriodMs;
-  }
-
-  get current(): Required<NodePressures> {
-    return this.#now;
-  }
-
-  get shortages(): readonly NodeShortage[] {
-    return [...this.#shortages.values()];
-  }
-
-  /** True when this changes what counts. */
-  observe(met: readonly MetThreshold[], clock: SteadyClock): boolean {
-    const now = clock.elapsed();
-    for (const threshold of met.toReversed()) {
-      const { signal } = threshold;
-      const { pressure } = signalKinds[signal];
-      this.#lastSeen.set(pressure, now);
-      const since = this.#shortages.get(pressure)?.since ?? clock.now();
-      this.#shortages.set(pressure, { pressure, since, message: `${signal}: ${thresholdText(threshold).trim()}` });
-    }
-    const isUnder = (name: keyof NodePressures): boolean => {
-      const seen = this.#lastSeen.get(name);
-      return seen !== undefined && now - seen < this.#transitionPeriodMs;
-    };
-    const before = this.#now;
-    this.#now = { memory: isUnder('memory'), disk: isUnder('disk'), pid: isUnder('pid') };
-    for (const name of this.#shortages.keys()) if (!this.#now[name]) this.#shortages.delete(name);
-    return before.memory !== this.#now.memory || before.disk !== this.#now.disk || before.pid !== this.#now.pid;
-  }
-}
-
-// Behaviour of pkg/kubelet/eviction/helpers.go (evictionMessage), v1.36.3.
-
-/** Why a pod is evicted because the node runs short. */
-function lowResourceMessage(threshold: MetThreshold, { spec }: Pod, usage: PodUsage | undefined): string {
-  const { resource } = signalKinds[threshold.signal];
-  const blamed = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].flatMap(({ name, resources }) => {
-    const used = usedOf(resource, usage?.containers[name]);
-    const request = wholeOf(resources?.requests?.[resource]);
-    if (used === undefined || used <= request) return [];
-    const asked = request === 0 ? '0' : bytesText(request);
-    return [`Container ${name} was using ${bytesText(used)}, request is ${asked}, has larger consumption of ${resource}. `];
-  });
-  return `The node was low on resource: ${resource}. ${thresholdText(threshold)}${blamed.join('')}`;
-}
-
-function usedOf(resource: string, usage: ContainerUsage | undefined): number | undefined {
-  if (resource === 'memory') return usage?.memory;
-  if (resource !== 'ephemeral-storage' || usage?.rootfs === undefined || usage.logs === undefined) return undefined;
-  return usage.rootfs.bytes + usage.logs.bytes;
 }

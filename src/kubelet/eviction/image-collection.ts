@@ -14,6 +14,8 @@ export interface RemovableImage {
   readonly image: { readonly id: string; readonly sizeBytes: number };
   /** When it was first seen, by `Clock.elapsed`. */
   readonly detectedAt: number;
+  /** When it was last in use, by `Clock.elapsed`; 0 for one that was not. */
+  readonly lastUsedAt: number;
 }
 
 /** Who knows which images are used; an `ImageCollector` is one. */
@@ -36,6 +38,8 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
   readonly lowThresholdPercent?: number;
   /** An image that was seen for a shorter time, in milliseconds, is kept: somebody has just pulled it. Default 120 000. */
   readonly minAgeMs?: number;
+  /** An image that was unused for longer than this, in milliseconds, is removed, however full the disk is; 0: never. Default 0. */
+  readonly maxAgeMs?: number;
   /** How often the disk is looked at, in milliseconds. Default 300 000. */
   readonly periodMs?: number;
   /** Called after each look, also after one that has failed, and where none is removed: what was kept of images that are gone can go. Default: nobody. */
@@ -47,17 +51,21 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
 }
 
 /**
- * Removes images that no container uses, the longest unused first, when their disk is full. An image that is in use, pinned by the
+ * Removes images that no container uses, the longest unused first, when their disk is full, or when they were unused for too long. How
+ * long counts from the start on: none goes for its age before images were watched for that long. An image that is in use, pinned by the
  * runtime, or new is never removed.
  */
 export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   readonly #options: ImageCollectionOptions<Image>;
   readonly #stopping = new AbortController();
   readonly #failures: FailureRun;
+  /** Since when images are watched, by `Clock.elapsed`. */
+  #startedAt: number;
   #run: Promise<void> = Promise.resolve();
 
   constructor(options: ImageCollectionOptions<Image>) {
     this.#options = options;
+    this.#startedAt = options.clock.elapsed();
     this.#failures = new FailureRun(options.clock, (ended) => options.logger.info(ended, 'unused images can be removed again'));
   }
 
@@ -67,6 +75,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   }
 
   start(): void {
+    this.#startedAt = this.#options.clock.elapsed();
     this.#run = this.#lookOnAndOn();
   }
 
@@ -76,10 +85,24 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     await this.#run;
   }
 
-  /** Removes what must go for the disk to be less full than the low threshold. Rejects where that is not enough. */
+  /**
+   * Removes what was unused for too long, and what must go for the disk to be less full than the low threshold. Rejects where that is
+   * not enough, and where an image could not be removed.
+   */
   async collect(signal: AbortSignal): Promise<void> {
-    const { readImagefs, highThresholdPercent = 85, lowThresholdPercent = 80 } = this.#options;
     const candidates = await this.#candidates(signal);
+    const old = candidates.filter((candidate) => this.#isOld(candidate));
+    const [aged] = await Promise.allSettled([this.#free(old, Number.POSITIVE_INFINITY, signal)]);
+    signal.throwIfAborted();
+    await this.#freeDisk(
+      candidates.filter((candidate) => !old.includes(candidate)),
+      signal,
+    );
+    if (aged.status === 'rejected') throw aged.reason;
+  }
+
+  async #freeDisk(candidates: readonly Image[], signal: AbortSignal): Promise<void> {
+    const { readImagefs, highThresholdPercent = 85, lowThresholdPercent = 80 } = this.#options;
     const imagefs = await readImagefs(signal);
     if (imagefs === undefined) {
       this.#options.logger.info({}, 'the file system of images is not known; unused images stay');
@@ -111,10 +134,10 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   }
 
   async #lookOnAndOn(): Promise<void> {
-    const { clock, periodMs = 300_000, highThresholdPercent = 85 } = this.#options;
+    const { clock, periodMs = 300_000, highThresholdPercent = 85, maxAgeMs = 0 } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      if (highThresholdPercent < 100) await this.#collectOnce(signal);
+      if (highThresholdPercent < 100 || maxAgeMs > 0) await this.#collectOnce(signal);
       await this.#afterLook(signal);
       await sleep(clock, periodMs, signal);
     }
@@ -139,6 +162,13 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     const { images, usedByVolumes = () => new Set<string>(), clock, minAgeMs = 120_000 } = this.#options;
     const unused = await images.unusedImages(usedByVolumes(), signal);
     return unused.filter(({ detectedAt }) => clock.elapsed() - detectedAt >= minAgeMs);
+  }
+
+  /** An image that was never in use is as old as it is known. */
+  #isOld({ detectedAt, lastUsedAt }: Image): boolean {
+    const { clock, maxAgeMs = 0 } = this.#options;
+    const now = clock.elapsed();
+    return maxAgeMs > 0 && now - this.#startedAt > maxAgeMs && now - Math.max(detectedAt, lastUsedAt) > maxAgeMs;
   }
 
   /** Resolves with the bytes of what was removed. Rejects, after all were tried, where one could not be removed. */

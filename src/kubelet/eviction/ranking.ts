@@ -4,8 +4,8 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podRequests } from '../../api/pod/pod-requests.ts';
 import { wholeOf } from '../resize/pod-allocation.ts';
-import { type Resource, type Signal, signalKinds } from './eviction-options.ts';
-import { diskUsageOf, type PodUsage } from './usage.ts';
+import { diskPartsOf, type Resource, type Signal, signalKinds } from './thresholds.ts';
+import { type DiskLayout, type DiskParts, diskUsageOf, type PodUsage } from './usage.ts';
 
 interface Ranked {
   readonly pod: Pod;
@@ -24,10 +24,10 @@ export function rankForEviction(
   signal: Signal,
   pods: readonly Pod[],
   usages: ReadonlyMap<string, PodUsage>,
-  hasDedicatedImagefs: boolean,
+  layout: DiskLayout,
 ): Pod[] {
   const { resource } = signalKinds[signal];
-  const disk = hasDedicatedImagefs ? (signal.startsWith('imagefs') ? 'imagefs' : 'nodefs') : 'both';
+  const disk = diskPartsOf(signal, layout);
   const ranked = pods.map((pod): Ranked => {
     const usage = usages.get(podUIDOf(pod));
     if (usage === undefined) return { pod, isKnown: false, excess: 0 };
@@ -37,18 +37,19 @@ export function rankForEviction(
   return ranked.sort(inTurn(compares)).map(({ pod }) => pod);
 }
 
-type Disk = Parameters<typeof diskUsageOf>[1];
-
-const used: Readonly<Record<Resource, (usage: PodUsage, disk: Disk) => number>> = {
+const used: Readonly<Record<Resource, (usage: PodUsage, disk: DiskParts) => number>> = {
   memory: ({ memory = 0 }) => memory,
   'ephemeral-storage': (usage, disk) => diskUsageOf(usage, disk).bytes,
   inodes: (usage, disk) => diskUsageOf(usage, disk).inodes,
   pids: ({ processes = 0 }) => processes,
 };
 
-/** No pod asks for inodes or processes. */
+/** No pod asks for inodes or processes. The overhead counts where the pod asks for something. */
 function requestOf({ spec }: Pod, resource: Resource): number {
-  return resource === 'memory' || resource === 'ephemeral-storage' ? wholeOf(podRequests(spec)[resource]) : 0;
+  if (resource !== 'memory' && resource !== 'ephemeral-storage') return 0;
+  const overhead = wholeOf(spec?.overhead?.[resource]);
+  const request = wholeOf(podRequests(spec)[resource]);
+  return request === overhead ? 0 : request;
 }
 
 const unknownFirst: Compare = (a, b) => Number(a.isKnown) - Number(b.isKnown);

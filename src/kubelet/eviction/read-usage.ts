@@ -16,17 +16,20 @@ export interface UsagePaths {
   readonly rootDirectory: string;
   /** A path on the file system of images; undefined: that of the root directory. */
   readonly imagefsPath?: string | undefined;
+  /** A path on the file system of what containers write; undefined: that of images. */
+  readonly containerfsPath?: string | undefined;
   /** Where the kernel tells of itself. Default `/proc`. */
   readonly proc?: string;
 }
 
 /** What the machine has. Memory is what is free and what can be taken back from the cache of files. */
 export async function readNodeUsage(paths: UsagePaths): Promise<NodeUsage> {
-  const { rootDirectory, imagefsPath = rootDirectory, proc = '/proc' } = paths;
-  const [memory, node, image, pids] = await Promise.all([
+  const { rootDirectory, imagefsPath = rootDirectory, containerfsPath = imagefsPath, proc = '/proc' } = paths;
+  const [memory, node, image, container, pids] = await Promise.all([
     readMemory(proc).catch(() => undefined),
     readFilesystem(rootDirectory).catch(() => undefined),
     readFilesystem(imagefsPath).catch(() => undefined),
+    readFilesystem(containerfsPath).catch(() => undefined),
     readPids(proc).catch(() => undefined),
   ]);
   return {
@@ -36,7 +39,10 @@ export async function readNodeUsage(paths: UsagePaths): Promise<NodeUsage> {
     nodefsInodes: node?.inodes,
     imagefs: image?.bytes,
     imagefsInodes: image?.inodes,
-    hasDedicatedImagefs: node !== undefined && image !== undefined && node.device !== image.device,
+    containerfs: container?.bytes,
+    containerfsInodes: container?.inodes,
+    hasDedicatedImagefs: isAnother(node, image) || isAnother(image, container),
+    hasSplitContainerfs: isAnother(image, container),
   };
 }
 
@@ -51,18 +57,31 @@ export async function podsMemory(cgroups: Pick<PodCgroups, 'usage'>, limit: stri
   return { available: Math.max(0, capacity - used), capacity };
 }
 
-async function readMemory(proc: string): Promise<Supply> {
+interface Filesystem {
+  readonly device: number;
+}
+
+/** What could not be read counts as the same. */
+function isAnother(a: Filesystem | undefined, b: Filesystem | undefined): boolean {
+  return a !== undefined && b !== undefined && a.device !== b.device;
+}
+
+/** The memory of the machine that is free or can be taken back from the cache of files. */
+export async function readMemory(proc: string): Promise<Supply> {
   const text = await readFile(join(proc, 'meminfo'), 'utf8');
   const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]) * 1024;
   return known({ available: bytes('MemFree') + bytes('Inactive\\(file\\)'), capacity: bytes('MemTotal') });
 }
 
 async function readPids(proc: string): Promise<Supply> {
-  const [most, load] = await Promise.all([
-    readFile(join(proc, 'sys/kernel/pid_max'), 'utf8'),
+  const limit = (name: string): Promise<number> =>
+    readFile(join(proc, 'sys/kernel', name), 'utf8').then(Number, () => Number.POSITIVE_INFINITY);
+  const [ids, threads, load] = await Promise.all([
+    limit('pid_max'),
+    limit('threads-max'),
     readFile(join(proc, 'loadavg'), 'utf8'),
   ]);
-  const capacity = Number(most);
+  const capacity = Math.min(ids, threads);
   return known({ available: capacity - Number(load.split(' ')[3]?.split('/')[1]), capacity });
 }
 

@@ -6,20 +6,29 @@ export interface Supply {
   readonly capacity: number;
 }
 
+/** Which file systems are on disks of their own. */
+export interface DiskLayout {
+  /** True: images, or what containers write, lie on another file system than the root directory. */
+  readonly hasDedicatedImagefs: boolean;
+  /** True: what containers write lies on another file system than images. Default false. */
+  readonly hasSplitContainerfs?: boolean;
+}
+
 /** What the node has. What is absent is not known, and nothing follows from it. */
-export interface NodeUsage {
+export interface NodeUsage extends DiskLayout {
   readonly memory?: Supply | undefined;
   /** Of what all pods together may have. */
   readonly podsMemory?: Supply | undefined;
   /** The file system of the agent's root directory and of logs. */
   readonly nodefs?: Supply | undefined;
   readonly nodefsInodes?: Supply | undefined;
-  /** The file system of images and of what containers write. */
+  /** The file system of images. */
   readonly imagefs?: Supply | undefined;
   readonly imagefsInodes?: Supply | undefined;
+  /** The file system of what containers write. */
+  readonly containerfs?: Supply | undefined;
+  readonly containerfsInodes?: Supply | undefined;
   readonly pids?: Supply | undefined;
-  /** True: images lie on another file system than the root directory. */
-  readonly hasDedicatedImagefs: boolean;
 }
 
 /** What one container takes. */
@@ -56,10 +65,14 @@ export function ephemeralStorageOf(usage: PodUsage): TreeSize {
   return added(ownLayersOf(usage), nodeFilesOf(usage));
 }
 
-/** What its containers have on one of the two file systems, volumes and logs with the node's. */
-export function diskUsageOf(usage: PodUsage, disk: 'nodefs' | 'imagefs' | 'both'): TreeSize {
-  if (disk === 'both') return ephemeralStorageOf(usage);
-  return disk === 'imagefs' ? ownLayersOf(usage) : nodeFilesOf(usage);
+/** What of a pod counts: what its containers write into their own layers; volumes, logs and the agent's files for it. */
+export interface DiskParts {
+  readonly layers: boolean;
+  readonly nodeFiles: boolean;
+}
+
+export function diskUsageOf(usage: PodUsage, { layers, nodeFiles }: DiskParts): TreeSize {
+  return added(layers ? ownLayersOf(usage) : nothing, nodeFiles ? nodeFilesOf(usage) : nothing);
 }
 
 function ownLayersOf({ containers }: PodUsage): TreeSize {

@@ -40,6 +40,8 @@ export interface CollectRequest {
   readonly shouldPodContentBeRemoved: (podUID: string) => boolean;
   /** False: not all pods of the agent are known yet, so that none counts as unknown. */
   readonly sourcesReady: boolean;
+  /** True: the pod is still there and will never run again, so all that has ended of it may go. Default: false for every pod. */
+  readonly shouldPodRuntimeBeRemoved?: (podUID: string) => boolean;
 }
 
 /**
@@ -66,10 +68,12 @@ export class ContainerCollector {
 
   /** Resolves once all that may go is gone, or could not be removed. Rejects when the runtime gives no list, and when `signal` aborts. */
   async collect(request: CollectRequest, signal: AbortSignal): Promise<void> {
-    const isGone = (podUID: string): boolean => request.sourcesReady && request.shouldPodContentBeRemoved(podUID);
+    const { sourcesReady, shouldPodContentBeRemoved, shouldPodRuntimeBeRemoved = () => false } = request;
+    const isGone = (podUID: string): boolean =>
+      sourcesReady && (shouldPodContentBeRemoved(podUID) || shouldPodRuntimeBeRemoved(podUID));
     await this.#collectContainers(isGone, signal);
     await this.#collectSandboxes(isGone, signal);
-    if (request.sourcesReady) await this.removeLogs(request.shouldPodContentBeRemoved);
+    if (sourcesReady) await this.removeLogs(shouldPodContentBeRemoved);
   }
 
   /**

@@ -137,6 +137,8 @@ export interface ContainerRuntime {
   removeImage(image: string, call?: RuntimeCall): Promise<void>;
   /** What the file systems that hold images have used. */
   imageFilesystems(call?: RuntimeCall): Promise<readonly FilesystemUsage[]>;
+  /** The same of those that hold what containers write. A runtime without this method has them with the images. */
+  containerFilesystems?(call?: RuntimeCall): Promise<readonly FilesystemUsage[]>;
 
   /**
    * What happens to sandboxes and containers from now on. It ends when the signal aborts, and throws a `RuntimeError` when the

@@ -3,11 +3,13 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 
-/** Says in the status that the node ends the pod. A condition that says so already keeps the time of its transition. */
+/** Says in the status that the node ends the pod. A condition that says so already keeps the time of its transition, and its place. */
 export function setDisruptionTarget(status: WirePodStatus, { metadata }: Pod, message: string, now: number): void {
   const type = 'DisruptionTarget';
   const observedGeneration = metadata?.generation;
-  const before = status.conditions?.find((condition) => condition.type === type);
+  const conditions = status.conditions ?? [];
+  const index = conditions.findIndex((condition) => condition.type === type);
+  const before = conditions[index];
   const since = before?.status === 'True' ? before.lastTransitionTime : undefined;
   const condition: WirePodCondition = {
     type,
@@ -17,6 +19,5 @@ export function setDisruptionTarget(status: WirePodStatus, { metadata }: Pod, me
     lastTransitionTime: since ?? formatTime(now),
     ...(observedGeneration !== undefined && { observedGeneration }),
   };
-  const others = (status.conditions ?? []).filter((each) => each.type !== type);
-  status.conditions = [...others, condition];
+  status.conditions = before === undefined ? [...conditions, condition] : conditions.with(index, condition);
 }

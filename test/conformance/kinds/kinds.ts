@@ -2,6 +2,7 @@ import { backoffKind } from '../backoff/backoff-kind.ts';
 import { cacheKind } from '../cache/cache-kind.ts';
 import { classicKind } from '../classic/classic-kind.ts';
 import { configKind } from '../config/config-kind.ts';
+import { evictionKind } from '../eviction/eviction-kind.ts';
 import { filterScoreKind } from '../filter-score/filter-score-kind.ts';
 import { manifestKind } from '../manifest/manifest-kind.ts';
 import { mirrorKind } from '../mirror/mirror-kind.ts';
@@ -32,4 +33,5 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['cache', cacheKind],
   ['filterScore', filterScoreKind],
   ['classic', classicKind],
+  ['eviction', evictionKind],
 ]);

@@ -27,6 +27,7 @@ describe('a replay', () => {
     ['config', 'config-public', 320],
     // written by hand: uids and names that come twice or change, local annotations, pods that are born deleted
     ['config', 'config-more', 38],
+    ['eviction', 'eviction-public', 298],
     ['filterScore', 'filterScore-public', 800],
     ['manifest', 'manifest-public', 997],
     // hostile values for every field, and corners of YAML: at least one manifest for each rule
@@ -49,7 +50,17 @@ describe('a replay', () => {
   });
 
   const lies = {
-    ...{ backoff: 1600, cache: 2500, classic: 3985, config: 1600, filterScore: 4000, manifest: 4985, mirror: 1600, phase: 5000 },
+    ...{
+      backoff: 1600,
+      cache: 2500,
+      classic: 3985,
+      config: 1600,
+      eviction: 1245,
+      filterScore: 4000,
+      manifest: 4985,
+      mirror: 1600,
+      phase: 5000,
+    },
     ...{ preempt: 4000, probe: 1580, queue: 2500, refNames: 5000, refs: 1550, statuses: 5000, workers: 1600 },
   };
   it.each(Object.entries(lies))('of kind %s finds a recording that is falsified in one place, %i times', async (kind, count) => {

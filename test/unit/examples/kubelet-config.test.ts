@@ -53,7 +53,38 @@ it('fields of the kubelet become options of the agent', () => {
   expect(unused).toEqual(['contentType: the agent speaks JSON with the apiserver']);
 });
 
+it('fields of eviction become options with units', () => {
+  const { options } = configOf({
+    ...head,
+    evictionSoft: { 'memory.available': '1Gi' },
+    evictionSoftGracePeriod: { 'memory.available': '1m30s' },
+    evictionMaxPodGracePeriod: 60,
+    evictionMinimumReclaim: { 'nodefs.available': '2Gi' },
+    evictionPressureTransitionPeriod: '0s',
+    imageMinimumGCAge: '0s',
+    imageMaximumGCAge: '24h',
+    mergeDefaultEvictionSettings: true,
+    kernelMemcgNotification: true,
+    localStorageCapacityIsolation: false,
+  });
+  expect(options).toEqual({
+    evictionSoft: { 'memory.available': '1Gi' },
+    evictionSoftGracePeriodMs: { 'memory.available': 90_000 },
+    evictionMaxPodGracePeriodSeconds: 60,
+    evictionMinimumReclaim: { 'nodefs.available': '2Gi' },
+    imageMaximumGCAgeMs: 86_400_000,
+    mergeDefaultEvictionSettings: true,
+    kernelMemcgNotification: true,
+    localStorageCapacityIsolation: false,
+  });
+  expect(resolveSettings(options).evictionSoft).toEqual({ 'memory.available': '1Gi' });
+});
+
 it.each([
+  [
+    { ...head, evictionSoftGracePeriod: { 'memory.available': 'soon' } },
+    expect.stringContaining('evictionSoftGracePeriod.memory.available must be a time'),
+  ],
   [{ ...head, maxPod: 10 }, 'maxPod is no field of KubeletConfiguration'],
   [{ ...head, maxPods: '10' }, 'maxPods must be an integer, got "10"'],
   [{ ...head, syncFrequency: 'often' }, 'syncFrequency must be a time such as "1m30s", got "often"'],

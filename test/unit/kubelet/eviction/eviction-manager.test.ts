@@ -19,7 +19,7 @@ describe('a node that runs short of memory', () => {
       'The node was low on resource: memory. Threshold quantity: 100Mi, available: 95Mi. ' +
       'Container app was using 40Mi, request is 10Mi, has larger consumption of memory. ';
     expect(killed[0]).toMatchObject({
-      gracePeriodSeconds: 0,
+      gracePeriodSeconds: 1,
       status: {
         phase: 'Failed',
         reason: 'Evicted',
@@ -153,7 +153,7 @@ describe('a node whose disk is full', () => {
       [podNamed('a')],
       { a: onDisk(50) },
       {
-        freeDisk: async () => {
+        reclaim: async () => {
           world.node.now = memory(500);
         },
       },
@@ -171,7 +171,7 @@ describe('a node whose disk is full', () => {
       pods,
       { a: onDisk(20), b: onDisk(30) },
       {
-        freeDisk: () => Promise.reject(new Error('read-only')),
+        reclaim: () => Promise.reject(new Error('read-only')),
       },
     );
     node.now = full;

@@ -6,7 +6,11 @@ import { FakeClock } from '../../../../src/testing.ts';
 const signal = new AbortController().signal;
 
 /** A disk of 1,000 bytes; `unused`: sizes of images that nobody uses, the longest unused first. */
-function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 600_000, sticky = [] as string[] } = {}) {
+function imageWorld(
+  used: number,
+  unused: Record<string, number>,
+  { seenMsAgo = 600_000, sticky = [] as string[], maxAgeMs = 0, lastUsedAt = 0 } = {},
+) {
   const clock = new FakeClock();
   const left = new Map(Object.entries(unused));
   const disk = { used, capacity: 1000 };
@@ -16,7 +20,9 @@ function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 
   const collection = new ImageCollection<RemovableImage>({
     images: {
       unusedImages: async (alsoUsed) =>
-        [...left].filter(([id]) => !alsoUsed.has(id)).map(([id, sizeBytes]) => ({ image: { id, sizeBytes }, detectedAt })),
+        [...left]
+          .filter(([id]) => !alsoUsed.has(id))
+          .map(([id, sizeBytes]) => ({ image: { id, sizeBytes }, detectedAt, lastUsedAt })),
       remove: async ({ image }) => {
         if (sticky.includes(image.id)) throw new Error('in use');
         left.delete(image.id);
@@ -29,6 +35,7 @@ function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 
       looks += 1;
       throw new Error('no list');
     },
+    maxAgeMs,
     nodeEvent: (reason) => events.push(reason),
     clock,
     logger: silentLogger,
@@ -113,5 +120,41 @@ describe('the removal of unused images', () => {
     clock.jump(3_600_000);
     await expect(collection.collect(signal)).rejects.toThrow('Insufficient free disk space');
     expect(ids()).toEqual(['a']);
+  });
+});
+
+describe('images that were unused for too long', () => {
+  const hour = 3_600_000;
+
+  it('go however full the disk is, once images were watched for that long', async () => {
+    const { collection, clock, ids } = imageWorld(100, { a: 10, 'of-a-volume': 10 }, { seenMsAgo: 10 * hour, maxAgeMs: hour });
+    collection.start();
+    await clock.advance(hour);
+    expect(ids()).toEqual(['a', 'of-a-volume']);
+    await clock.advance(300_000);
+    expect(ids()).toEqual(['of-a-volume']);
+  });
+
+  it('are not those that were used since, or seen since', async () => {
+    const used = imageWorld(100, { a: 10 }, { maxAgeMs: hour, lastUsedAt: 2 * hour });
+    await used.clock.advance(3 * hour);
+    await used.collection.collect(signal);
+    expect(used.ids()).toEqual(['a']);
+    const seen = imageWorld(100, { a: 10 }, { seenMsAgo: -2 * hour, maxAgeMs: hour });
+    await seen.clock.advance(3 * hour);
+    await seen.collection.collect(signal);
+    expect(seen.ids()).toEqual(['a']);
+    await seen.clock.advance(1);
+    await seen.collection.collect(signal);
+    expect(seen.ids()).toEqual([]);
+  });
+
+  it('that cannot go keep no other image, and the disk is freed all the same', async () => {
+    const world = imageWorld(900, { a: 10, b: 10 }, { maxAgeMs: hour, sticky: ['a'] });
+    await world.clock.advance(2 * hour);
+    await expect(world.collection.collect(signal)).rejects.toThrow('Insufficient free disk space');
+    expect([world.ids(), world.events]).toEqual([['a'], ['FreeDiskSpaceFailed']]);
+    world.disk.used = 100;
+    await expect(world.collection.collect(signal)).rejects.toThrow('1 unused images could not be removed');
   });
 });

@@ -2,7 +2,7 @@ import { link, mkdir, readdir, statfs, symlink, truncate, writeFile } from 'node
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { podTreeSize, podTrees } from '../../../../src/kubelet/eviction/pod-file-counter.ts';
-import { podsMemory, readNodeUsage, readPodUsages } from '../../../../src/kubelet/eviction/read-usage.ts';
+import { podsMemory, readNodeUsage, readPodUsages, type UsagePaths } from '../../../../src/kubelet/eviction/read-usage.ts';
 import { namesPerStep, nothing, type TreeSize, treeSize } from '../../../../src/node/files/tree-size.ts';
 import { buildPod } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -33,9 +33,26 @@ describe('what the machine has', () => {
   it('is not known where it cannot be read, and on its own where images lie elsewhere', async () => {
     const folder = await tempDir();
     const nowhere = await readNodeUsage({ rootDirectory: join(folder, 'none'), proc: folder });
-    expect(nowhere).toEqual({ hasDedicatedImagefs: false });
-    const apart = await readNodeUsage({ rootDirectory: folder, imagefsPath: '/proc' });
-    expect(apart.hasDedicatedImagefs).toBe(true);
+    expect(nowhere).toEqual({ hasDedicatedImagefs: false, hasSplitContainerfs: false });
+    const layoutOf = async (paths: Partial<UsagePaths>) => {
+      const { hasDedicatedImagefs, hasSplitContainerfs } = await readNodeUsage({ rootDirectory: folder, ...paths });
+      return [hasDedicatedImagefs, hasSplitContainerfs];
+    };
+    expect(await layoutOf({})).toEqual([false, false]);
+    expect(await layoutOf({ imagefsPath: '/proc' })).toEqual([true, false]);
+    expect(await layoutOf({ imagefsPath: '/proc', containerfsPath: folder })).toEqual([true, true]);
+    expect(await layoutOf({ containerfsPath: '/proc' })).toEqual([true, true]);
+  });
+
+  it('allows no more processes than threads', async () => {
+    const proc = await tempDir();
+    await mkdir(join(proc, 'sys/kernel'), { recursive: true });
+    await writeFile(join(proc, 'loadavg'), '0.1 0.2 0.3 1/100 9\n');
+    await writeFile(join(proc, 'sys/kernel/threads-max'), '5000\n');
+    const pids = async () => (await readNodeUsage({ rootDirectory: proc, proc })).pids;
+    expect(await pids()).toEqual({ available: 4900, capacity: 5000 });
+    await writeFile(join(proc, 'sys/kernel/pid_max'), '4000\n');
+    expect(await pids()).toEqual({ available: 3900, capacity: 4000 });
   });
 });
 
