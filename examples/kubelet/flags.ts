@@ -13,6 +13,7 @@ export const help = `A node agent with the settings of the kubelet: it runs the 
   --cert-dir FOLDER          certificates and their keys (default: pki in the root folder)
   --hostname-override NAME   the name of the node (default: the machine's)
   --node-ip ADDRESS          the node's address, or one of each family, separated by a comma
+  --cloud-provider external  a controller of the cloud initializes the node
   --node-labels LABELS       labels of a new node: a=b,c=d
   --root-dir FOLDER          what the agent keeps of pods (default /var/lib/kubelet)
   --container-runtime-endpoint ADDRESS
@@ -34,6 +35,7 @@ export interface Flags {
   readonly nodeName: string;
   readonly nodeIPs: readonly string[] | undefined;
   readonly nodeLabels: Readonly<Record<string, string>> | undefined;
+  readonly externalCloudProvider: boolean;
   readonly rootDirectory: string | undefined;
   /** What flags say that stand for fields of the file, by the names of these with the objects that they are in. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -91,10 +93,8 @@ export function parseFlags(args: readonly string[]): Flags | 'help' | 'version' 
     else throw new ConfigError(`--${name} must be left out, since ${refusedFlags[name]}`);
   }
   const { 'cloud-provider': cloud = '', 'node-ip': nodeIP, 'node-labels': labels } = given;
-  if (cloud !== '') {
-    throw new ConfigError(
-      `--cloud-provider must be empty, since no cloud tells the agent of its node, got ${JSON.stringify(cloud)}`,
-    );
+  if (cloud !== '' && cloud !== 'external') {
+    throw new ConfigError(`--cloud-provider must be empty or external, got ${JSON.stringify(cloud)}`);
   }
   return {
     config: given.config || undefined,
@@ -105,6 +105,7 @@ export function parseFlags(args: readonly string[]): Flags | 'help' | 'version' 
     nodeName: (given['hostname-override'] || hostname()).trim().toLowerCase(),
     nodeIPs: nodeIP ? nodeIP.split(',').map((address) => address.trim()) : undefined,
     nodeLabels: labels === undefined ? undefined : labelsOf(labels),
+    externalCloudProvider: cloud === 'external',
     rootDirectory: given['root-dir'] || undefined,
     settings,
     unused: [...unused],

@@ -11,7 +11,14 @@ import { Registry } from 'prom-client';
 import { clusterAccess } from './cluster-access.ts';
 import { readConfig } from './config-file.ts';
 import { type Flags, help, parseFlags, versionText } from './flags.ts';
-import { requireCgroups, requireNoSwap, requireOwnCgroup, serverOptions, socketPath } from './own-settings.ts';
+import {
+  registryCredentialFiles,
+  requireCgroups,
+  requireNoSwap,
+  requireOwnCgroup,
+  serverOptions,
+  socketPath,
+} from './own-settings.ts';
 import { loggerOf } from './process-log.ts';
 import { applyToProcess } from './process-settings.ts';
 
@@ -38,6 +45,8 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     ...options,
     kubeConfig: access.kubeConfig,
     ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
+    externalCloudProvider: flags.externalCloudProvider,
+    registryCredentialFiles: registryCredentialFiles(flags),
     nodeName: flags.nodeName,
     runtime,
     plugins: new GrpcPlugins(),

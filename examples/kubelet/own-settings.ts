@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { makeCertificateRequest, selfSignedCertificate } from 'pod-status-manager/certificates';
 import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
 import { ConfigError } from './config-values.ts';
@@ -58,6 +60,16 @@ function certificateOptions(
   }
   if (serverTLSBootstrap === true) return { serverTLSBootstrap, makeCertificateRequest, certificateFolder };
   return { certificate: selfSignedCertificate({ nodeName, folder: certificateFolder }) };
+}
+
+/** Where the kubelet looks for credentials of registries. */
+export function registryCredentialFiles({ rootDirectory = '/var/lib/kubelet' }: Pick<Flags, 'rootDirectory'>): string[] {
+  const folders = [rootDirectory, process.cwd()].map((folder) => resolve(folder));
+  const home = homedir();
+  return [
+    ...[...folders, join(home, '.docker'), '/.docker'].map((folder) => join(folder, 'config.json')),
+    ...[...folders, home, '/'].map((folder) => join(folder, '.dockercfg')),
+  ];
 }
 
 /** Throws where the file wants no swap and the machine has some. `swaps`: what the kernel says in `/proc/swaps`. */

@@ -141,7 +141,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cri':
     'base/clock base/errors base/options base/logging node/environment kubelet/cri/proto ' + 'kubelet/runtime kubelet/grpc',
   'kubelet/images':
-    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/workers ' +
+    'base/guard base/clock base/errors base/logging base/concurrency api/json api/pod client/events node/files node/workers ' +
     'kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json node/server kubelet/runtime',
   'kubelet/machine':

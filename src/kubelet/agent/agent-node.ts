@@ -5,6 +5,8 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
 import { NodeObject } from '../../node/node-object/node-object.ts';
+import type { NodeObjectOptions } from '../../node/node-object/node-object-options.ts';
+import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import type { ApiServerSource } from '../../node/sources/api-server-source.ts';
 import type { Admission } from '../../node/workers/pod-admissions.ts';
 import {
@@ -20,7 +22,7 @@ import {
 import { allowedSysctls } from '../admission/sysctls.ts';
 import { UserNamespaces } from '../containers/user-namespaces.ts';
 import { filesystemBytes, hasAppArmor, type Machine } from '../machine/machine.ts';
-import { machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
+import { isUnspecified, machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
 import { type NodeResources, nodeResources, noReservations, resourcesForPods } from '../machine/node-resources.ts';
 import { OomWatch } from '../machine/oom-watch.ts';
@@ -97,6 +99,7 @@ export class AgentNode {
       clock,
       logger,
       port: () => this.#port,
+      keepsAddresses: () => settings.externalCloudProvider && (this.#known()?.status?.addresses?.length ?? 0) > 0,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
       tell: (status) => this.object.setStatus(status),
@@ -123,7 +126,8 @@ export class AgentNode {
 
   /** The addresses of the node, the primary one first: those that were found, or else those that the apiserver has. */
   hostIPs(): readonly string[] {
-    return this.#addresses.found ?? hostIPsOf(this.object.newest);
+    const ofCloud = this.#agent.settings.externalCloudProvider ? hostIPsOf(this.object.newest) : [];
+    return ofCloud.length > 0 ? ofCloud : (this.#addresses.found ?? hostIPsOf(this.object.newest));
   }
 
   /** All addresses and names of the node, as its status has them: those of the apiserver, or else those that were found. */
@@ -181,7 +185,7 @@ export class AgentNode {
       transport: heartbeatClient,
       ...shared,
       labels: settings.nodeLabels,
-      taints: settings.registerWithTaints,
+      ...identityOf(settings),
       ...(settings.providerID !== undefined && { providerID: settings.providerID }),
       registerNode: settings.registerNode,
       removeOnStop: given.removeOnStop ?? false,
@@ -192,6 +196,12 @@ export class AgentNode {
       pressures,
       eventRecorder,
     });
+  }
+
+  /** Undefined while the constructor runs, too. */
+  #known(): WireNode | undefined {
+    const object: NodeObject | undefined = this.object;
+    return object?.newest;
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */
@@ -234,6 +244,16 @@ function mostPods({ maxPods, podsPerCore }: ResolvedSettings, { cpus }: Machine)
 
 function isNotReady(node: WireNode | undefined): boolean {
   return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True';
+}
+
+/** Behaviour of initialNode in pkg/kubelet/kubelet_node_status.go and of NodeAddress in pkg/kubelet/nodestatus, v1.36.3. */
+function identityOf(settings: ResolvedSettings): Pick<NodeObjectOptions, 'taints' | 'annotations'> {
+  const { registerWithTaints, externalCloudProvider, nodeIPs } = settings;
+  if (!externalCloudProvider) return { taints: registerWithTaints };
+  const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+  const specified = nodeIPs.filter((address) => !isUnspecified(parseAddress(address)?.text ?? address));
+  const annotations = { 'alpha.kubernetes.io/provided-node-ip': specified.join(',') };
+  return { taints: [...registerWithTaints, taint], ...(specified.length > 0 && { annotations }) };
 }
 
 /** pkg/util/node GetNodeHostIPs: at most one address of each family, those of the cluster's network first. */

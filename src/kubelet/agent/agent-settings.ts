@@ -50,6 +50,11 @@ export interface AgentSettings extends EvictionSettings, LimitSettings, PaceSett
   readonly registerWithTaints?: readonly WireTaint[];
   /** False: another one creates the node. Default true. */
   readonly registerNode?: boolean;
+  /**
+   * True: the controller of a cloud initializes the node. A new node then has the taint `node.cloudprovider.kubernetes.io/uninitialized`, which
+   * it takes away, and the addresses of `nodeIPs` in an annotation; addresses that the Node has already stay. Default false.
+   */
+  readonly externalCloudProvider?: boolean;
   /** The machine's name for a cloud: `provider://id`. Default: none. */
   readonly providerID?: string;
   /** How often the node is looked at for changes. Default 10 000. */
@@ -123,6 +128,11 @@ export interface AgentSettings extends EvictionSettings, LimitSettings, PaceSett
   readonly registryPullQPS?: number;
   /** So many pulls may begin at once. Default 10. */
   readonly registryBurst?: number;
+  /**
+   * Files with credentials of registries that the node itself has, as docker keeps them (`config.json`, `.dockercfg`): those of the first one
+   * that has some are tried after those of a pod's secrets. Read again after 5 minutes. Every pod may use what was pulled with them. Default: none.
+   */
+  readonly registryCredentialFiles?: readonly string[];
   /** When a pod must show credentials for an image that the node has. Default `NeverVerifyPreloadedImages`. */
   readonly imagePullCredentialsVerificationPolicy?: CredentialVerification;
   /**
@@ -157,6 +167,7 @@ const defaultSettings: ResolvedSettings = {
   nodeLabels: {},
   registerWithTaints: [],
   registerNode: true,
+  externalCloudProvider: false,
   nodeStatusUpdateFrequencyMs: 10_000,
   nodeStatusReportFrequencyMs: 300_000,
   nodeLeaseDurationSeconds: 40,
@@ -186,6 +197,7 @@ const defaultSettings: ResolvedSettings = {
   serializeImagePulls: true,
   registryPullQPS: 5,
   registryBurst: 10,
+  registryCredentialFiles: [],
   imagePullCredentialsVerificationPolicy: 'NeverVerifyPreloadedImages',
   runtimeRequestTimeoutMs: 120_000,
 };
@@ -198,8 +210,15 @@ const times = [
   ...(['fileCheckFrequencyMs', 'httpCheckFrequencyMs', 'syncFrequencyMs', 'nodeStatusUpdateFrequencyMs'] as const),
   ...(['nodeStatusReportFrequencyMs', 'containerLogMonitorIntervalMs', 'runtimeRequestTimeoutMs'] as const),
 ];
-const switches = ['registerNode', 'cgroupsPerQOS', 'cpuCFSQuota', 'seccompDefault', 'serializeImagePulls'] as const;
-const lists = ['nodeIPs', 'registerWithTaints', 'clusterDNS', 'allowedUnsafeSysctls'] as const;
+const switches = [
+  'externalCloudProvider',
+  'registerNode',
+  'cgroupsPerQOS',
+  'cpuCFSQuota',
+  'seccompDefault',
+  'serializeImagePulls',
+] as const;
+const lists = ['registryCredentialFiles', 'nodeIPs', 'registerWithTaints', 'clusterDNS', 'allowedUnsafeSysctls'] as const;
 const quantities = ['systemReserved', 'kubeReserved'] as const;
 const folders = ['rootDirectory', 'podLogsDirectory'] as const;
 const longestWaitMs = longestTimerMs / 2;
@@ -218,6 +237,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   for (const name of switches) optionOfType(name, settings[name], 'boolean');
   for (const name of lists) if (!Array.isArray(settings[name])) throw invalidOption(name, 'a list', settings[name]);
   for (const name of ['nodeIPs', 'clusterDNS'] as const) requireAddresses(name, settings[name]);
+  for (const path of settings.registryCredentialFiles) absolutePath('registryCredentialFiles', path);
   requireOneOfFamily(settings.nodeIPs);
   for (const name of quantities) requireQuantities(name, settings[name]);
   requireShutdownPeriods(settings);

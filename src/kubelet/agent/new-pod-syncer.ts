@@ -16,6 +16,7 @@ import type { RuntimeClasses } from '../cluster/runtime-classes.ts';
 import { ContainerConfigs } from '../containers/container-configs.ts';
 import { defaultProcPaths } from '../containers/security-context.ts';
 import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
+import { NodeCredentials } from '../images/node-credentials.ts';
 import { LogRotation } from '../logs/log-rotation.ts';
 import { lastLogNumber } from '../logs/pod-logs.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
@@ -43,6 +44,7 @@ export function newImageManager(
     runtime: limitedPulls(given.runtime, rate),
     recordsDirectory: `${settings.rootDirectory}/image_manager`,
     maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+    nodeCredentials: new NodeCredentials({ files: settings.registryCredentialFiles, clock, logger }),
     credentialVerification: settings.imagePullCredentialsVerificationPolicy,
     eventRecorder,
     clock,

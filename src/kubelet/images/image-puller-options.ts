@@ -2,6 +2,7 @@ import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { NodeCredentials } from './node-credentials.ts';
 
 /**
  * When a pod must show credentials for an image that the node has: for one that the node has pulled (`NeverVerifyPreloadedImages`),
@@ -16,6 +17,8 @@ export interface ImagePullerOptions {
   /** So many images are pulled at once. 1: one after another. */
   readonly maxParallelImagePulls: number;
   readonly credentialVerification: CredentialVerification;
+  /** What the node itself has for registries. Default: nothing. */
+  readonly nodeCredentials?: Pick<NodeCredentials, 'for'> | undefined;
   /** Gets the events Pulling, Pulled, BackOff, Failed, InspectFailed and ErrImageNeverPull. */
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;

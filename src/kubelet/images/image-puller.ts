@@ -46,6 +46,11 @@ export interface EnsuredImage {
 /** The wait after the first pull of an image for a pod that failed, doubled by each further one, and the longest. */
 const pullBackoff = { baseMs: 10_000, maxMs: 300_000 };
 
+/** Undefined source: they are the node's own. */
+interface TriedCredentials extends Pick<PullCredentials, 'auth'> {
+  readonly source: PullCredentialSource | undefined;
+}
+
 interface PullCall {
   readonly sandbox?: PodSandboxConfig | undefined;
   readonly runtimeHandler?: string | undefined;
@@ -191,15 +196,20 @@ export class ImagePuller {
   /** The same image with the same credentials is pulled once at a time. */
   async #pullOnce({ container, pullSecrets, ...request }: ImageRequest, image: string, signal: AbortSignal): Promise<Pulled> {
     const { repository } = parseImageName(image);
-    const credentials = credentialsFor(repository, pullSecrets);
+    const ofNode = (await this.#options.nodeCredentials?.for(repository)) ?? [];
+    // an image that is pulled with what the node has is there for every pod
+    const credentials = [
+      ...credentialsFor(repository, pullSecrets).map(({ auth, source }) => ({ auth, source, key: source.credentialHash })),
+      ...ofNode.map(({ auth, source }) => ({ auth, source: undefined, key: `node ${source.credentialHash}` })),
+    ];
     const { runtimeHandler = '' } = request;
-    const key = JSON.stringify([image, runtimeHandler, credentials.map(({ source }) => source.credentialHash)]);
+    const key = JSON.stringify([image, runtimeHandler, credentials.map((each) => each.key)]);
     const pull = (shared: AbortSignal): Promise<Pulled> =>
       this.#limit.run(() => this.#pullNow(container.image ?? '', image, credentials, { ...request, signal: shared }), shared);
     return this.#pulls.get(key, pull, signal);
   }
 
-  async #pullNow(named: string, image: string, credentials: readonly PullCredentials[], options: PullCall): Promise<Pulled> {
+  async #pullNow(named: string, image: string, credentials: readonly TriedCredentials[], options: PullCall): Promise<Pulled> {
     const { runtime, clock } = this.#options;
     const { repository } = parseImageName(image);
     const startedAt = clock.elapsed();
@@ -218,7 +228,7 @@ export class ImagePuller {
 
   async #tryEach(
     image: string,
-    credentials: readonly PullCredentials[],
+    credentials: readonly TriedCredentials[],
     { sandbox, runtimeHandler, signal }: PullCall,
   ): Promise<{ readonly imageRef: string; readonly source: PullCredentialSource | undefined }> {
     const { runtime } = this.#options;

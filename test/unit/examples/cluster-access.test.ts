@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
 import { clusterAccess } from '../../../examples/kubelet/cluster-access.ts';
 import { parseFlags } from '../../../examples/kubelet/flags.ts';
-import { serverOptions } from '../../../examples/kubelet/own-settings.ts';
+import { registryCredentialFiles, serverOptions } from '../../../examples/kubelet/own-settings.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 it('a node without a certificate signs its own', async () => {
@@ -14,6 +15,19 @@ it('a node without a certificate signs its own', async () => {
   const { cert } = (await certificate?.()) ?? { cert: '' };
   expect(new X509Certificate(cert).subjectAltName).toBe('DNS:node-1');
   expect(await readFile(join(certificateFolder, 'kubelet.crt'), 'utf8')).toBe(cert);
+});
+
+it("credentials of registries are looked for in the kubelet's places", () => {
+  const files = registryCredentialFiles({ rootDirectory: '/data' });
+  expect(files[0]).toBe('/data/config.json');
+  expect(files).toContain(join(process.cwd(), 'config.json'));
+  expect(files).toContain(join(homedir(), '.docker/config.json'));
+  expect(files.slice(4).map((path) => basename(path))).toEqual(Array(4).fill('.dockercfg'));
+});
+
+it('a cloud that initializes the node is told of by its flag', () => {
+  expect(parseFlags(['--cloud-provider=external'])).toMatchObject({ externalCloudProvider: true });
+  expect(parseFlags(['--cloud-provider='])).toMatchObject({ externalCloudProvider: false });
 });
 
 it('certificates are kept below the root folder, unless a flag says where', () => {

@@ -67,7 +67,7 @@ it.each([
   [['--feature-gates=A=on'], '--feature-gates: A must be true or false, got "on"'],
   [['--register-with-taints=a'], '--register-with-taints must be such as a:b, got "a"'],
   [['--node-labels=a'], '--node-labels must be such as a=b, got "a"'],
-  [['--cloud-provider=aws'], '--cloud-provider must be empty'],
+  [['--cloud-provider=aws'], '--cloud-provider must be empty or external, got "aws"'],
 ])('%j is refused by the name of the flag', (args, message) => {
   expect(() => parseFlags(args)).toThrow(message);
 });

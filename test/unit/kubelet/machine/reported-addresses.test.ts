@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WireNode } from '../../../../src/api/json/types.ts';
 import type { NodeNetwork } from '../../../../src/kubelet.ts';
 import { networkOf } from '../../../support/network-of.ts';
 import { NodeWorld } from '../agent/node-world.ts';
@@ -83,4 +84,37 @@ it.each([
 it.each([[['192.0.2.1', '2001:db8::1']], [['::']], [['0.0.0.0']], [[]]])('the addresses %j are taken', async (nodeIPs) => {
   await using world = await NodeWorld.make();
   expect(world.agent({ nodeIPs }).state).toBe('idle');
+});
+
+describe('a node that a cloud initializes', () => {
+  it('has the taint and the annotation for it, and keeps the addresses that the cloud gives', async () => {
+    await using world = await NodeWorld.make();
+    const taint = { key: 'mine', effect: 'NoSchedule' };
+    const agent = world.agent({ externalCloudProvider: true, nodeIPs: ['192.0.2.1'], registerWithTaints: [taint] });
+    await world.through(agent.start());
+    const { store } = world.objects.target('/api/v1/nodes');
+    const [node] = store.list() as WireNode[];
+    const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+    expect(node?.spec?.taints).toEqual(expect.arrayContaining([taint, uninitialized]));
+    expect(node?.metadata?.annotations).toMatchObject({ 'alpha.kubernetes.io/provided-node-ip': '192.0.2.1' });
+    expect(ipsOf(world)).toEqual(withHostname('192.0.2.1'));
+    const addresses = [{ type: 'InternalIP', address: '198.51.100.7' }];
+    store.update({ ...node, status: { ...node?.status, addresses } } as never);
+    await world.pass(25_000);
+    expect(ipsOf(world)).toEqual(addresses);
+    world.create('web');
+    await world.pass(5000);
+    expect(world.pod('web')?.status?.hostIP).toBe('198.51.100.7');
+    await world.through(agent.stop());
+  });
+
+  it('is none without the setting', async () => {
+    await using world = await NodeWorld.make();
+    const agent = world.agent();
+    await world.through(agent.start());
+    const [node] = world.objects.target('/api/v1/nodes').store.list() as WireNode[];
+    expect(JSON.stringify(node)).not.toMatch(/uninitialized|provided-node-ip/);
+    await world.through(agent.stop());
+    expect(() => world.agent({ externalCloudProvider: 'yes' as never })).toThrow('`externalCloudProvider`');
+  });
 });

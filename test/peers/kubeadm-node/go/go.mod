@@ -1,4 +1,4 @@
-module nodekit/kubeadm
+module kubeadm-node
 
 go 1.26.0
 
