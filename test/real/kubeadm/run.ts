@@ -75,6 +75,7 @@ async function main(): Promise<void> {
   if (before.split('\n').sort().join() !== after.split('\n').sort().join())
     throw new Error(`other pods than before: ${before} ${after}`);
   say('all of it is back, the same pods');
+  process.exitCode = 0;
 }
 
 async function bootMachine(): Promise<{ node: NodeMachine } & AsyncDisposable> {
@@ -92,7 +93,6 @@ async function bootMachine(): Promise<{ node: NodeMachine } & AsyncDisposable> {
 try {
   process.exitCode = 1;
   await main();
-  process.exitCode = 0;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
