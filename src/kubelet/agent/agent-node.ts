@@ -99,7 +99,7 @@ export class AgentNode {
       clock,
       logger,
       port: () => this.#port,
-      keepsAddresses: () => settings.externalCloudProvider && (this.#known()?.status?.addresses?.length ?? 0) > 0,
+      keepsAddresses: settings.externalCloudProvider,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
       tell: (status) => this.object.setStatus(status),
@@ -196,12 +196,6 @@ export class AgentNode {
       pressures,
       eventRecorder,
     });
-  }
-
-  /** Undefined while the constructor runs, too. */
-  #known(): WireNode | undefined {
-    const object: NodeObject | undefined = this.object;
-    return object?.newest;
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */

@@ -52,7 +52,7 @@ export interface AgentSettings extends EvictionSettings, LimitSettings, PaceSett
   readonly registerNode?: boolean;
   /**
    * True: the controller of a cloud initializes the node. A new node then has the taint `node.cloudprovider.kubernetes.io/uninitialized`, which
-   * it takes away, and the addresses of `nodeIPs` in an annotation; addresses that the Node has already stay. Default false.
+   * it takes away, and the addresses of `nodeIPs` in an annotation; the cloud alone says which addresses the Node has. Default false.
    */
   readonly externalCloudProvider?: boolean;
   /** The machine's name for a cloud: `provider://id`. Default: none. */

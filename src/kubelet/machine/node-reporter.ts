@@ -21,8 +21,8 @@ export interface NodeReporterOptions extends NodeResources {
   readonly watch: Pick<RuntimeWatch, 'health' | 'version'>;
   /** So many images are named; -1: all. */
   readonly maxImages: number;
-  /** True: the addresses that the Node has are another one's to say. Default: they are the agent's. */
-  readonly keepsAddresses?: () => boolean;
+  /** True: the addresses of the Node are another one's to say. Default: they are the agent's. */
+  readonly keepsAddresses?: boolean;
   readonly periodMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -81,7 +81,7 @@ export class NodeReporter {
   /** Null where they are not known. */
   #addresses(): WireNodeAddress[] | null {
     const { addresses, nodeName, keepsAddresses } = this.#options;
-    if (addresses.found === undefined || keepsAddresses?.() === true) return null;
+    if (addresses.found === undefined || keepsAddresses === true) return null;
     const own = addresses.found.map((address) => ({ type: 'InternalIP', address }));
     return [...own, { type: 'Hostname', address: nodeName }];
   }

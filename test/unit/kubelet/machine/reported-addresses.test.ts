@@ -97,9 +97,9 @@ describe('a node that a cloud initializes', () => {
     const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
     expect(node?.spec?.taints).toEqual(expect.arrayContaining([taint, uninitialized]));
     expect(node?.metadata?.annotations).toMatchObject({ 'alpha.kubernetes.io/provided-node-ip': '192.0.2.1' });
-    expect(ipsOf(world)).toEqual(withHostname('192.0.2.1'));
+    expect(ipsOf(world)).toEqual(withHostname());
     const addresses = [{ type: 'InternalIP', address: '198.51.100.7' }];
-    store.update({ ...node, status: { ...node?.status, addresses } } as never);
+    store.updateStatus({ ...node, status: { ...node?.status, addresses } } as never);
     await world.pass(25_000);
     expect(ipsOf(world)).toEqual(addresses);
     world.create('web');
