@@ -72,6 +72,9 @@ class SocketConnection implements BusConnection {
   readonly #isDirect: boolean;
   readonly #gone = new AbortController();
   readonly #authenticated: Promise<void>;
+  /** The connection that each name belongs to, as far as signals of it have come. */
+  readonly #owners = new Map<string, string>();
+  readonly #lookups = new Map<string, Promise<void>>();
 
   constructor(socket: Socket, isDirect: boolean) {
     this.#socket = socket;
@@ -134,16 +137,36 @@ class SocketConnection implements BusConnection {
   }
 
   async listen(
-    { path, interface: of, member }: BusSignal,
+    { sender, path, interface: of, member }: BusSignal,
     listener: (body: readonly unknown[]) => void,
     signal: AbortSignal,
   ): Promise<void> {
     this.#bus.connection.on('message', (message) => {
       const isIt = message.type === signalType && message.path === path && message.interface === of && message.member === member;
-      if (isIt) listener(message.body ?? []);
+      if (!isIt) return;
+      const from = message.sender ?? '';
+      const isSender = (): boolean => this.#isDirect || this.#owners.get(sender) === from;
+      const hear = (): void => {
+        if (isSender()) listener(message.body ?? []);
+      };
+      if (isSender()) hear();
+      else void this.#lookUp(sender).then(hear, ignoreFailure);
     });
     if (this.#isDirect) return;
-    await this.#callBus('AddMatch', `type='signal',path='${path}',interface='${of}',member='${member}'`, signal);
+    const kind = `type='signal',sender='${sender}',path='${path}',interface='${of}',member='${member}'`;
+    await this.#callBus('AddMatch', kind, signal);
+  }
+
+  /** A name has another owner after its process was started anew. */
+  #lookUp(name: string): Promise<void> {
+    const lookup = this.#lookups.get(name) ?? this.#findOwner(name).finally(() => this.#lookups.delete(name));
+    this.#lookups.set(name, lookup);
+    return lookup;
+  }
+
+  async #findOwner(name: string): Promise<void> {
+    const owner = await this.#callBus('GetNameOwner', name, this.#gone.signal);
+    if (typeof owner === 'string') this.#owners.set(name, owner);
   }
 
   close(): void {

@@ -16,8 +16,10 @@ export interface BusCall {
   readonly body?: readonly unknown[];
 }
 
-/** Signals of one kind, whoever sends them. */
+/** Signals of one kind and one sender: every process of the machine may send any signal. */
 export interface BusSignal {
+  /** The name on the bus that the sender owns, such as `org.freedesktop.systemd1`. */
+  readonly sender: string;
   readonly path: string;
   readonly interface: string;
   readonly member: string;

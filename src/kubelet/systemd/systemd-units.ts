@@ -230,7 +230,7 @@ class ManagerSession {
   }
 
   async #subscribe(signal: AbortSignal): Promise<void> {
-    const removed = { path: systemd.path, interface: managerInterface, member: 'JobRemoved' };
+    const removed = { sender: systemd.destination, path: systemd.path, interface: managerInterface, member: 'JobRemoved' };
     await this.#connection.listen(removed, (body) => this.#onJobRemoved(body), signal);
     const subscribe = { ...systemd, interface: managerInterface, member: 'Subscribe' };
     await this.#connection.call(subscribe, signal);

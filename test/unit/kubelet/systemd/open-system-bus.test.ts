@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createServer, type DBusConnection, type Message, messageType } from 'dbus-native';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSystemBus } from '../../../../src/kubelet/systemd/open-system-bus.ts';
-import { type BusCall, SystemBusError } from '../../../../src/kubelet/systemd/system-bus.ts';
+import { type BusCall, type BusSignal, SystemBusError } from '../../../../src/kubelet/systemd/system-bus.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { until } from '../../../support/until.ts';
@@ -15,6 +15,7 @@ const systemd = {
   path: '/org/freedesktop/systemd1',
   interface: 'org.freedesktop.systemd1.Manager',
 };
+const jobRemoved: BusSignal = { ...systemd, sender: systemd.destination, member: 'JobRemoved' };
 const ping: BusCall = { ...systemd, member: 'Ping' };
 const toClose: { close(): unknown }[] = [];
 
@@ -28,13 +29,16 @@ async function peer(answer: (message: Message) => Partial<Message> | undefined =
   const got: Message[] = [];
   const connections: DBusConnection[] = [];
   let serial = 1;
+  let owner = ':1.2';
   const send = (connection: DBusConnection, message: Message) => connection.message({ serial: serial++, ...message });
   const server = createServer((connection) => {
     connections.push(connection);
     connection.on('error', () => {});
     connection.on('message', (message) => {
       got.push(message);
-      const own = message.member === 'Hello' ? { signature: 's', body: [':1.7'] } : {};
+      const names: Readonly<Record<string, string>> = { Hello: ':1.7', GetNameOwner: owner };
+      const name = names[message.member ?? ''];
+      const own = name === undefined ? {} : { signature: 's', body: [name] };
       const given = message.interface === 'org.freedesktop.DBus' ? own : answer(message);
       if (given !== undefined) {
         send(connection, { type: messageType.methodReturn, replySerial: message.serial ?? 0, ...given } as Message);
@@ -44,12 +48,23 @@ async function peer(answer: (message: Message) => Partial<Message> | undefined =
   server.listen(path);
   await once(server.server, 'listening');
   toClose.push(server.server, { close: () => connections.map((connection) => connection.stream.destroy()) });
-  const signal = (member: string, body: unknown[]) => {
+  const signal = (member: string, body: unknown[], sender = owner) => {
     for (const connection of connections) {
-      send(connection, { ...systemd, destination: undefined, type: messageType.signal, member, signature: 's', body } as never);
+      send(connection, {
+        ...systemd,
+        sender,
+        destination: undefined,
+        type: messageType.signal,
+        member,
+        signature: 's',
+        body,
+      } as never);
     }
   };
-  return { path, got, connections, signal };
+  const startAnew = (connection: string): void => {
+    owner = connection;
+  };
+  return { path, got, connections, signal, startAnew };
 }
 
 async function opened(bus: string, direct = '/nonexistent/private') {
@@ -86,15 +101,31 @@ describe('openSystemBus', () => {
     const bus = await peer();
     const { connection } = await opened(bus.path);
     const bodies: unknown[] = [];
-    await connection.listen({ ...systemd, member: 'JobRemoved' }, (body) => bodies.push(body), never);
+    await connection.listen(jobRemoved, (body) => bodies.push(body), never);
+    const [path, of] = [`path='${systemd.path}'`, `interface='${systemd.interface}'`];
     expect(bus.got.at(-1)).toMatchObject({
       member: 'AddMatch',
-      body: [`type='signal',path='${systemd.path}',interface='${systemd.interface}',member='JobRemoved'`],
+      body: [`type='signal',sender='${systemd.destination}',${path},${of},member='JobRemoved'`],
     });
     bus.signal('JobNew', ['a']);
     bus.signal('JobRemoved', ['b']);
     await until(() => bodies.length > 0);
     expect(bodies).toEqual([['b']]);
+  });
+
+  it('hears no signal of another process, and systemd also after it was started anew', async () => {
+    const bus = await peer();
+    const { connection } = await opened(bus.path);
+    const bodies: unknown[] = [];
+    await connection.listen(jobRemoved, (body) => bodies.push(body), never);
+    bus.signal('JobRemoved', ['forged'], ':1.66');
+    bus.signal('JobRemoved', ['first']);
+    await until(() => bodies.length > 0);
+    bus.startAnew(':1.9');
+    bus.signal('JobRemoved', ['forged'], ':1.2.3');
+    bus.signal('JobRemoved', ['second']);
+    await until(() => bodies.length > 1);
+    expect(bodies).toEqual([['first'], ['second']]);
   });
 
   it('rejects what is under way when the connection goes, and what comes later', async () => {
@@ -120,7 +151,7 @@ describe('openSystemBus', () => {
   it('speaks with systemd itself where there is no bus', async () => {
     const direct = await peer();
     const { connection } = await opened('/nonexistent/bus', direct.path);
-    await connection.listen({ ...systemd, member: 'JobRemoved' }, () => {}, never);
+    await connection.listen(jobRemoved, () => {}, never);
     await connection.call(ping, never);
     expect(direct.got.map(({ member }) => member)).toEqual(['Ping']);
     expect(direct.got[0]?.destination).toBeUndefined();
