@@ -10,9 +10,12 @@ const folder = process.env.CSI_BIN ?? join(userCache(process.env), 'csi');
 const plugin = join(folder, 'hostpathplugin');
 const registrar = join(folder, 'csi-node-driver-registrar');
 
-/** False where this machine has no csi-driver-host-path and node-driver-registrar: they are in no Go module proxy. */
-export async function hasRealDriver(): Promise<boolean> {
-  return (await isExecutable(plugin)) && (await isExecutable(registrar));
+/** Throws where this machine has no csi-driver-host-path and node-driver-registrar: they are in no Go module proxy. */
+export async function requireRealDriver(): Promise<void> {
+  if ((await isExecutable(plugin)) && (await isExecutable(registrar))) return;
+  throw new Error(
+    `build hostpathplugin of kubernetes-csi/csi-driver-host-path and csi-node-driver-registrar into ${folder}, or set CSI_BIN`,
+  );
 }
 
 /** csi-driver-host-path, and beside it the registrar that every driver of kubernetes-csi has. */
