@@ -3,9 +3,9 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 10740,
+  checks: 11560,
   soak: 19,
-  cluster: 950,
+  cluster: 932,
   consumers: 139,
   browser: 57,
   docs: 246,

@@ -25,7 +25,7 @@ export async function buildForMachine(options: readonly string[] = []): Promise<
 }
 
 /** A machine with containerd, which has the test images. It needs the programs of the node kit. */
-export async function machineWithRuntime(driver: CgroupDriver): Promise<NodeMachine> {
+async function machineWithRuntime(driver: CgroupDriver): Promise<NodeMachine> {
   const machine = await NodeMachine.start();
   try {
     await machine.read([join(peers, 'node-machine/runtime.sh'), driver]);
