@@ -108,7 +108,7 @@ export class SystemdSlices implements CgroupTree {
 }
 
 /** The unit of a group: `/kubepods.slice/kubepods-burstable.slice` is `kubepods-burstable.slice`. */
-export function unitOf(group: string): string {
+function unitOf(group: string): string {
   return group.slice(group.lastIndexOf('/') + 1) || rootSlice;
 }
 

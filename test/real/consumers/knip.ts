@@ -14,8 +14,9 @@ export default {
     // Stryker reads it
     'test/random/mutation/vitest.config.ts',
     // named behind unshare, which knip does not look through
-    'test/real/kernel/vitest.config.ts',
+    'test/real/{kernel,csi}/vitest.config.ts',
     'test/real/virtual-kubelet/{vitest.config,support/setup,build,agent}.ts',
+    'test/real/machine/{vitest.config,record,support/agent-of-machine,support/server-outside}.ts',
     '.ci/*.mjs',
     'tools/page/**/*.{ts,tsx}',
   ],
@@ -31,11 +32,13 @@ export default {
   ignore: [
     // text for a compiler that another test starts
     'test/package/fixture/types.ts',
+    // made of proto files, with all that is in these
+    'src/kubelet/*/proto/*_pb.ts',
   ],
   // in tools/site/package.json
   ignoreDependencies: ['typedoc'],
-  // mkfifo of coreutils and unshare of util-linux, for tests; buf is in tools/proto/package.json
-  ignoreBinaries: ['buf', 'mkfifo', 'unshare'],
+  // mkfifo of coreutils, unshare and setpriv of util-linux, and systemd-run, for tests; buf is in tools/proto/package.json
+  ignoreBinaries: ['buf', 'mkfifo', 'unshare', 'setpriv', 'systemd-run'],
   // A type may be exported beside the function that takes or gives it, for a reader who wants to name it.
   ignoreExportsUsedInFile: { interface: true, type: true },
 };
