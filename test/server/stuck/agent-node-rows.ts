@@ -157,7 +157,7 @@ const shortageRows: readonly AgentRow[] = [
     eventWords: false,
     retried: false,
     help: 'Free the disk of the node: pods are evicted, and new ones are refused.',
-    arrange: (world) => world.start({ evictionHard: { 'nodefs.available': '100%' } }),
+    arrange: (world) => world.start({ evictionHard: { 'nodefs.available': '1Ei' } }),
   },
   {
     id: 'image-gc',

@@ -469,7 +469,7 @@ const evictedRows: readonly AgentRow[] = [
       'a pod that comes while the disk of the node is full',
       'The node had condition: [DiskPressure]',
       async (world) => {
-        await world.start({ evictionHard: { 'nodefs.available': '100%' } });
+        await world.start({ evictionHard: { 'nodefs.available': '1Ei' } });
         await world.pass(20_000);
         world.create();
         await world.pass(8000);

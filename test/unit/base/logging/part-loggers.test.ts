@@ -101,7 +101,7 @@ describe('the option logger of', () => {
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
       ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError', 'FitError', 'PluginError', 'PodHeldError'],
-      'PodRejectedError',
+      ...['PodRejectedError', 'PluginCallError', 'SystemBusError'],
     ];
     const silent = [
       'AlgorithmRegistry',
