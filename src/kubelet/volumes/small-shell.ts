@@ -105,7 +105,8 @@ export class SmallShell {
 function commandOf(id: number, words: readonly string[]): string {
   const program = words.map(quoted).join(' ');
   const started = `{ ${program} 2>&1 >/dev/null 3>&- & printf 'start ${id} %s\\0' "$!" >&3; wait "$!"; }`;
-  return `{ said=$(${started}); printf '${id} %s %.${longestText}s\\0' "$?" "$said" >&3; } &\n`;
+  // a shell without a terminal waits for its jobs only when it is asked about them: else each would stay a zombie
+  return `jobs >/dev/null; { said=$(${started}); printf '${id} %s %.${longestText}s\\0' "$?" "$said" >&3; } &\n`;
 }
 
 function quoted(word: string): string {

@@ -41,6 +41,11 @@ function isGone(pid: number): boolean {
   return stat === '' || stat.includes(') Z ');
 }
 
+function childrenOf(parent: string): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => fileOf(pid, 'stat').split(') ')[1]?.split(' ')[1] === parent).length;
+}
+
 function isRunning(word: string): boolean {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.some((pid) => fileOf(pid, 'cmdline').split('\0').includes(word));
@@ -83,6 +88,19 @@ describe('SmallShell', () => {
     );
     stop.abort(new Error('enough'));
     await expect(first).rejects.toThrow('enough');
+  });
+
+  it('leaves no process of what has ended', async () => {
+    const shell = new SmallShell();
+    const file = join(folder, 'session');
+    await shell.run('/bin/sh', ['-c', 'cut -d " " -f 6 /proc/$$/stat > "$1"', 'sh', file], limits);
+    const shellPID = readFileSync(file, 'utf8').trim();
+    for (let count = 0; count < 20; count++) await shell.run('/bin/true', [], limits);
+    await until(async () => {
+      await shell.run('/bin/true', [], limits);
+      // that of the last one may still be there
+      return childrenOf(shellPID) <= 2;
+    });
   });
 
   it('kills a program whose call is aborted', async () => {
