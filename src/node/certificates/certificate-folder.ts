@@ -1,7 +1,8 @@
 // Behaviour of k8s.io/client-go/util/certificate/certificate_store.go, v0.36.3.
-import { mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ifCode } from '../../base/errors.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
 
@@ -40,16 +41,7 @@ export class CertificateFolder {
     const own = `${this.#prefix}-${timeInName(now)}.pem`;
     const path = join(this.#folder, own);
     // a file of the same second is not written into: somebody may read it
-    const temporary = `${path}.new`;
-    await rm(temporary, { force: true });
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(`${cert.trimEnd()}\n${key.trimEnd()}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    await replaceFile(path, `${cert.trimEnd()}\n${key.trimEnd()}\n`, 0o600);
     const link = join(this.#folder, `${this.#prefix}-updated.pem`);
     await rm(link, { force: true });
     await symlink(resolve(path), link);

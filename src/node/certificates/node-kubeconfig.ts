@@ -1,9 +1,10 @@
 // Behaviour of pkg/kubelet/certificate/bootstrap/bootstrap.go, v1.36.3.
 import { X509Certificate } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Cluster, dumpYaml, KubeConfig } from '@kubernetes/client-node';
 import { errorText, ifCode } from '../../base/errors.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
 import type { ServingCertificate } from './certificate-source.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
@@ -106,14 +107,5 @@ export async function writeNodeKubeconfig(path: string, from: KubeConfig, certif
     users: [{ name: 'default-auth', user }],
   });
   await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.new`;
-  await rm(temporary, { force: true });
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
+  await replaceFile(path, text, 0o600);
 }

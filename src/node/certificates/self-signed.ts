@@ -1,6 +1,6 @@
 // Behaviour of InitializeTLS in cmd/kubelet/app/server.go, v1.36.3, and of GenerateSelfSignedCertKey in client-go/util/cert.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { generateKeyPairSync, randomBytes, sign, type X509Certificate } from 'node:crypto';
+import { mkdir, rename } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
@@ -20,10 +20,11 @@ import {
   Version,
 } from '@peculiar/asn1-x509';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { ifCode, invalidOption } from '../../base/errors.ts';
+import { errorText, ifCode, invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { nameBeside, writeBeside } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
 import { commonName, ecdsaWithSha256, namePart, pemOf } from './certificate-request.ts';
 import type { ServingCertificate } from './certificate-source.ts';
@@ -47,8 +48,9 @@ export interface SelfSignedCertificateOptions {
 
 /**
  * A function for the option `certificate` of a server that has no certificate: it gives the one in the folder, and makes one that signs itself
- * where there is none, or less than 30 % of its year is left. No client can check it, as that of a kubelet without a certificate. Throws
- * ERR_INVALID_OPTION, naming the option, the rule and the value.
+ * where there is none, or less than 30 % of its year is left. A certificate that others made is used until it ends, and then replaced. No
+ * client can check one that signs itself, as that of a kubelet without a certificate. Throws ERR_INVALID_OPTION, naming the option, the rule
+ * and the value. The function rejects, naming the files, where they are there and no pair; it leaves them as they are.
  *
  * @example
  * ```ts
@@ -69,11 +71,13 @@ export function selfSignedCertificate(options: SelfSignedCertificateOptions): ()
   return async () => {
     const now = clock.now();
     const fields = { node: nodeName, path: files.cert };
-    const kept = await load(files).catch((err: unknown) => {
-      logger.warn({ err, ...fields }, 'the certificate that was kept cannot be used: a new one is made');
-      return undefined;
-    });
-    if (kept !== undefined && now < kept.renewalAt(0)) return kept.pem;
+    const kept = await load(files);
+    // what others made is theirs to renew
+    const isOwn = kept !== undefined && isMadeFor(nodeName, kept.leaf);
+    if (kept !== undefined && now < (isOwn ? kept.renewalAt(0) : kept.notAfter)) return kept.pem;
+    if (kept !== undefined && !isOwn) {
+      logger.warn({ ...fields, notAfter: kept.leaf.validTo }, 'the certificate that somebody gave has ended: a new one is made');
+    }
     const made = makeSelfSigned(nodeName, now);
     await save(folder, files, made).catch((err: unknown) => {
       logger.warn({ err, ...fields }, 'the certificate of the node could not be kept');
@@ -82,32 +86,55 @@ export function selfSignedCertificate(options: SelfSignedCertificateOptions): ()
   };
 }
 
-async function load({ cert, key }: ServingCertificate): Promise<CheckedCertificate | undefined> {
-  const texts = await Promise.all([cert, key].map((path) => readAtMost(path, mostBytes).catch(ifCode('ENOENT'))));
-  const [certText, keyText] = texts;
-  if (certText === undefined || keyText === undefined) return undefined;
-  return new CheckedCertificate({ cert: certText, key: keyText });
+/** Undefined where there is neither file. Rejects, naming both, for what is no pair: they may be somebody's. */
+async function load(files: ServingCertificate): Promise<CheckedCertificate | undefined> {
+  try {
+    const [cert, key] = [await textOf(files.cert), await textOf(files.key)];
+    if (cert === undefined && key === undefined) return undefined;
+    try {
+      if (cert === undefined || key === undefined) throw new Error(`there is no ${cert === undefined ? 'certificate' : 'key'}`);
+      return new CheckedCertificate({ cert, key });
+    } catch (error) {
+      const waiting = await finished(files, key);
+      if (waiting === undefined) throw error;
+      return waiting;
+    }
+  } catch (error) {
+    const rule = 'must be a certificate with its key, as PEM, or not be there';
+    throw new Error(`${files.cert} and ${files.key} ${rule}: ${errorText(error)}`);
+  }
 }
 
-/** The key first: a key without its certificate counts as none. */
+/** The pair of a write that a crash has cut short after the key. Undefined where no certificate of this key waits to be put there. */
+async function finished({ cert }: ServingCertificate, key: string | undefined): Promise<CheckedCertificate | undefined> {
+  const waiting = nameBeside(cert);
+  const text = await textOf(waiting).catch(() => undefined);
+  if (text === undefined) return undefined;
+  let pair: CheckedCertificate;
+  try {
+    pair = new CheckedCertificate({ cert: text, key });
+  } catch {
+    return undefined;
+  }
+  await rename(waiting, cert);
+  return pair;
+}
+
+function textOf(path: string): Promise<string | undefined> {
+  return readAtMost(path, mostBytes).catch(ifCode('ENOENT', 'ENOTDIR'));
+}
+
+/** True for a certificate that {@link makeSelfSigned} has made. A kubelet's is signed by a CA of its own. */
+function isMadeFor(nodeName: string, { subject, issuer }: X509Certificate): boolean {
+  return subject === issuer && subject.startsWith(`CN=${nodeName}@`) && /^\d+$/.test(subject.slice(`CN=${nodeName}@`.length));
+}
+
+/** The certificate is put there last, and lies on the disk before the key is: the next start finishes what a crash cuts short. */
 async function save(folder: string, files: ServingCertificate, { cert, key }: ServingCertificate): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await rm(files.cert, { force: true });
-  await write(files.key, key, 0o600);
-  await write(files.cert, cert, 0o644);
-}
-
-async function write(path: string, text: string, mode: number): Promise<void> {
-  const temporary = `${path}.new`;
-  await rm(temporary, { force: true });
-  const file = await open(temporary, 'wx', mode);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
+  const newCert = await writeBeside(files.cert, cert, 0o644);
+  await rename(await writeBeside(files.key, key, 0o600), files.key);
+  await rename(newCert, files.cert);
 }
 
 function makeSelfSigned(nodeName: string, now: number): ServingCertificate {

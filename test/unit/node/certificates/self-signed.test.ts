@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -62,19 +62,52 @@ describe('a certificate that signs itself', () => {
   });
 
   it.each([
-    ['noise', 'x', undefined],
-    ['no text', '', undefined],
+    ['noise for a certificate', 'x', undefined],
+    ['an empty certificate', '', undefined],
     ['a key of another', undefined, createCertificateAuthority('x').issue().key],
-  ])('takes the place of files with %s, and says so', async (_name, otherCert, otherKey) => {
+    ['a key alone', null, undefined],
+    ['a certificate alone', undefined, null],
+  ])('does not take the place of files with %s, and names them', async (_name, otherCert, otherKey) => {
     const { certificate, log, cert, key } = await selfSigningNode();
     const made = await certificate();
-    await writeFile(cert, otherCert ?? made.cert);
-    await writeFile(key, otherKey ?? made.key);
-    const next = await certificate();
-    expect(next.key).not.toBe(made.key);
-    expect(await readFile(key, 'utf8')).toBe(next.key);
-    expect(log.of('warn')).toEqual(['the certificate that was kept cannot be used: a new one is made']);
-    expect(JSON.stringify(log.lines)).not.toContain('PRIVATE');
+    const put = (path: string, text: string | null) => (text === null ? rm(path) : writeFile(path, text));
+    await put(cert, otherCert === undefined ? made.cert : otherCert);
+    await put(key, otherKey === undefined ? made.key : otherKey);
+    const contents = () => Promise.all([cert, key].map((path) => readFile(path, 'utf8').catch(() => undefined)));
+    const before = await contents();
+    await expect(certificate()).rejects.toThrow(
+      `${cert} and ${key} must be a certificate with its key, as PEM, or not be there: `,
+    );
+    const error: unknown = await certificate().catch((reason: unknown) => reason);
+    expect(String(error)).not.toContain('PRIVATE');
+    expect(await contents()).toEqual(before);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('that a crash has cut short is put there by the next start', async () => {
+    const { certificate, cert } = await selfSigningNode();
+    const made = await certificate();
+    await rename(cert, `${cert}.new`);
+    expect(await certificate()).toEqual(made);
+    await rename(cert, `${cert}.new`);
+    await writeFile(cert, createCertificateAuthority('x').issue().cert);
+    expect(await certificate()).toEqual(made);
+    expect(await readFile(cert, 'utf8')).toBe(made.cert);
+  });
+
+  it('leaves one that others made until that has ended', async () => {
+    const { certificate, log, clock, folder, cert, key } = await selfSigningNode();
+    await mkdir(folder);
+    const given = createCertificateAuthority('ours').issue({ notAfter: '010102000000Z' });
+    await writeFile(cert, given.cert);
+    await writeFile(key, given.key);
+    const endsAt = new X509Certificate(given.cert).validToDate.getTime();
+    await clock.advance(endsAt - 1000 - clock.now());
+    expect(await certificate()).toEqual(given);
+    await clock.advance(2000);
+    const made = await certificate();
+    expect([made.key === given.key, await readFile(key, 'utf8')]).toEqual([false, made.key]);
+    expect(log.of('warn')).toEqual(['the certificate that somebody gave has ended: a new one is made']);
   });
 
   it('is given also where it cannot be kept', async () => {
