@@ -42,6 +42,7 @@ export interface NodeClientCertificateOptions {
   readonly logger?: Logger | null | undefined;
 }
 
+const keepMs = 3_600_000;
 const knownOptions = [
   ...['nodeName', 'kubeconfig', 'bootstrapKubeconfig', 'certificateFolder', 'rotateCertificates', 'clock', 'random', 'logger'],
 ];
@@ -137,7 +138,7 @@ export class NodeClientCertificate {
     const own = nodeKubeconfig(bootstrap, this.#folder.path);
     if (rotateCertificates) {
       if (kubeConfig === undefined) await writeNodeKubeconfig(path, bootstrap, this.#folder.path);
-      await this.#request(own, certificate === 'ended' ? undefined : certificate);
+      await this.#request(own, certificate === 'ended' ? undefined : certificate, signal);
       return own;
     }
     await this.#first(own, signal);
@@ -173,7 +174,13 @@ export class NodeClientCertificate {
     }
   }
 
-  async #request(own: KubeConfig, initial: CheckedCertificate | undefined): Promise<RequestedCertificates> {
+  /** Throws where nobody waits any more: what is made here ends with `stop`. */
+  async #request(
+    own: KubeConfig,
+    initial: CheckedCertificate | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<RequestedCertificates> {
+    for (const each of [signal, this.#stopping.signal]) each?.throwIfAborted();
     const { nodeName, certificateFolder } = this.#options;
     const { clock, logger } = this.#tools;
     this.#own = new KubeTransport(own, { clock, logger });
@@ -199,9 +206,21 @@ export class NodeClientCertificate {
     return requested;
   }
 
-  /** Resolves once the first certificate is there. */
+  /** Resolves once the first certificate is there. Until then the process lives: nothing else of it may. */
   async #first(own: KubeConfig, signal: AbortSignal | undefined): Promise<void> {
-    const requested = await this.#request(own, undefined);
+    const letGo = keepProcess(this.#tools.clock);
+    try {
+      const requested = await this.#request(own, undefined, signal);
+      await this.#firstOf(requested, signal);
+      showCertificate(own, await requested.read());
+    } finally {
+      letGo();
+      await this.#requested?.stop();
+      this.#requested = undefined;
+    }
+  }
+
+  async #firstOf(requested: RequestedCertificates, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const look = (): void => {
       if (requested.hasCertificate) resolve();
@@ -211,13 +230,10 @@ export class NodeClientCertificate {
     try {
       look();
       await promise;
-      showCertificate(own, await requested.read());
     } finally {
       forget();
       for (const one of leave) one();
     }
-    await requested.stop();
-    this.#requested = undefined;
   }
 
   /** Whoever has a certificate asks with it, and else with the bootstrap kubeconfig. */
@@ -230,12 +246,22 @@ export class NodeClientCertificate {
   }
 }
 
+/** Keeps the process alive by a timer, until the function that it returns is called. */
+function keepProcess(clock: Clock): () => void {
+  const again = (): void => {
+    cancel = clock.setTimer(again, keepMs, { keepAlive: true });
+  };
+  let cancel = clock.setTimer(again, keepMs, { keepAlive: true });
+  return () => cancel();
+}
+
 /** The way to the apiserver by the bootstrap kubeconfig, whose token may be replaced at any time. */
 class BootstrapTransport {
   readonly #path: string | undefined;
   readonly #tools: { readonly clock: Clock; readonly logger: Logger };
   #transport: KubeTransport | undefined;
   #text: string | undefined;
+  #isClosed = false;
 
   constructor(path: string | undefined, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#path = path;
@@ -247,6 +273,7 @@ class BootstrapTransport {
     if (this.#path === undefined) throw new Error('its certificate has ended, and no bootstrap kubeconfig is given');
     const kubeConfig = await readKubeconfig(this.#path);
     if (kubeConfig === undefined) throw new Error(`there is no bootstrap kubeconfig ${this.#path}`);
+    if (this.#isClosed) throw new Error('the client certificate is no longer renewed');
     const text = kubeConfig.exportConfig();
     if (this.#transport !== undefined && text === this.#text) return this.#transport;
     void this.#transport?.close();
@@ -256,6 +283,7 @@ class BootstrapTransport {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#transport?.close();
   }
 }

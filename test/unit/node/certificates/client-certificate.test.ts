@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { readRequest } from '../../../support/request-signer.ts';
+import { until } from '../../../support/until.ts';
 import { serverWithSigner, token } from './apiserver-with-signer.ts';
 import { hourMs } from './signer-world.ts';
 
@@ -106,6 +110,57 @@ describe('a node without a certificate', () => {
     await world.passUntil(() => world.requests.length === 2);
     await other.stop();
     await expect(stopped).rejects.toThrow('no longer renewed');
+  });
+});
+
+describe('a process that waits for its first certificate', () => {
+  it('lives until it is there, also where nothing else keeps it alive', async () => {
+    const world = await serverWithSigner();
+    await world.giveToken();
+    const module = new URL('../../../../src/node/certificates/client-certificate.ts', import.meta.url).href;
+    const options = JSON.stringify({ nodeName: 'node-1', ...world.files });
+    const program = `
+      import { NodeClientCertificate } from ${JSON.stringify(module)};
+      const certificate = new NodeClientCertificate(${options});
+      await certificate.start();
+      console.log('it is there');
+      await certificate.stop();`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const ended = once(child, 'close');
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    await until(() => world.requests.length === 1 || child.exitCode !== null);
+    world.sign({ notBefore: Date.now() - hourMs, notAfter: Date.now() + hourMs });
+    expect([await said, await ended]).toEqual([['it is there\n', ''], [0, null]]);
+  });
+
+  it('and that is told to stop asks nothing more', async () => {
+    const world = await serverWithSigner();
+    await world.giveToken();
+    const abort = new AbortController();
+    const certificate = world.node({ rotateCertificates: false });
+    const started = certificate.start({ signal: abort.signal });
+    started.catch(() => {});
+    await world.passUntil(() => world.requests.length === 1);
+    abort.abort(new Error('enough'));
+    await expect(started).rejects.toThrow('enough');
+    expect([world.clock.pendingTimers, certificate.problem()]).toEqual([0, undefined]);
+  });
+
+  it.each([true, false])('and that is stopped while files are read asks nothing at all, with rotation: %s', async (rotate) => {
+    const world = await serverWithSigner();
+    await world.giveToken();
+    const certificate = world.node({ rotateCertificates: rotate });
+    const started = certificate.start();
+    started.catch(() => {});
+    await certificate.stop();
+    await expect(started).rejects.toThrow('no longer renewed');
+    expect(world.clock.pendingTimers).toBe(0);
+    const abort = new AbortController();
+    const signalled = world.node({ rotateCertificates: rotate }).start({ signal: abort.signal });
+    abort.abort(new Error('enough'));
+    await expect(signalled).rejects.toThrow('enough');
+    expect([world.clock.pendingTimers, world.requests]).toEqual([0, []]);
   });
 });
 
