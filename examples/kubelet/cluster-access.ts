@@ -1,5 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
+import type { Logger } from 'pod-status-manager';
 import { NodeClientCertificate } from 'pod-status-manager/certificates';
+import { ConfigError } from './config-values.ts';
 import type { Flags } from './flags.ts';
 
 /** How the agent reaches the cluster. */
@@ -11,21 +13,45 @@ export interface ClusterAccess {
 
 type AccessFlags = Pick<Flags, 'kubeconfig' | 'bootstrapKubeconfig' | 'certificateFolder' | 'nodeName'>;
 
-/** The kubeconfig, with a client certificate that is asked for or renewed where a flag or the configuration file says so. */
+/**
+ * The kubeconfig, with a client certificate that is asked for or renewed where a flag or the configuration file says so. Once it rejects, nobody
+ * is asked any more.
+ */
 export async function clusterAccess(
   { kubeconfig, bootstrapKubeconfig, certificateFolder, nodeName }: AccessFlags,
   { rotateCertificates }: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger?: Logger | undefined },
 ): Promise<ClusterAccess> {
-  if (kubeconfig !== undefined && (bootstrapKubeconfig !== undefined || rotateCertificates === true)) {
-    const rotate = rotateCertificates === true;
-    const files = { kubeconfig, bootstrapKubeconfig, certificateFolder };
-    const certificate = new NodeClientCertificate({ nodeName, ...files, rotateCertificates: rotate });
-    return { kubeConfig: await certificate.start({ signal }), certificate };
+  const rotate = rotateCertificates === true;
+  if (kubeconfig === undefined && bootstrapKubeconfig !== undefined) {
+    throw new ConfigError('--bootstrap-kubeconfig needs --kubeconfig, which it writes');
   }
-  if (bootstrapKubeconfig !== undefined) throw new Error('--bootstrap-kubeconfig needs --kubeconfig, which it writes');
+  if (kubeconfig === undefined && rotate) {
+    throw new ConfigError('rotateCertificates: true needs --kubeconfig, whose client certificate it renews');
+  }
+  if (kubeconfig === undefined || (bootstrapKubeconfig === undefined && !rotate)) {
+    return { kubeConfig: readAsItIs(kubeconfig), certificate: undefined };
+  }
+  const files = { kubeconfig, bootstrapKubeconfig, certificateFolder };
+  const certificate = new NodeClientCertificate({ nodeName, ...files, rotateCertificates: rotate, logger });
+  try {
+    return { kubeConfig: await certificate.start({ signal }), certificate };
+  } catch (error) {
+    await certificate.stop();
+    throw error;
+  }
+}
+
+/** The words of a parser quote the file, which may have a token: they are left out. */
+function readAsItIs(path: string | undefined): KubeConfig {
   const kubeConfig = new KubeConfig();
-  if (kubeconfig === undefined) kubeConfig.loadFromDefault();
-  else kubeConfig.loadFromFile(kubeconfig);
-  return { kubeConfig, certificate: undefined };
+  try {
+    if (path === undefined) kubeConfig.loadFromDefault();
+    else kubeConfig.loadFromFile(path);
+    return kubeConfig;
+  } catch (error) {
+    const isOfMachine = error instanceof Error && 'code' in error;
+    const name = path === undefined ? 'the kubeconfig of KUBECONFIG or of the home folder' : `the kubeconfig ${path}`;
+    throw new ConfigError(`${name} cannot be read: ${isOfMachine ? error.message : 'it is no kubeconfig'}`);
+  }
 }

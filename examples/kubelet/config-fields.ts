@@ -1,4 +1,5 @@
 import {
+  above0,
   ConfigError,
   count,
   counts,
@@ -40,12 +41,15 @@ const without = (read: Read, why: string): Field => ({ kind: 'without effect', r
 
 /** For what this agent cannot do otherwise: a file that asks for more is not started with, since somebody may rely on it. */
 function only(read: Read, rule: string, isDone: (value: unknown) => boolean, why: string): Field {
-  const readDone: Read = (value, field) => {
-    const given = read(value, field);
-    if (given === undefined || isDone(given)) return given;
-    throw new ConfigError(`${field} must be ${rule}, since ${why}, got ${JSON.stringify(value)}`);
-  };
-  return { kind: 'fixed', read: Object.assign(readDone, read), why: `${rule}: ${why}` };
+  const done =
+    (inner: Read): Read =>
+    (value, field) => {
+      const given = inner(value, field);
+      if (given === undefined || isDone(given)) return given;
+      throw new ConfigError(`${field} must be ${rule}, since ${why}, got ${JSON.stringify(value)}`);
+    };
+  const exact = read.exact && { exact: done(read.exact) };
+  return { kind: 'fixed', read: Object.assign(done(read), read, exact), why: `${rule}: ${why}` };
 }
 const onlyValue = (read: Read, value: unknown, why: string): Field =>
   only(read, JSON.stringify(value), (given) => given === value, why);
@@ -101,7 +105,7 @@ export const fields: Readonly<Record<string, Field>> = {
   enableSystemLogHandler: without(flag, 'logs of the machine are never shown: /logs is answered with 405'),
   enableSystemLogQuery: onlyValue(flag, false, 'logs of the machine are never shown'),
   enforceNodeAllocatable: option('enforceNodeAllocatable', texts),
-  eventBurst: option('eventBurst', count),
+  eventBurst: option('eventBurst', above0(count)),
   eventRecordQPS: option('eventRecordQPS', exactCount),
   evictionHard: option('evictionHard', textMap),
   evictionMaxPodGracePeriod: option('evictionMaxPodGracePeriodSeconds', count),
@@ -112,14 +116,14 @@ export const fields: Readonly<Record<string, Field>> = {
   failCgroupV1: own(flag),
   failSwapOn: own(flag),
   featureGates: option('featureGates', flagMap),
-  fileCheckFrequency: option('fileCheckFrequencyMs', time),
+  fileCheckFrequency: option('fileCheckFrequencyMs', above0(time)),
   hairpinMode: without(
     oneOf('none', 'hairpin-veth', 'promiscuous-bridge'),
     'the runtime and its plugin make the network of a pod',
   ),
   healthzBindAddress: option('healthzBindAddress', text),
   healthzPort: option('healthzPort', exactCount),
-  httpCheckFrequency: option('httpCheckFrequencyMs', time),
+  httpCheckFrequency: option('httpCheckFrequencyMs', above0(time)),
   imageGCHighThresholdPercent: option('imageGCHighThresholdPercent', exactCount),
   imageGCLowThresholdPercent: option('imageGCLowThresholdPercent', exactCount),
   imageMaximumGCAge: option('imageMaximumGCAgeMs', time),
@@ -129,7 +133,7 @@ export const fields: Readonly<Record<string, Field>> = {
   iptablesDropBit: without(exactCount, noTables),
   iptablesMasqueradeBit: without(exactCount, noTables),
   kernelMemcgNotification: option('kernelMemcgNotification', flag),
-  kubeAPIBurst: option('kubeAPIBurst', count),
+  kubeAPIBurst: option('kubeAPIBurst', above0(count)),
   kubeAPIQPS: option('kubeAPIQPS', exactCount),
   kubeReserved: option('kubeReserved', textMap),
   kubeReservedCgroup: option('kubeReservedCgroup', text),
@@ -144,7 +148,7 @@ export const fields: Readonly<Record<string, Field>> = {
   'logging.verbosity': own(count),
   'logging.vmodule': without(listOf({ filePattern: text, verbosity: exactCount }), 'it names files of a program in Go'),
   makeIPTablesUtilChains: without(flag, noTables),
-  maxOpenFiles: own(count),
+  maxOpenFiles: own(above0(count)),
   maxParallelImagePulls: option('maxParallelImagePulls', exactCount),
   maxPods: option('maxPods', count),
   memoryManagerPolicy: onlyValue(text, 'None', noManagers),
@@ -155,13 +159,13 @@ export const fields: Readonly<Record<string, Field>> = {
   nodeLeaseDurationSeconds: option('nodeLeaseDurationSeconds', count),
   nodeStatusMaxImages: option('nodeStatusMaxImages', exactCount),
   nodeStatusReportFrequency: option('nodeStatusReportFrequencyMs', time),
-  nodeStatusUpdateFrequency: option('nodeStatusUpdateFrequencyMs', time),
+  nodeStatusUpdateFrequency: option('nodeStatusUpdateFrequencyMs', above0(time)),
   oomScoreAdj: own(exactCount),
   podCIDR: option('podCIDR', text),
   podLogsDir: option('podLogsDirectory', text),
   podPidsLimit: option('podPidsLimit', exactCount),
   podsPerCore: option('podsPerCore', count),
-  port: own(count),
+  port: own(above0(count)),
   preloadedImagesVerificationAllowlist: notSet(texts, 'no image is excepted from the policy by its name'),
   protectKernelDefaults: onlyValue(flag, false, 'the agent does not look at the settings of the kernel'),
   providerID: option('providerID', text),
@@ -176,7 +180,7 @@ export const fields: Readonly<Record<string, Field>> = {
   resolvConf: option('resolvConf', exactText),
   rotateCertificates: own(flag),
   runOnce: onlyValue(flag, false, 'the agent runs until it is ended, as does every kubelet of v1.36'),
-  runtimeRequestTimeout: option('runtimeRequestTimeoutMs', time),
+  runtimeRequestTimeout: option('runtimeRequestTimeoutMs', above0(time)),
   seccompDefault: option('seccompDefault', flag),
   serializeImagePulls: option('serializeImagePulls', flag),
   serverTLSBootstrap: own(flag),
@@ -191,8 +195,8 @@ export const fields: Readonly<Record<string, Field>> = {
   staticPodPath: option('staticPodPath', text),
   staticPodURL: option('staticPodURL', text),
   staticPodURLHeader: option('staticPodURLHeader', headers),
-  streamingConnectionIdleTimeout: own(time),
-  syncFrequency: option('syncFrequencyMs', time),
+  streamingConnectionIdleTimeout: own(above0(time)),
+  syncFrequency: option('syncFrequencyMs', above0(time)),
   systemCgroups: notSet(text, 'the agent moves no processes of others'),
   systemReserved: option('systemReserved', textMap),
   systemReservedCgroup: option('systemReservedCgroup', text),

@@ -5,7 +5,7 @@ import type { AgentSettings } from 'pod-status-manager/kubelet';
 import { type Field, fields } from './config-fields.ts';
 import { againOf } from './config-flags.ts';
 import { ConfigError, isRecord } from './config-values.ts';
-import { dropInFiles, mergePatch } from './drop-ins.ts';
+import { dropInFiles, mergePatch, withEarlyDefaults } from './drop-ins.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -45,14 +45,16 @@ const paths = [
 export async function readConfig({ config, configDir, settings = {} }: ConfigSources): Promise<KubeletConfig> {
   let document: Values = config === undefined ? head : withFullPaths(await readConfigFile(config), dirname(resolve(config)));
   const { taken, skipped } = configDir === undefined ? { taken: [], skipped: [] } : await dropInFiles(configDir);
+  const isChanged = taken.length > 0 || settings.nodeStatusUpdateFrequency !== undefined;
+  if (isChanged) document = withEarlyDefaults(document, config !== undefined);
   for (const path of taken) document = mergePatch(document, await readConfigFile(path));
   for (const [path, value] of Object.entries(settings)) document = withField(document, path.split('.'), value);
-  return { ...configOf(document), skipped };
+  return { ...configOf(document, new Set(Object.keys(settings))), skipped };
 }
 
 async function readConfigFile(path: string): Promise<Values> {
   try {
-    const document: unknown = loadYaml(await readFile(path, 'utf8'));
+    const document = parseYaml(await readFile(path, 'utf8'));
     if (!isRecord(document)) throw new ConfigError('the file must hold an object');
     const { apiVersion, kind, ...given } = document;
     requireHead(apiVersion, kind);
@@ -63,19 +65,34 @@ async function readConfigFile(path: string): Promise<Values> {
   }
 }
 
+/** The words of the parser quote the file, which may have a secret: only its reason and the line are told. */
+function parseYaml(text: string): unknown {
+  try {
+    return loadYaml(text);
+  } catch (error) {
+    const { reason, mark } = isRecord(error) ? error : {};
+    const line = isRecord(mark) && typeof mark.line === 'number' ? ` in line ${mark.line + 1}` : '';
+    throw new ConfigError(`${typeof reason === 'string' ? reason : 'the file is no YAML'}${line}`);
+  }
+}
+
 function requireHead(apiVersion: unknown, kind: unknown): void {
   if (apiVersion === head.apiVersion && kind === head.kind) return;
   throw new ConfigError(`the file must be of apiVersion ${head.apiVersion} and kind ${head.kind}`);
 }
 
-/** What a file says that was read. */
-export function configOf({ apiVersion, kind, ...given }: Values): Omit<KubeletConfig, 'skipped'> {
+/** What a file says that was read. `flagged`: the fields that a flag has set. */
+export function configOf(
+  { apiVersion, kind, ...given }: Values,
+  flagged: ReadonlySet<string> = new Set(),
+): Omit<KubeletConfig, 'skipped'> {
   requireHead(apiVersion, kind);
   const options: Record<string, unknown> = {};
   const own: Record<string, unknown> = {};
   const unused: string[] = [];
   const note = (name: string, value: unknown, field: Field): void => {
-    const said = field.read(value, name);
+    const read = flagged.has(name) ? (field.read.exact ?? field.read) : field.read;
+    const said = read(value, name);
     if (said === undefined) return;
     if (field.option !== undefined) options[field.option] = said;
     else if (field.kind === 'works') own[name] = said;
@@ -105,7 +122,8 @@ function withDefaults(given: Readonly<Record<string, unknown>>): AgentSettings {
   const { nodeStatusUpdateFrequencyMs, nodeStatusReportFrequencyMs, serializeImagePulls, maxParallelImagePulls } = given;
   const pullsMany = typeof maxParallelImagePulls === 'number' && maxParallelImagePulls > 1;
   if (serializeImagePulls === true && pullsMany) {
-    throw new ConfigError('maxParallelImagePulls must be at most 1 with serializeImagePulls: true');
+    const rule = 'at most 1 with serializeImagePulls: true, which is the default before files of --config-dir are read';
+    throw new ConfigError(`maxParallelImagePulls must be ${rule}, got ${maxParallelImagePulls}`);
   }
   return {
     ...given,

@@ -19,11 +19,11 @@ export const bool = (given: string, flag: string): boolean => {
   throw new ConfigError(`${flag} must be true or false, got ${JSON.stringify(given)}`);
 };
 
-/** The two sides of the first sign between them. */
-function sides(given: string, between: string, flag: string): readonly [string, string] {
+/** The two sides of the first sign between them. `shown`: false where it may be a secret. */
+function sides(given: string, between: string, flag: string, shown = true): readonly [string, string] {
   const at = given.indexOf(between);
   if (at > 0) return [given.slice(0, at).trim(), given.slice(at + 1).trim()];
-  throw new ConfigError(`${flag} must be such as a${between}b, got ${JSON.stringify(given)}`);
+  throw new ConfigError(`${flag} must be such as a${between}b${shown ? `, got ${JSON.stringify(given)}` : ''}`);
 }
 
 const pairs =
@@ -35,7 +35,14 @@ const pairs =
     };
     return Object.fromEntries(list(given).map(read1));
   };
-export const map = pairs('=');
+const map = pairs('=');
+
+/** `name=value`, separated by commas. A name alone has an empty value. */
+export function labels(given: string, flag: string): Readonly<Record<string, string>> {
+  const named = list(given).map((label) => label.trim());
+  const read1 = (label: string): readonly [string, string] => (label.includes('=') ? sides(label, '=', flag) : [label, '']);
+  return Object.fromEntries(named.filter((label) => label !== '').map(read1));
+}
 
 /** `key=value:Effect` or `key:Effect`, separated by commas. */
 const taints: Parse = (given, flag) =>
@@ -49,7 +56,7 @@ const taints: Parse = (given, flag) =>
 const headers: Parse = (given, flag) => {
   const all = new Map<string, string[]>();
   for (const each of list(given)) {
-    const [name, value] = sides(each, ':', flag);
+    const [name, value] = sides(each, ':', flag, false);
     all.set(name, [...(all.get(name) ?? []), value]);
   }
   return Object.fromEntries(all);
@@ -208,10 +215,16 @@ const flagsByType: readonly (readonly [Parse, Readonly<Record<string, string>>])
 export interface ConfigFlag {
   readonly field: string;
   readonly parse: Parse;
+  /** What it says with what it said before. */
+  readonly again: (before: unknown, value: unknown) => unknown;
 }
 
+const lastOf = (_before: unknown, value: unknown): unknown => value;
+
 export const configFlags: ReadonlyMap<string, ConfigFlag> = new Map(
-  flagsByType.flatMap(([parse, named]) => Object.entries(named).map(([name, field]) => [name, { field, parse }] as const)),
+  flagsByType.flatMap(([parse, named]) =>
+    Object.entries(named).map(([name, field]) => [name, { field, parse, again: parse === taints ? lastOf : againOf }] as const),
+  ),
 );
 
 /** What a flag says that was given before, and what it says again: lists and objects grow, any other value counts last. */

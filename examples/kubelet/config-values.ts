@@ -4,7 +4,11 @@ import { durationMs } from './durations.ts';
 export class ConfigError extends Error {}
 
 /** What a field says; undefined where it leaves the default as it is. Throws a {@link ConfigError} for any other type. */
-export type Read = (value: unknown, field: string) => unknown;
+export interface Read {
+  (value: unknown, field: string): unknown;
+  /** Reads what a flag says, where 0 is not the same as none. Undefined where the two are read alike. */
+  readonly exact?: Read;
+}
 
 /** True for an object with names and values. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -14,6 +18,19 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 function wrong(field: string, rule: string, value: unknown): ConfigError {
   return new ConfigError(`${field} must be ${rule}, got ${JSON.stringify(value)}`);
 }
+
+/** As in the kubelet's file, 0 leaves the default. A flag that says 0 means it. */
+const orDefault = (exact: Read): Read => Object.assign((...given: Parameters<Read>) => exact(...given) || undefined, { exact });
+
+/** Refuses the 0 of a flag, which the agent cannot follow. */
+export const above0 = (read: Read): Read => {
+  const exact: Read = (value, field) => {
+    const given = (read.exact ?? read)(value, field);
+    if (given === 0) throw wrong(field, 'more than 0', value);
+    return given;
+  };
+  return Object.assign((...given: Parameters<Read>) => read(...given), { exact });
+};
 
 export const flag: Read = (value, field) => {
   if (typeof value === 'boolean') return value;
@@ -33,8 +50,7 @@ export const exactCount: Read = (value, field) => {
   if (Number.isSafeInteger(value)) return value;
   throw wrong(field, 'an integer', value);
 };
-/** As in the kubelet's file, 0 leaves the default. */
-export const count: Read = (value, field) => exactCount(value, field) || undefined;
+export const count = orDefault(exactCount);
 
 export const real: Read = (value, field) => {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
@@ -47,8 +63,8 @@ export const exactTime: Read = (value, field) => {
   if (ms !== undefined) return ms;
   throw wrong(field, 'a time such as "1m30s"', value);
 };
-/** As in the kubelet's file, `0s` leaves the default. In milliseconds. */
-export const time: Read = (value, field) => exactTime(value, field) || undefined;
+/** In milliseconds. */
+export const time = orDefault(exactTime);
 /** The kubelet's `logging.flushFrequency` may also be a number of nanoseconds. */
 export const timeOrNumber: Read = (value, field) => (typeof value === 'number' ? value : exactTime(value, field)) || undefined;
 
@@ -83,8 +99,18 @@ const mapOf =
 export const textMap = mapOf(exactText);
 export const flagMap = mapOf(flag);
 export const timeMap = mapOf(exactTime);
-/** In the file each header has a list of values. */
-export const headers = mapOf((value, field) => texts(value, field).join(', '));
+/** In the file each header has a list of values. These may be secrets: no error shows one. */
+export const headers: Read = (value, field) => {
+  const isText = (each: unknown): boolean => typeof each === 'string';
+  const all = isRecord(value) ? Object.entries(value) : undefined;
+  if (all === undefined) throw new ConfigError(`${field} must be an object`);
+  return Object.fromEntries(
+    all.map(([name, values]) => {
+      if (Array.isArray(values) && values.every(isText)) return [name, values.join(', ')];
+      throw new ConfigError(`${field}.${name} must be a list of strings`);
+    }),
+  );
+};
 
 /** A list of objects with these members and no others. */
 export const listOf = (members: Readonly<Record<string, Read>>): Read & { readonly members: readonly string[] } => {

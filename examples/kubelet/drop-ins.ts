@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from './config-values.ts';
+import { durationMs } from './durations.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -18,6 +19,33 @@ export async function dropInFiles(folder: string): Promise<{ readonly taken: str
     } else (entry.name.endsWith('.conf') ? taken : skipped).push(path);
   }
   return { taken, skipped };
+}
+
+/** The kubelet's, for a node with Linux. */
+const evictionHard = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
+
+/**
+ * With the defaults that the kubelet puts in before it reads drop-ins and flags, where these could not be told apart from what the file says.
+ * Behaviour of loadConfigFile in cmd/kubelet/app/server.go and of SetDefaults_KubeletConfiguration, v1.36.3.
+ */
+export function withEarlyDefaults(values: Values, hasFile: boolean): Values {
+  const { nodeStatusReportFrequency, nodeStatusUpdateFrequency, serializeImagePulls, maxParallelImagePulls } = values;
+  const isSet = (time: unknown): boolean => time !== undefined && time !== null && durationMs(time) !== 0;
+  return {
+    ...values,
+    ...(!isSet(nodeStatusReportFrequency) && {
+      nodeStatusReportFrequency: isSet(nodeStatusUpdateFrequency) ? nodeStatusUpdateFrequency : '5m0s',
+    }),
+    serializeImagePulls: serializeImagePulls ?? !(Number(maxParallelImagePulls) > 1),
+    // a kubelet without a file has no thresholds then; the agent keeps its own
+    ...(hasFile && { evictionHard: values.evictionHard ?? evictionHard }),
+  };
 }
 
 /** A JSON merge patch (RFC 7396): objects are merged name by name, lists and other values are replaced, null takes away. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import { join } from 'node:path';
-import { againOf, bool, configFlags, map, type Parse } from './config-flags.ts';
-import { ConfigError, isRecord } from './config-values.ts';
+import { join, resolve } from 'node:path';
+import { bool, configFlags, labels, type Parse } from './config-flags.ts';
+import { ConfigError } from './config-values.ts';
 
 export const help = `A node agent with the settings of the kubelet: it runs the pods of one node through a container runtime.
 
@@ -83,28 +83,30 @@ export function parseFlags(args: readonly string[]): Flags | 'help' | 'version' 
   if (args.some((arg) => arg === '-h' || arg === '--help')) return 'help';
   if (args.includes('--version')) return 'version';
   let given: Given = {};
+  let nodeLabels: Readonly<Record<string, string>> | undefined;
   const settings: Record<string, unknown> = {};
   const unused = new Set<string>();
   for (const { name, value } of namedValues(args)) {
     const field = configFlags.get(name);
-    if (field !== undefined) settings[field.field] = againOf(settings[field.field], field.parse(value, `--${name}`));
+    if (field !== undefined) settings[field.field] = field.again(settings[field.field], field.parse(value, `--${name}`));
+    else if (name === 'node-labels') nodeLabels = { ...nodeLabels, ...labels(value, `--${name}`) };
     else if (isOwn(name)) given = { ...given, [name]: value };
     else if (Object.hasOwn(unusedFlags, name)) unused.add(`--${name}: ${unusedFlags[name]}`);
     else throw new ConfigError(`--${name} must be left out, since ${refusedFlags[name]}`);
   }
-  const { 'cloud-provider': cloud = '', 'node-ip': nodeIP, 'node-labels': labels } = given;
+  const { 'cloud-provider': cloud = '', 'node-ip': nodeIP } = given;
   if (cloud !== '' && cloud !== 'external') {
     throw new ConfigError(`--cloud-provider must be empty or external, got ${JSON.stringify(cloud)}`);
   }
   return {
     config: given.config || undefined,
     configDir: given['config-dir'] || undefined,
-    kubeconfig: given.kubeconfig || undefined,
-    bootstrapKubeconfig: given['bootstrap-kubeconfig'] || undefined,
-    certificateFolder: given['cert-dir'] || join(given['root-dir'] || '/var/lib/kubelet', 'pki'),
+    kubeconfig: given.kubeconfig ? resolve(given.kubeconfig) : undefined,
+    bootstrapKubeconfig: given['bootstrap-kubeconfig'] ? resolve(given['bootstrap-kubeconfig']) : undefined,
+    certificateFolder: resolve(given['cert-dir'] || join(given['root-dir'] || '/var/lib/kubelet', 'pki')),
     nodeName: (given['hostname-override'] || hostname()).trim().toLowerCase(),
     nodeIPs: nodeIP ? nodeIP.split(',').map((address) => address.trim()) : undefined,
-    nodeLabels: labels === undefined ? undefined : labelsOf(labels),
+    nodeLabels,
     externalCloudProvider: cloud === 'external',
     rootDirectory: given['root-dir'] || undefined,
     settings,
@@ -133,9 +135,4 @@ function isBoolean(name: string): boolean {
 
 function isOwn(name: string): name is OwnFlag {
   return ownFlags.some((each) => each === name);
-}
-
-function labelsOf(given: string): Readonly<Record<string, string>> {
-  const labels = map(given, '--node-labels');
-  return Object.fromEntries(Object.entries(isRecord(labels) ? labels : {}).map(([name, value]) => [name, String(value)]));
 }

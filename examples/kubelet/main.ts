@@ -8,7 +8,7 @@ import { GrpcPlugins } from 'pod-status-manager/plugins';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { openSystemBus } from 'pod-status-manager/systemd';
 import { Registry } from 'prom-client';
-import { clusterAccess } from './cluster-access.ts';
+import { type ClusterAccess, clusterAccess } from './cluster-access.ts';
 import { readConfig } from './config-file.ts';
 import { type Flags, help, parseFlags, versionText } from './flags.ts';
 import {
@@ -31,35 +31,36 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   requireOwnCgroup(own, await readFile('/proc/self/cgroup', 'utf8').catch(() => ''));
   for (const each of await applyToProcess(own)) console.warn(each);
   const logger = loggerOf({ format: own['logging.format'], verbosity: own['logging.verbosity'] });
-  const access = await clusterAccess(flags, own, stop);
-
   const runtime = new CriRuntime({
     socketPath: socketPath(own.containerRuntimeEndpoint),
     ...(options.runtimeRequestTimeoutMs !== undefined && { callTimeoutMs: options.runtimeRequestTimeoutMs }),
     ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
   });
   const registry = new Registry();
-  const server = serverOptions(own, flags);
-  const agent = new NodeAgent({
-    healthzPort: 10_248,
-    ...options,
-    kubeConfig: access.kubeConfig,
-    ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
-    externalCloudProvider: flags.externalCloudProvider,
-    registryCredentialFiles: registryCredentialFiles(flags),
-    nodeName: flags.nodeName,
-    runtime,
-    plugins: new GrpcPlugins(),
-    openSystemBus,
-    metrics: createPrometheusMetrics({ registry }),
-    metricsText: () => registry.metrics(),
-    ...(server !== undefined && { server }),
-    ...(logger !== undefined && { logger }),
-    ...(flags.nodeIPs !== undefined && { nodeIPs: flags.nodeIPs }),
-    ...(flags.nodeLabels !== undefined && { nodeLabels: flags.nodeLabels }),
-    ...(flags.rootDirectory !== undefined && { rootDirectory: flags.rootDirectory }),
-  });
+  const server = serverOptions(own, flags, logger);
+  let access: ClusterAccess | undefined;
+  let agent: NodeAgent | undefined;
   try {
+    access = await clusterAccess(flags, own, { signal: stop, logger });
+    agent = new NodeAgent({
+      healthzPort: 10_248,
+      ...options,
+      kubeConfig: access.kubeConfig,
+      ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
+      externalCloudProvider: flags.externalCloudProvider,
+      registryCredentialFiles: registryCredentialFiles(flags),
+      nodeName: flags.nodeName,
+      runtime,
+      plugins: new GrpcPlugins(),
+      openSystemBus,
+      metrics: createPrometheusMetrics({ registry }),
+      metricsText: () => registry.metrics(),
+      ...(server !== undefined && { server }),
+      ...(logger !== undefined && { logger }),
+      ...(flags.nodeIPs !== undefined && { nodeIPs: flags.nodeIPs }),
+      ...(flags.nodeLabels !== undefined && { nodeLabels: flags.nodeLabels }),
+      ...(flags.rootDirectory !== undefined && { rootDirectory: flags.rootDirectory }),
+    });
     await agent.start({ signal: stop });
     console.log(`The node ${flags.nodeName} is registered.`);
     if (!stop.aborted) await once(stop, 'abort');
@@ -67,8 +68,8 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
     if (!stop.aborted) throw error;
   } finally {
     // the pods go on; the next start takes them over
-    await agent.stop();
-    await access.certificate?.stop();
+    await agent?.stop();
+    await access?.certificate?.stop();
     await runtime.close();
   }
 }

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Logger } from 'pod-status-manager';
 import { makeCertificateRequest, selfSignedCertificate } from 'pod-status-manager/certificates';
 import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
 import { ConfigError } from './config-values.ts';
@@ -20,7 +20,7 @@ export function socketPath(endpoint: unknown): string {
 type NodeFlags = Pick<Flags, 'nodeName' | 'certificateFolder'>;
 
 /** Where the agent's own API is served; undefined where it is not. */
-export function serverOptions(own: Fields, node: NodeFlags): ServerOptions | undefined {
+export function serverOptions(own: Fields, node: NodeFlags, logger?: Logger): ServerOptions | undefined {
   const { enableServer = true, address, port } = own;
   if (enableServer === false) return undefined;
   const { 'authentication.anonymous.enabled': anonymous, 'authentication.x509.clientCAFile': clientCAFile } = own;
@@ -31,7 +31,7 @@ export function serverOptions(own: Fields, node: NodeFlags): ServerOptions | und
     throw new ConfigError(`tlsMinVersion must be ${versions.join(' or ')}, got ${JSON.stringify(tlsMinVersion)}`);
   }
   return {
-    ...certificateOptions(own, node),
+    ...certificateOptions(own, node, logger),
     ...(tlsMinVersion !== undefined && { tlsMinVersion }),
     // the agent checks the names
     ...(Array.isArray(tlsCipherSuites) && { tlsCipherSuites }),
@@ -51,6 +51,7 @@ export function serverOptions(own: Fields, node: NodeFlags): ServerOptions | und
 function certificateOptions(
   { tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap }: Fields,
   { nodeName, certificateFolder }: NodeFlags,
+  logger: Logger | undefined,
 ): ServerOptions {
   const files = [tlsCertFile, tlsPrivateKeyFile].filter((file) => typeof file === 'string' && file !== '');
   if (files.length === 1) throw new ConfigError('tlsCertFile and tlsPrivateKeyFile must be given together');
@@ -59,13 +60,14 @@ function certificateOptions(
     throw new ConfigError('either tlsCertFile and tlsPrivateKeyFile must be given, or serverTLSBootstrap: true, and not both');
   }
   if (serverTLSBootstrap === true) return { serverTLSBootstrap, makeCertificateRequest, certificateFolder };
-  return { certificate: selfSignedCertificate({ nodeName, folder: certificateFolder }) };
+  return { certificate: selfSignedCertificate({ nodeName, folder: certificateFolder, logger }) };
 }
 
 /** Where the kubelet looks for credentials of registries. */
 export function registryCredentialFiles({ rootDirectory = '/var/lib/kubelet' }: Pick<Flags, 'rootDirectory'>): string[] {
   const folders = [rootDirectory, process.cwd()].map((folder) => resolve(folder));
-  const home = homedir();
+  // without one the kubelet looks below its own folder
+  const home = resolve(process.env.HOME ?? '');
   return [
     ...[...folders, join(home, '.docker'), '/.docker'].map((folder) => join(folder, 'config.json')),
     ...[...folders, home, '/'].map((folder) => join(folder, '.dockercfg')),

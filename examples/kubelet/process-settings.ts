@@ -18,8 +18,8 @@ export async function applyToProcess(own: Fields, pid: number = process.pid): Pr
   if (typeof oomScoreAdj !== 'number' || oomScoreAdj < -1000 || oomScoreAdj > 1000) {
     throw new ConfigError(`oomScoreAdj must be an integer from -1000 to 1000, got ${JSON.stringify(oomScoreAdj)}`);
   }
-  if (typeof maxOpenFiles !== 'number' || maxOpenFiles < 0) {
-    throw new ConfigError(`maxOpenFiles must be an integer of 0 or more, got ${JSON.stringify(maxOpenFiles)}`);
+  if (typeof maxOpenFiles !== 'number' || maxOpenFiles < 1) {
+    throw new ConfigError(`maxOpenFiles must be an integer of 1 or more, got ${JSON.stringify(maxOpenFiles)}`);
   }
   const undone = [
     await failureOf('oomScoreAdj', 'set OOMScoreAdjust= in the unit', () => setOomScore(pid, oomScoreAdj)),

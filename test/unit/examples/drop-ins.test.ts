@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../../examples/kubelet/config-file.ts';
 import { mergePatch } from '../../../examples/kubelet/drop-ins.ts';
@@ -34,6 +35,8 @@ it('files of a folder change what the file says, in the order of their names, an
     maxPods: 30,
     clusterDNS: ['10.0.0.3'],
     evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
+    nodeStatusReportFrequencyMs: 300_000,
+    serializeImagePulls: true,
     clusterDomain: 'a.example',
     featureGates: { WatchList: true },
   });
@@ -78,6 +81,72 @@ it.each([
   await expect(readConfig({ config })).rejects.toThrow(`${config}: ${message}`);
   const file = await write('conf.d/1.conf', head + text);
   await expect(readConfig({ configDir: dirname(file) })).rejects.toThrow(`${file}: ${message}`);
+});
+
+it('drop-ins find the defaults of the kubelet where there is a file, and change only what they name', async () => {
+  const config = await write('kubelet.yaml', `${head}nodeStatusReportFrequency: 0s\n`);
+  await write(
+    'conf.d/1.conf',
+    `${head}evictionHard: { memory.available: 200Mi, nodefs.available: null }\nnodeStatusUpdateFrequency: 20s\n`,
+  );
+  const configDir = join(folder, 'conf.d');
+  expect((await readConfig({ config, configDir })).options).toEqual({
+    evictionHard: {
+      'memory.available': '200Mi',
+      'nodefs.inodesFree': '5%',
+      'imagefs.available': '15%',
+      'imagefs.inodesFree': '5%',
+    },
+    nodeStatusUpdateFrequencyMs: 20_000,
+    nodeStatusReportFrequencyMs: 300_000,
+    serializeImagePulls: true,
+  });
+  expect((await readConfig({ configDir })).options).toMatchObject({ evictionHard: { 'memory.available': '200Mi' } });
+  await write('conf.d/2.conf', `${head}maxParallelImagePulls: 3\n`);
+  await expect(readConfig({ config, configDir })).rejects.toThrow('maxParallelImagePulls must be at most 1 with');
+  const pulls = await write('pulls.yaml', `${head}maxParallelImagePulls: 2\nnodeStatusUpdateFrequency: 30s\n`);
+  expect((await readConfig({ config: pulls, configDir })).options).toMatchObject({
+    serializeImagePulls: false,
+    nodeStatusReportFrequencyMs: 30_000,
+  });
+});
+
+it('a flag comes after the defaults that depend on a field', async () => {
+  const { options } = await readConfig({ settings: { nodeStatusUpdateFrequency: '20s' } });
+  expect(options).toMatchObject({ nodeStatusUpdateFrequencyMs: 20_000, nodeStatusReportFrequencyMs: 300_000 });
+});
+
+it('a flag that says 0 means it, unlike a file', async () => {
+  const zeros = {
+    'authentication.webhook.cacheTTL': '0s',
+    'authorization.webhook.cacheAuthorizedTTL': '0s',
+    imageMinimumGCAge: '0s',
+    maxPods: 0,
+    readOnlyPort: 0,
+  };
+  const { options, own } = await readConfig({ settings: zeros });
+  expect(options).toEqual({ imageMinimumGCAgeMs: 0, maxPods: 0 });
+  expect(own).toEqual({ 'authentication.webhook.cacheTTL': 0, 'authorization.webhook.cacheAuthorizedTTL': 0 });
+  const config = await write('kubelet.yaml', `${head}imageMinimumGCAge: 0s\nmaxPods: 0\nport: 0\nsyncFrequency: 0s\n`);
+  expect(await readConfig({ config })).toMatchObject({ options: {}, own: {} });
+});
+
+it.each([
+  ...['fileCheckFrequency', 'httpCheckFrequency', 'nodeStatusUpdateFrequency', 'runtimeRequestTimeout', 'syncFrequency'],
+  ...['streamingConnectionIdleTimeout', 'port', 'maxOpenFiles', 'eventBurst', 'kubeAPIBurst'],
+])('a flag that says 0 for %s is refused by name', async (name) => {
+  const value = /Frequency|Timeout/.test(name) ? '0s' : 0;
+  const message = `${name} must be more than 0, got ${JSON.stringify(value)}`;
+  await expect(readConfig({ settings: { [name]: value } })).rejects.toThrow(message);
+  const config = await write('kubelet.yaml', `${head}${name}: ${value}\n`);
+  expect((await readConfig({ config })).options).toEqual({});
+});
+
+it('a file that is no YAML is named with the line, and nothing of it is shown', async () => {
+  const config = await write('kubelet.yaml', `${head}staticPodURLHeader:\n  Authorization: [Bearer sesame]\n    b: [\n`);
+  const error: unknown = await readConfig({ config }).catch((reason: unknown) => reason);
+  expect(inspect(error)).toMatch(/: [^\n]+ in line 5\n/);
+  expect(inspect(error)).not.toContain('sesame');
 });
 
 it('a file of another kind, and a folder that is not there, stop the start', async () => {

@@ -10,6 +10,9 @@ function settingsOf(...args: string[]): unknown {
 it('flags name the node, its addresses and its labels', () => {
   const flags = parseFlags(['--hostname-override', 'Node-1', '--node-ip', '10.0.0.1,fd00::1', '--node-labels', 'a=b,c=d']);
   expect(flags).toMatchObject({ nodeName: 'node-1', nodeIPs: ['10.0.0.1', 'fd00::1'], nodeLabels: { a: 'b', c: 'd' } });
+  expect(parseFlags(['--node-labels=a=b,c=d', '--node-labels', 'c=e, f,g='])).toMatchObject({
+    nodeLabels: { a: 'b', c: 'e', f: '', g: '' },
+  });
   expect(parseFlags(['-h'])).toBe('help');
   expect([parseFlags(['--version']), versionText]).toEqual(['version', 'Kubernetes v1.36.3']);
   expect(parseFlags(['--config=/a', '--config-dir', '/b'])).toMatchObject({ config: '/a', configDir: '/b' });
@@ -40,6 +43,10 @@ it.each([
       ],
     },
   ],
+  [
+    ['--register-with-taints=a:NoSchedule', '--register-with-taints=b:NoExecute'],
+    { registerWithTaints: [{ key: 'b', effect: 'NoExecute' }] },
+  ],
   [['--manifest-url-header', 'a:hello,b:again,a:x'], { staticPodURLHeader: { a: ['hello', 'x'], b: ['again'] } }],
   [
     ['--reserved-memory', '0:memory=1Gi,hugepages-1Gi=2Gi;1:memory=2Gi'],
@@ -66,7 +73,7 @@ it.each([
   [['--register-node=perhaps'], '--register-node must be true or false, got "perhaps"'],
   [['--feature-gates=A=on'], '--feature-gates: A must be true or false, got "on"'],
   [['--register-with-taints=a'], '--register-with-taints must be such as a:b, got "a"'],
-  [['--node-labels=a'], '--node-labels must be such as a=b, got "a"'],
+  [['--node-labels==a'], '--node-labels must be such as a=b, got "=a"'],
   [['--cloud-provider=aws'], '--cloud-provider must be empty or external, got "aws"'],
 ])('%j is refused by the name of the flag', (args, message) => {
   expect(() => parseFlags(args)).toThrow(message);
@@ -84,4 +91,9 @@ it('a flag without effect is named with the reason', () => {
     ],
     settings: {},
   });
+});
+
+it('a header that is wrong is not shown, since it may be a secret', () => {
+  const read = () => parseFlags(['--manifest-url-header', 'Bearer sesame']);
+  expect(read).toThrow(expect.objectContaining({ message: '--manifest-url-header must be such as a:b' }));
 });

@@ -35,7 +35,7 @@ describe('the process of the agent', () => {
 
   it.each([
     [{ oomScoreAdj: 1001 }, 'oomScoreAdj must be an integer from -1000 to 1000, got 1001'],
-    [{ maxOpenFiles: -1 }, 'maxOpenFiles must be an integer of 0 or more, got -1'],
+    [{ maxOpenFiles: -1 }, 'maxOpenFiles must be an integer of 1 or more, got -1'],
   ])('is refused %j', async (own, message) => {
     await expect(applyToProcess(own)).rejects.toThrow(message);
   });
