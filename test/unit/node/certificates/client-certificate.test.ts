@@ -131,7 +131,10 @@ describe('a process that waits for its first certificate', () => {
     const said = Promise.all([text(child.stdout), text(child.stderr)]);
     await until(() => world.requests.length === 1 || child.exitCode !== null);
     world.sign({ notBefore: Date.now() - hourMs, notAfter: Date.now() + hourMs });
-    expect([await said, await ended]).toEqual([['it is there\n', ''], [0, null]]);
+    expect([await said, await ended]).toEqual([
+      ['it is there\n', ''],
+      [0, null],
+    ]);
   });
 
   it('and that is told to stop asks nothing more', async () => {
