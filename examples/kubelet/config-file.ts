@@ -72,7 +72,9 @@ function parseYaml(text: string): unknown {
   } catch (error) {
     const { reason, mark } = isRecord(error) ? error : {};
     const line = isRecord(mark) && typeof mark.line === 'number' ? ` in line ${mark.line + 1}` : '';
-    throw new ConfigError(`${typeof reason === 'string' ? reason : 'the file is no YAML'}${line}`);
+    // some reasons end with a name of the file's: in quotation marks, as a tag, or after a colon
+    const [why = ''] = typeof reason === 'string' ? reason.split(/["!<:]/) : [];
+    throw new ConfigError(`${why.trim() || 'the file is no YAML'}${line}`);
   }
 }
 

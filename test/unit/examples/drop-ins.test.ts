@@ -149,6 +149,17 @@ it('a file that is no YAML is named with the line, and nothing of it is shown', 
   expect(inspect(error)).not.toContain('sesame');
 });
 
+it.each([
+  ['*sesame', /: unidentified alias in line 3\n/],
+  ['!<sesame> a', /: unknown scalar tag in line 3\n/],
+  ['!sesame!a b', /: undeclared tag handle in line 3\n/],
+])('and so is one with the value %s', async (value, message) => {
+  const config = await write('kubelet.yaml', `${head}clusterDomain: ${value}\n`);
+  const error: unknown = await readConfig({ config }).catch((reason: unknown) => reason);
+  expect(inspect(error)).toMatch(message);
+  expect(inspect(error)).not.toContain('sesame');
+});
+
 it('a file of another kind, and a folder that is not there, stop the start', async () => {
   const file = await write('conf.d/1.conf', 'maxPods: 1\n');
   await expect(readConfig({ configDir: dirname(file) })).rejects.toThrow(`${file}: the file must be of apiVersion`);

@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execPath as executable } from 'node:process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loggerOf } from '../../../examples/kubelet/process-log.ts';
 import { applyToProcess } from '../../../examples/kubelet/process-settings.ts';
+import { until } from '../../support/until.ts';
+import { serverWithSigner } from '../node/certificates/apiserver-with-signer.ts';
 
 async function process(): Promise<ChildProcess & { readonly pid: number }> {
   const child = spawn('sleep', ['1000']);
@@ -38,6 +44,28 @@ describe('the process of the agent', () => {
     [{ maxOpenFiles: -1 }, 'maxOpenFiles must be an integer of 1 or more, got -1'],
   ])('is refused %j', async (own, message) => {
     await expect(applyToProcess(own)).rejects.toThrow(message);
+  });
+});
+
+describe('a process that waits for its certificate', () => {
+  it('ends in order when it is told to', async () => {
+    const world = await serverWithSigner();
+    await world.giveToken();
+    const { kubeconfig, bootstrapKubeconfig, certificateFolder } = world.files;
+    const main = fileURLToPath(new URL('../../../examples/kubelet/main.ts', import.meta.url));
+    const child = spawn(executable, [
+      ...[main, '--hostname-override=node-1', '--enable-server=false', '--root-dir', join(world.folder, 'root')],
+      ...['--kubeconfig', kubeconfig, '--bootstrap-kubeconfig', bootstrapKubeconfig, '--cert-dir', certificateFolder],
+    ]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const ended = once(child, 'close');
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    await until(() => world.requests.length === 1 || child.exitCode !== null);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    const [out, errors] = await said;
+    const ofTheMachine = /^(?:oomScoreAdj|maxOpenFiles) could not be followed/;
+    expect([out, errors.split('\n').filter((line) => line !== '' && !ofTheMachine.test(line))]).toEqual(['', []]);
   });
 });
 
