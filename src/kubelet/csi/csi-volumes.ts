@@ -109,7 +109,7 @@ export class CsiVolumes implements DriverVolumes {
   }
 
   /**
-   * Once the driver is asked, its answer is waited for, also where the pod is to end: what it may have mounted is taken back only after it.
+   * Once the driver is asked, it settles only after the answer, also where the pod is to end: what the driver may have mounted is taken back after it.
    */
   async #publish(request: DriverVolumeRequest, source: InlineSource, folder: string, isAgain: boolean): Promise<WireCsiDriver> {
     const { pod, volume, fsGroup, signal } = request;

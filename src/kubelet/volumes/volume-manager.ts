@@ -4,7 +4,7 @@ import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { SpecVolume } from '../../api/pod/pod-containers.ts';
 import { podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
-import { settledAtOnce } from '../../base/concurrency/aborts.ts';
+import { settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
 import { FairSemaphore, OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -79,15 +79,20 @@ export class VolumeManager {
    * changed. Resolves with them by name.
    *
    * Rejects with a {@link VolumeError} that names each volume that is not ready; the others are. Rejects with the signal's
-   * reason once it aborts, with ERR_OVER_BUDGET for a pod that uses too many volumes, and with ERR_INVALID_ARGUMENT for a pod
-   * without a namespace, name or uid.
+   * reason as soon as it aborts; what was begun then ends before the next call for the pod begins. Rejects with
+   * ERR_OVER_BUDGET for a pod that uses too many volumes, and with ERR_INVALID_ARGUMENT for a pod without a namespace, name
+   * or uid.
    */
   async mountVolumes(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {
     requirePod(pod);
     const podUID = podUIDOf(pod);
     // refuses a uid that is no name of a folder
     podFolder('/', podUID);
-    return this.#lanes.run(podUID, () => this.#mount(pod, podUID, signal));
+    // what hangs holds the lane of the pod, and nobody who waits for its end
+    return untilAborted(
+      this.#lanes.run(podUID, () => this.#mount(pod, podUID, signal)),
+      signal,
+    );
   }
 
   /**
