@@ -113,7 +113,7 @@ export class CsiVolumes implements DriverVolumes {
    */
   async #publish(request: DriverVolumeRequest, source: InlineSource, folder: string, isAgain: boolean): Promise<WireCsiDriver> {
     const { pod, volume, fsGroup, signal } = request;
-    const { nodeName, drivers, mounter } = this.#options;
+    const { nodeName, drivers } = this.#options;
     const onNode = registered(drivers, source.driver);
     const driver = await this.#driverObject(source.driver, signal);
     const volumeHandle = inlineVolumeHandle(podUIDOf(pod), volume.name);
@@ -146,16 +146,31 @@ export class CsiVolumes implements DriverVolumes {
       if (isOwn && !isAgain && error instanceof PluginCallError && error.isFinal) await this.#forget(folder).catch(ignoreFailure);
       throw driverError(source.driver, error);
     }
-    if (!appliesGroup && !isAgain && fsGroup !== undefined && isForGroup(driver, source)) {
-      const { fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
-      const onRootMismatch = !isOwn || fsGroupChangePolicy === 'OnRootMismatch';
-      const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal };
-      await applyFsGroup(group).catch((cause: unknown) => {
-        signal.throwIfAborted();
-        throw new Error(`applyFSGroup failed for vol ${volumeHandle}: ${errorText(cause)}`, { cause });
-      });
-    }
+    if (!appliesGroup && !isAgain && isForGroup(driver, source)) await this.#giveToGroup(request, folder, !isOwn);
     return driver;
+  }
+
+  /** Files that the driver's file system keeps as they are keep no pod from its start. */
+  async #giveToGroup(
+    { pod, volume, fsGroup, signal }: DriverVolumeRequest,
+    folder: string,
+    unlessRootIsRight: boolean,
+  ): Promise<void> {
+    if (fsGroup === undefined) return;
+    const { mounter, logger } = this.#options;
+    const onRootMismatch = unlessRootIsRight || pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
+    const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal };
+    const err = await applyFsGroup(group).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      const volumeHandle = inlineVolumeHandle(podUIDOf(pod), volume.name);
+      throw new Error(`applyFSGroup failed for vol ${volumeHandle}: ${errorText(cause)}`, { cause });
+    });
+    if (err === undefined) return;
+    const fields = { err, name: volume.name, driver: volume.csi?.driver, ...podFields(pod.metadata) };
+    logger.warn(
+      fields,
+      'the group of files in the volume of a storage driver could not be changed; the pod goes on with them as they are',
+    );
   }
 
   /** False for a volume that an earlier process may have published. */

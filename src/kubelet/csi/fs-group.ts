@@ -15,6 +15,18 @@ export interface FsGroupRequest {
   readonly signal: AbortSignal;
 }
 
+/** Changes that the file system has refused. */
+class Refusals {
+  first: unknown;
+
+  /** What is gone meanwhile is no refusal. */
+  async noted(change: Promise<void>): Promise<void> {
+    await change.catch((error: unknown) => {
+      if (errorCodeOf(error) !== 'ENOENT') this.first ??= error;
+    });
+  }
+}
+
 const folderBits = 0o2770;
 const fileBits = 0o660;
 /** A deeper tree is refused: each level needs an opened folder. */
@@ -23,27 +35,32 @@ const deepest = 256;
 /**
  * Gives the files of a volume to a group, and lets it write. The root comes last: a volume whose root is right was done to its end. No symbolic
  * link is followed, whatever somebody changes meanwhile.
+ *
+ * A file that the file system lets nobody change stays as it is: resolves with the first such error, or undefined. Rejects where the tree cannot
+ * be read to its end.
  */
-export async function applyFsGroup(request: FsGroupRequest): Promise<void> {
+export async function applyFsGroup(request: FsGroupRequest): Promise<unknown> {
+  const refusals = new Refusals();
   const root = await openFolder(request.folder);
   try {
     const { gid, mode } = await root.stat();
-    if (request.onRootMismatch && gid === request.gid && (mode & folderBits) === folderBits) return;
-    await changeBelow(root, request, 0);
-    await request.mounter.changeOwner(request.folder, { gid: request.gid });
-    await addMode(root, folderBits);
+    if (request.onRootMismatch && gid === request.gid && (mode & folderBits) === folderBits) return undefined;
+    await changeBelow(root, request, refusals, 0);
+    await refusals.noted(request.mounter.changeOwner(request.folder, { gid: request.gid }));
+    await addMode(root, folderBits, refusals);
+    return refusals.first;
   } finally {
     await root.close();
   }
 }
 
-async function changeBelow(folder: FileHandle, request: FsGroupRequest, depth: number): Promise<void> {
+async function changeBelow(folder: FileHandle, request: FsGroupRequest, refusals: Refusals, depth: number): Promise<void> {
   if (depth >= deepest) throw new Error(`the folders of the volume are deeper than ${deepest}`);
   const entries = await opendir(bytesIn(folder, Buffer.from('.')), { encoding: 'buffer' as BufferEncoding });
   for await (const entry of entries) {
     request.signal.throwIfAborted();
     try {
-      await changeEntry(folder, entry.name as unknown as Buffer, request, depth);
+      await changeEntry(folder, entry.name as unknown as Buffer, request, refusals, depth);
     } catch (error) {
       // it is gone meanwhile
       if (errorCodeOf(error) !== 'ENOENT') throw error;
@@ -51,23 +68,29 @@ async function changeBelow(folder: FileHandle, request: FsGroupRequest, depth: n
   }
 }
 
-async function changeEntry(folder: FileHandle, name: Buffer, request: FsGroupRequest, depth: number): Promise<void> {
+async function changeEntry(
+  folder: FileHandle,
+  name: Buffer,
+  request: FsGroupRequest,
+  refusals: Refusals,
+  depth: number,
+): Promise<void> {
   const path = bytesIn(folder, name);
   const entry = await openNoFollow(path);
   try {
     const stats = await entry.stat();
-    if (stats.isDirectory()) await changeBelow(entry, request, depth + 1);
+    if (stats.isDirectory()) await changeBelow(entry, request, refusals, depth + 1);
     // a name that is no text keeps its group
-    if (isUtf8(name)) await request.mounter.changeOwner(path.toString(), { gid: request.gid });
-    if (!stats.isSymbolicLink()) await addMode(entry, stats.isDirectory() ? folderBits : fileBits);
+    if (isUtf8(name)) await refusals.noted(request.mounter.changeOwner(path.toString(), { gid: request.gid }));
+    if (!stats.isSymbolicLink()) await addMode(entry, stats.isDirectory() ? folderBits : fileBits, refusals);
   } finally {
     await entry.close();
   }
 }
 
-async function addMode(handle: FileHandle, bits: number): Promise<void> {
+async function addMode(handle: FileHandle, bits: number, refusals: Refusals): Promise<void> {
   const { mode } = await handle.stat();
   if ((mode & bits) === bits) return;
   // a handle that cannot read refuses fchmod(2)
-  await chmod(`/proc/self/fd/${handle.fd}`, (mode & 0o7777) | bits);
+  await refusals.noted(chmod(`/proc/self/fd/${handle.fd}`, (mode & 0o7777) | bits));
 }
