@@ -173,7 +173,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +
     'client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help kubelet/registration kubelet/volumes',
   'kubelet/plugins/proto': '',
-  'kubelet/plugins': 'base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
+  'kubelet/plugins':
+    'api/json base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
   'kubelet/containers':
     'base/errors base/names base/options api/json api/pod client/events node/files node/pod-status node/environment ' +
     'kubelet/runtime kubelet/cgroups kubelet/volumes',

@@ -45,6 +45,9 @@ export interface CsiVolumeUse {
 
 type Texts = Readonly<Record<string, string>>;
 
+/** The key under which a driver is given the tokens of the pod's service account: JSON, by audience. */
+export const serviceAccountTokensKey = 'csi.storage.k8s.io/serviceAccount.tokens';
+
 /** A volume that is made ready once for the node, before pods use it. */
 export interface StageVolumeRequest extends CsiVolumeUse {
   /** The volume's id, as the driver has it. */
@@ -53,7 +56,7 @@ export interface StageVolumeRequest extends CsiVolumeUse {
   readonly stagingTargetPath: string;
   /** What attaching the volume gave. */
   readonly publishContext?: Texts;
-  /** What is told of the volume. */
+  /** What is told of the volume. Service account tokens in it are in no log and no error. */
   readonly volumeContext?: Texts;
   /** Credentials. They are in no log and no error. */
   readonly secrets?: Texts;

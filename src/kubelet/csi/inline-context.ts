@@ -7,7 +7,7 @@ import { errorText } from '../../base/errors.ts';
 import type { SecretReader } from '../../node/object-managers/secret-manager.ts';
 import type { TokenManager } from '../../node/pod-files/token-manager.ts';
 import type { DriverVolumeRequest } from '../volumes/driver-volumes.ts';
-import type { PublishVolumeRequest } from './csi-node.ts';
+import { type PublishVolumeRequest, serviceAccountTokensKey } from './csi-node.ts';
 
 export type WireCsiDriver = Wire<V1CSIDriver>;
 
@@ -24,7 +24,6 @@ type Context = Required<Pick<PublishVolumeRequest, 'volumeContext' | 'secrets'>>
 
 /** The life of a token that a driver asks for without saying how long. */
 const tokenSeconds = 3600;
-const tokensKey = 'csi.storage.k8s.io/serviceAccount.tokens';
 
 /** What a driver is told of the volume and its pod, as its CSIDriver asks for it, and the secrets of the volume. */
 export async function inlineContext(
@@ -47,7 +46,7 @@ export async function inlineContext(
     });
   }
   const tokens = await tokensOf(sources, request, driver);
-  if (tokens !== undefined) (serviceAccountTokenInSecrets === true ? secrets : volumeContext)[tokensKey] = tokens;
+  if (tokens !== undefined) (serviceAccountTokenInSecrets === true ? secrets : volumeContext)[serviceAccountTokensKey] = tokens;
   return { volumeContext, secrets };
 }
 

@@ -1,17 +1,19 @@
 // Behaviour of pkg/volume/csi/csi_client.go, v1.36.3.
 
 import type { DescMessage, DescMethodUnary, MessageShape } from '@bufbuild/protobuf';
+import { isJsonObject } from '../../api/json/json.ts';
 import { errorText } from '../../base/errors.ts';
-import type {
-  CsiAccessMode,
-  CsiNode,
-  CsiNodeCapability,
-  CsiNodeInfo,
-  CsiVolumeUsage,
-  CsiVolumeUse,
-  ExpandVolumeRequest,
-  PublishVolumeRequest,
-  StageVolumeRequest,
+import {
+  type CsiAccessMode,
+  type CsiNode,
+  type CsiNodeCapability,
+  type CsiNodeInfo,
+  type CsiVolumeUsage,
+  type CsiVolumeUse,
+  type ExpandVolumeRequest,
+  type PublishVolumeRequest,
+  type StageVolumeRequest,
+  serviceAccountTokensKey,
 } from '../csi/csi-node.ts';
 import type { GrpcConnection, MakeRequest } from '../grpc/grpc-connection.ts';
 import { type PluginCall, PluginCallError } from '../registration/plugin-registration.ts';
@@ -74,7 +76,7 @@ export class GrpcCsiNode implements CsiNode {
     const { volumeID: volumeId, stagingTargetPath, publishContext = {}, volumeContext = {}, secrets = {} } = request;
     const message = { volumeId, stagingTargetPath, publishContext, volumeContext, secrets };
     const makeRequest = () => ({ ...message, volumeCapability: capabilityOf(request) });
-    await this.#call(Node.method.nodeStageVolume, makeRequest, call, secrets);
+    await this.#call(Node.method.nodeStageVolume, makeRequest, call, request);
   }
 
   async unstageVolume(volumeId: string, stagingTargetPath: string, call?: PluginCall): Promise<void> {
@@ -86,7 +88,7 @@ export class GrpcCsiNode implements CsiNode {
     const { publishContext = {}, volumeContext = {}, secrets = {} } = request;
     const message = { volumeId, stagingTargetPath, targetPath, readonly, publishContext, volumeContext, secrets };
     const makeRequest = () => ({ ...message, volumeCapability: capabilityOf(request) });
-    await this.#call(Node.method.nodePublishVolume, makeRequest, call, secrets);
+    await this.#call(Node.method.nodePublishVolume, makeRequest, call, request);
   }
 
   async unpublishVolume(volumeId: string, targetPath: string, call?: PluginCall): Promise<void> {
@@ -100,7 +102,7 @@ export class GrpcCsiNode implements CsiNode {
       capacityRange: { requiredBytes: BigInt(requiredBytes) },
       volumeCapability: capabilityOf(request),
     });
-    return Number((await this.#call(Node.method.nodeExpandVolume, makeRequest, call, secrets)).capacityBytes);
+    return Number((await this.#call(Node.method.nodeExpandVolume, makeRequest, call, request)).capacityBytes);
   }
 
   async getVolumeStats(volumeId: string, volumePath: string, call?: PluginCall): Promise<readonly CsiVolumeUsage[]> {
@@ -120,24 +122,45 @@ export class GrpcCsiNode implements CsiNode {
     method: DescMethodUnary<I, O>,
     makeRequest: MakeRequest<I>,
     { signal, timeoutMs = defaultTimeoutMs }: PluginCall = {},
-    secrets: Readonly<Record<string, string>> = {},
+    given: Confidential = {},
   ): Promise<MessageShape<O>> {
     try {
       return await this.#connection.unary(method, makeRequest, { signal, timeoutMs });
     } catch (error) {
-      throw error instanceof PluginCallError ? withoutThem(error, Object.values(secrets)) : error;
+      throw error instanceof PluginCallError ? withoutThem(error, given) : error;
     }
   }
 }
 
+type Confidential = Pick<PublishVolumeRequest, 'volumeContext' | 'secrets'>;
+
 /** A driver may say in its error what it was given. */
-function withoutThem(error: PluginCallError, secrets: readonly string[]): PluginCallError {
+function withoutThem(error: PluginCallError, given: Confidential): PluginCallError {
   const text = errorText(error);
-  const shown = secrets.filter((secret) => secret.length >= shortestSecret && text.includes(secret));
+  const shown = secretsOf(given).filter((secret) => secret.length >= shortestSecret && text.includes(secret));
+  // one may be a part of another
+  shown.sort((one, other) => other.length - one.length);
   if (shown.length === 0) return error;
   const prefix = `rpc error: code = ${error.grpcCode} desc = `;
   const hidden = shown.reduce((rest, secret) => rest.replaceAll(secret, '***stripped***'), text.slice(prefix.length));
   return new PluginCallError(error.grpcCode, error.call, hidden);
+}
+
+function secretsOf({ volumeContext = {}, secrets = {} }: Confidential): string[] {
+  const tokens = [volumeContext, secrets].flatMap(({ [serviceAccountTokensKey]: text }) => (text === undefined ? [] : [text]));
+  return [...Object.values(secrets), ...tokens, ...tokens.flatMap(singleTokens)];
+}
+
+/** A text of another shape has none. */
+function singleTokens(text: string): string[] {
+  let byAudience: unknown;
+  try {
+    byAudience = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const found = isJsonObject(byAudience) ? Object.values(byAudience) : [];
+  return found.flatMap((each) => (isJsonObject(each) && typeof each.token === 'string' ? [each.token] : []));
 }
 
 function capabilityOf({ accessMode, block = false, fsType = '', mountFlags = [], volumeMountGroup = '' }: CsiVolumeUse) {

@@ -109,6 +109,34 @@ describe('a plugin over its sockets', () => {
     expect(whole(error)).not.toContain('s3cr3t');
   });
 
+  it('shows no secret in part, where one is the beginning of another', async () => {
+    const { fake, driver } = await setUp();
+    fake.answers.NodePublishVolume = () => ({ code: 16, details: 'wrong: s3cr3t-word-and-more' });
+    const secrets = { short: 's3cr3t-word', long: 's3cr3t-word-and-more' };
+    const error = await failureOf(driver.publishVolume({ ...publish, secrets }));
+    expect(String(error)).toContain('wrong: ***stripped***');
+    expect(String(error)).not.toContain('-and-more');
+  });
+
+  it.each(['volumeContext', 'secrets'])('shows no token of a service account that came in its %s', async (place) => {
+    const { fake, driver } = await setUp();
+    const [vault, other] = ['token-of-vault', 'token-of-vault-2'];
+    const expirationTimestamp = '2030-01-01T00:00:00Z';
+    const tokens = { vault: { token: vault, expirationTimestamp }, '': { token: other, expirationTimestamp } };
+    const text = JSON.stringify(tokens);
+    fake.answers.NodePublishVolume = () => ({
+      code: 16,
+      details: `wrong: ${other}, ${vault} of ${text} (${JSON.stringify(text)})`,
+    });
+    const given = { 'csi.storage.k8s.io/serviceAccount.tokens': text, size: '10Gi-of-it' };
+    const error = await failureOf(driver.publishVolume({ ...publish, [place]: given }));
+    expect(String(error)).toContain('wrong: ***stripped***, ***stripped*** of ***stripped*** (');
+    expect(String(error)).not.toContain('token-of-vault');
+    fake.answers.NodePublishVolume = () => ({ code: 3, details: 'no such size 10Gi-of-it' });
+    const shown = await failureOf(driver.publishVolume({ ...publish, volumeContext: { size: '10Gi-of-it' } }));
+    expect(String(shown)).toContain('no such size 10Gi-of-it');
+  });
+
   it('is not waited for longer than two minutes, and nobody knows then what it has done', async () => {
     const { fake, clock, driver } = await setUp();
     fake.answers.NodePublishVolume = () => 'nothing';
