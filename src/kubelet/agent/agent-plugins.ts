@@ -40,11 +40,12 @@ export class AgentPlugins {
   constructor(connector: PluginConnector, parts: PluginParts, mounter: Mounter) {
     const { referencedObjects, tokenManager: tokens } = parts;
     const { nodeName, settings, random, clock, logger } = parts.options;
+    const { rootDirectory } = settings;
     const { kubeClient: transport, eventRecorder } = parts.clients;
     this.#nodeObject = new CsiNodeObject({ transport, nodeName, random, clock, logger });
     this.#drivers = new CsiDrivers({ connect: (path) => connector.csiNode(path), nodeObject: this.#nodeObject });
     this.#registry = new NodePluginRegistry({
-      folder: join(settings.rootDirectory, 'plugins_registry'),
+      folder: join(rootDirectory, 'plugins_registry'),
       connect: (path) => connector.registration(path),
       handlers: { CSIPlugin: this.#drivers },
       ...{ clock, logger },
@@ -52,7 +53,10 @@ export class AgentPlugins {
     const { secretManager: secrets } = referencedObjects;
     const drivers = this.#drivers;
     this.#updates = new CsiNodeUpdates({ drivers, transport, clock, logger });
-    this.volumes = new CsiVolumes({ drivers, transport, nodeName, mounter, secrets, tokens, eventRecorder, clock, logger });
+    this.volumes = new CsiVolumes({
+      ...{ drivers, transport, nodeName, rootDirectory, mounter },
+      ...{ secrets, tokens, eventRecorder, clock, logger },
+    });
   }
 
   /** The Node must be there: what plugins say of the node is written to it. */

@@ -17,7 +17,7 @@ import { ResourceClient, type ResourceTransport } from '../../client/resources/r
 import { PluginCallError } from '../registration/plugin-registration.ts';
 import type { DriverVolumeRequest, DriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
-import { driverVolumesFolder, type MountedVolume } from '../volumes/pod-folder.ts';
+import { driverVolumesFolder, type MountedVolume, podFolder } from '../volumes/pod-folder.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
 import { applyFsGroup } from './fs-group.ts';
 import { type ContextSources, type InlineSource, inlineContext, type WireCsiDriver } from './inline-context.ts';
@@ -35,6 +35,8 @@ export interface CsiVolumesOptions extends ContextSources {
   readonly drivers: Pick<CsiDrivers, 'driver'>;
   readonly transport: ResourceTransport;
   readonly nodeName: string;
+  /** As it was given. A driver knows its volumes' folders below this path, which its own pod mounts, and by no other. */
+  readonly rootDirectory: string;
   readonly mounter: Mounter;
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
@@ -87,7 +89,7 @@ export class CsiVolumes implements DriverVolumes {
     this.#begun.delete(podUID);
     const typeFolder = join(volumesFolder, driverVolumesFolder);
     const folders = await volumeFolders(typeFolder);
-    const results = await settledAtOnce(folders, unmountsAtOnce, (folder) => this.#unpublish(folder));
+    const results = await settledAtOnce(folders, unmountsAtOnce, (folder) => this.#unpublish(podUID, folder));
     const failures = results.flatMap((result, index) =>
       result.status === 'fulfilled'
         ? []
@@ -135,7 +137,7 @@ export class CsiVolumes implements DriverVolumes {
       await onNode.node.publishVolume({
         ...context,
         volumeID: volumeHandle,
-        targetPath: mountFolder(folder),
+        targetPath: this.#targetPath(podUIDOf(pod), volume.name),
         readonly: source.readOnly === true,
         accessMode: capabilities.has('SINGLE_NODE_MULTI_WRITER') ? 'SINGLE_NODE_MULTI_WRITER' : 'SINGLE_NODE_WRITER',
         ...(source.fsType && { fsType: source.fsType }),
@@ -221,11 +223,17 @@ export class CsiVolumes implements DriverVolumes {
     throw new Error(`volume mode "Ephemeral" not supported by driver ${name} (only supports [${shown}])`);
   }
 
-  async #unpublish(folder: string): Promise<void> {
+  /** The path by which the driver knows the folder that it mounts a volume at. */
+  #targetPath(podUID: string, volumeName: string): string {
+    const volumesFolder = join(podFolder(this.#options.rootDirectory, podUID), 'volumes');
+    return mountFolder(join(volumesFolder, driverVolumesFolder, volumeName));
+  }
+
+  async #unpublish(podUID: string, folder: string): Promise<void> {
     const data = await loadVolumeData(folder);
     if (data !== undefined) {
       const { node } = registered(this.#options.drivers, data.driverName);
-      await node.unpublishVolume(data.volumeHandle, mountFolder(folder)).catch((error: unknown) => {
+      await node.unpublishVolume(data.volumeHandle, this.#targetPath(podUID, basename(folder))).catch((error: unknown) => {
         // the driver has no such volume: what is not mounted is gone
         if (error instanceof PluginCallError && error.grpcCode === 'NotFound') return;
         throw driverError(data.driverName, error);

@@ -166,6 +166,18 @@ describe('a volume of a driver that lives with its pod', () => {
   });
 });
 
+it('a driver is told paths below the folder that its own pod mounts, also where that is a symbolic link', async () => {
+  const test = await setUp({}, true);
+  const mounted = await test.manager.mountVolumes(podOf({}, { securityContext: { fsGroup: 77 } }), never);
+  const real = join(test.folderOf('csi', 'data'), 'mount');
+  expect(mounted.get('data')?.hostPath).toBe(real);
+  expect([...test.mounter.owners.keys()]).toEqual([real]);
+  const told = join(test.toldRoot, 'pods', 'u1', 'volumes', 'kubernetes.io~csi', 'data', 'mount');
+  expect(test.published[0]?.targetPath).toBe(told);
+  await test.manager.unmountVolumes('u1');
+  expect(test.unpublished).toEqual([`${handle} ${told}`]);
+});
+
 describe('the group of the files of such a volume', () => {
   it.each([
     ['File', {}, true],

@@ -1,8 +1,9 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { mkdir, realpath, rmdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { safeClock } from '../../../../src/base/clock.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { CsiVolumes } from '../../../../src/kubelet/csi/csi-volumes.ts';
-import type { CsiNode, CsiNodeCapability, PublishVolumeRequest } from '../../../../src/kubelet.ts';
+import { type CsiNode, type CsiNodeCapability, type PublishVolumeRequest, VolumeManager } from '../../../../src/kubelet.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 import { podWith, setUp as setUpVolumes } from '../volumes/volumes-world.ts';
 
@@ -11,10 +12,13 @@ export const driver = 'disk.example.com';
 /** A pod with one volume of the driver. */
 export const podOf = (csi: object = {}, spec: object = {}) => podWith([{ name: 'data', csi: { driver, ...csi } }], spec);
 
-/** A volume manager whose storage driver is an object of this process. */
-export async function setUp(driverSpec: object = {}) {
+/** A volume manager whose storage driver is an object of this process. Its folder may be known by a path with a symbolic link. */
+export async function setUp(driverSpec: object = {}, isLinked = false) {
   const clock = new FakeClock();
   const mounter = new FakeMounter();
+  const world = await setUpVolumes({ mounter });
+  const toldRoot = isLinked ? join(world.rootDirectory, '..', 'link') : world.rootDirectory;
+  if (isLinked) await symlink(world.rootDirectory, toldRoot);
   const published: PublishVolumeRequest[] = [];
   const unpublished: string[] = [];
   const told: string[] = [];
@@ -31,12 +35,13 @@ export async function setUp(driverSpec: object = {}) {
       published.push(request);
       await state.onPublish(request);
       await mkdir(request.targetPath, { recursive: true });
-      if (!(await mounter.mountsBelow(request.targetPath)).length) await mounter.bind('/tmp', request.targetPath, {});
+      const target = await realpath(request.targetPath);
+      if (!(await mounter.mountsBelow(target)).length) await mounter.bind('/tmp', target, {});
     },
     async unpublishVolume(volumeID: string, targetPath: string) {
       unpublished.push(`${volumeID} ${targetPath}`);
       await state.onUnpublish(targetPath);
-      await mounter.unmount(targetPath);
+      await mounter.unmount(await realpath(targetPath));
       await rmdir(targetPath);
     },
   } as Partial<CsiNode> as CsiNode;
@@ -70,6 +75,7 @@ export async function setUp(driverSpec: object = {}) {
       },
       transport: transport as never,
       nodeName: 'node-1',
+      rootDirectory: `${toldRoot}/`,
       mounter,
       secrets: {
         async getSecret(namespace, name) {
@@ -88,6 +94,23 @@ export async function setUp(driverSpec: object = {}) {
       clock: safeClock(clock),
       logger: { debug: () => {}, info: () => {}, warn: note, error: note },
     });
-  const world = await setUpVolumes({ mounter, drivers: newVolumes() });
-  return { ...world, mounter, clock, state, published, unpublished, events, warnings, secrets, tokens, newVolumes, node };
+  const options = { ...world.options, rootDirectory: `${toldRoot}/`, drivers: newVolumes() };
+  const manager = new VolumeManager(options);
+  return {
+    ...world,
+    options,
+    manager,
+    toldRoot,
+    mounter,
+    clock,
+    state,
+    published,
+    unpublished,
+    events,
+    warnings,
+    secrets,
+    tokens,
+    newVolumes,
+    node,
+  };
 }
