@@ -148,28 +148,33 @@ export class CsiVolumes implements DriverVolumes {
       if (isOwn && !isAgain && error instanceof PluginCallError && error.isFinal) await this.#forget(folder).catch(ignoreFailure);
       throw driverError(source.driver, error);
     }
-    if (!appliesGroup && !isAgain && isForGroup(driver, source)) await this.#giveToGroup(request, folder, !isOwn);
+    if (!appliesGroup && isForGroup(driver, source)) {
+      const refusal = await this.#giveToGroup(request, folder, !isOwn && !isAgain);
+      if (refusal !== undefined && !isAgain) this.#tellOfRefusal(request, source, refusal);
+    }
     return driver;
   }
 
-  /** Files that the driver's file system keeps as they are keep no pod from its start. */
+  /** Resolves with the first error of a file that the driver's file system keeps as it is: it keeps no pod from its start. */
   async #giveToGroup(
     { pod, volume, fsGroup, signal }: DriverVolumeRequest,
     folder: string,
     unlessRootIsRight: boolean,
-  ): Promise<void> {
-    if (fsGroup === undefined) return;
-    const { mounter, logger } = this.#options;
+  ): Promise<unknown> {
+    if (fsGroup === undefined) return undefined;
+    const { mounter } = this.#options;
     const onRootMismatch = unlessRootIsRight || pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
     const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal };
-    const err = await applyFsGroup(group).catch((cause: unknown) => {
+    return applyFsGroup(group).catch((cause: unknown) => {
       signal.throwIfAborted();
       const volumeHandle = inlineVolumeHandle(podUIDOf(pod), volume.name);
       throw new Error(`applyFSGroup failed for vol ${volumeHandle}: ${errorText(cause)}`, { cause });
     });
-    if (err === undefined) return;
-    const fields = { err, name: volume.name, driver: volume.csi?.driver, ...podFields(pod.metadata) };
-    logger.warn(
+  }
+
+  #tellOfRefusal({ pod, volume }: DriverVolumeRequest, { driver }: InlineSource, err: unknown): void {
+    const fields = { err, name: volume.name, driver, ...podFields(pod.metadata) };
+    this.#options.logger.warn(
       fields,
       'the group of files in the volume of a storage driver could not be changed; the pod goes on with them as they are',
     );

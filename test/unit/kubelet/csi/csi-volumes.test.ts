@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PluginCallError, VolumeManager } from '../../../../src/kubelet.ts';
@@ -196,6 +196,38 @@ describe('the group of the files of such a volume', () => {
     const paths = [...test.mounter.owners].filter(([, { gid }]) => gid === 77).map(([path]) => path.split('/data/').at(-1));
     expect(paths).toEqual(isSet ? ['mount/sub/file', 'mount/sub', 'mount'] : []);
     expect(test.published[0]?.volumeMountGroup).toBeUndefined();
+  });
+
+  it.each([
+    undefined,
+    'OnRootMismatch',
+  ])('is set again whenever the volume is published anew, by the policy %s', async (policy) => {
+    const test = await setUp({ requiresRepublish: true });
+    const pod = podOf({}, { securityContext: { fsGroup: process.getgid?.() ?? 0, fsGroupChangePolicy: policy } });
+    await test.manager.mountVolumes(pod, never);
+    const mount = join(test.folderOf('csi', 'data'), 'mount');
+    const changed: string[] = [];
+    test.mounter.changeOwner = async (path) => void changed.push(await realpath(path));
+    const file = join(mount, 'file');
+    await writeFile(file, '');
+    await test.clock.advance(10_000);
+    await test.manager.mountVolumes(pod, never);
+    expect(changed).toEqual(policy === undefined ? [file, mount] : []);
+    await chmod(mount, 0o700);
+    await test.clock.advance(10_000);
+    await test.manager.mountVolumes(pod, never);
+    expect(changed.slice(-2)).toEqual([file, mount]);
+  });
+
+  it('leaves the pod as it is where it cannot be set again', async () => {
+    const test = await setUp({ requiresRepublish: true });
+    const pod = podOf({}, { securityContext: { fsGroup: 77 } });
+    await test.manager.mountVolumes(pod, never);
+    await mkdir(join(test.folderOf('csi', 'data'), 'mount', ...Array<string>(257).fill('d')), { recursive: true });
+    await test.clock.advance(10_000);
+    expect((await test.manager.mountVolumes(pod, never)).size).toBe(1);
+    const words = `applyFSGroup failed for vol ${handle}: the folders of the volume are deeper than 256`;
+    expect(test.events).toEqual([`FailedMount ${wrong}${words}`]);
   });
 
   it('is told to a driver that sets it itself', async () => {
