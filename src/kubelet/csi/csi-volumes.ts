@@ -81,7 +81,7 @@ export class CsiVolumes implements DriverVolumes {
       await this.#republish(request, source, folder, known);
     }
     const readonly = source.readOnly === true;
-    return { name: volume.name, type: 'csi', hostPath: mountFolder(folder), readonly, selinuxRelabel: true };
+    return { name: volume.name, type: 'csi', hostPath: mountFolder(folder), readonly, selinuxRelabel: !readonly };
   }
 
   async unmount(podUID: string, volumesFolder: string): Promise<void> {

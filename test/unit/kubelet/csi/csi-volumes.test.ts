@@ -26,7 +26,7 @@ describe('a volume of a driver that lives with its pod', () => {
     const mounted = await test.manager.mountVolumes(podOf(csi), never);
     const targetPath = join(folder, 'mount');
     expect([...mounted.values()]).toEqual([
-      { name: 'data', type: 'csi', hostPath: targetPath, readonly: true, selinuxRelabel: true },
+      { name: 'data', type: 'csi', hostPath: targetPath, readonly: true, selinuxRelabel: false },
     ]);
     expect(test.published).toEqual([
       {
