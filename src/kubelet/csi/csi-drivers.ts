@@ -42,9 +42,11 @@ export class CsiDrivers implements PluginHandler {
 
   /** Asks a driver what it says of the node now, and tells of that. */
   async update(name: string, signal: AbortSignal): Promise<void> {
-    const info = await this.driver(name).node.getInfo({ signal });
-    // it may be gone meanwhile
-    if (this.#drivers.has(name)) await this.#options.nodeObject.install({ name, ...info }, signal);
+    const driver = this.driver(name);
+    const info = await driver.node.getInfo({ signal });
+    // it may be gone meanwhile, or be another one
+    const isCurrent = (): boolean => this.#drivers.get(name) === driver;
+    if (isCurrent()) await this.#options.nodeObject.install({ name, ...info }, signal, isCurrent);
   }
 
   validate({ name, supportedVersions }: PluginInfo): void {
@@ -63,10 +65,13 @@ export class CsiDrivers implements PluginHandler {
     try {
       const info = await node.getInfo({ signal });
       await this.#options.nodeObject.install({ name, ...info }, signal);
+      // nobody deregisters what was given up
+      signal.throwIfAborted();
     } catch (error) {
       node.close();
       throw error;
     }
+    this.#drivers.get(name)?.node.close();
     this.#drivers.set(name, withCapabilities(node));
   }
 

@@ -29,6 +29,13 @@ export interface InstalledDriver extends CsiNodeInfo {
   readonly name: string;
 }
 
+/** A driver that is to be told of, as long as somebody waits for that and it is still there. */
+interface AddedDriver {
+  readonly driver: InstalledDriver;
+  readonly signal: AbortSignal;
+  readonly isCurrent: () => boolean;
+}
+
 type Drivers = ReadonlyMap<string, InstalledDriver>;
 type WireCsiNode = Wire<V1CSINode>;
 type WireDriver = NonNullable<WireCsiNode['spec']>['drivers'][number];
@@ -82,12 +89,15 @@ export class CsiNodeObject {
     return this.#loop.stop();
   }
 
-  /** Resolves once the driver is told of. Rejects where that could not be written in a few tries; then nothing is told of it. */
-  async install(driver: InstalledDriver, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves once the driver is told of, or is no longer current. Rejects where that could not be written in a few tries, or not before the signal
+   * has aborted; then nothing is told of it.
+   */
+  async install(driver: InstalledDriver, signal: AbortSignal, isCurrent = (): boolean => true): Promise<void> {
     const { name, nodeID } = driver;
     if (nodeID === '') throw new Error(`the CSI driver ${name} has no id for the node`);
     try {
-      await this.#tryWrite(signal, driver);
+      await this.#tryWrite(signal, { driver, signal, isCurrent });
     } catch (error) {
       throw new Error(`error updating CSINode object with CSI driver node info: ${errorText(error)}`, { cause: error });
     }
@@ -103,10 +113,10 @@ export class CsiNodeObject {
     });
   }
 
-  async #tryWrite(signal: AbortSignal, driver?: InstalledDriver): Promise<void> {
+  async #tryWrite(signal: AbortSignal, added?: AddedDriver): Promise<void> {
     for (const pauseMs of [...pausesMs, 0]) {
       try {
-        return await this.#write(driver);
+        return await this.#write(added);
       } catch (error) {
         signal.throwIfAborted();
         if (pauseMs === 0 || error instanceof TopologyCollision) throw error;
@@ -116,24 +126,37 @@ export class CsiNodeObject {
   }
 
   /** With `added`, which is one of the drivers once it is written: what it may break breaks no other's write. */
-  #write(added?: InstalledDriver): Promise<void> {
+  #write(added?: AddedDriver): Promise<void> {
     return this.#writes.run('', async () => {
+      added?.signal.throwIfAborted();
+      if (added?.isCurrent() === false) return;
       const node = await this.#nodes.get({ name: this.#options.nodeName });
-      if (added !== undefined) requireTopology(node, added);
       const drivers = new Map(this.#drivers);
       const gone = new Set(this.#gone);
       if (added !== undefined) {
-        drivers.set(added.name, added);
-        gone.delete(added.name);
+        const { driver } = added;
+        requireTopology(node, driver);
+        drivers.set(driver.name, driver);
+        gone.delete(driver.name);
       }
       await this.#writeNode(node, drivers, gone);
       await this.#writeCsiNode(node, drivers, gone);
-      if (added !== undefined) {
-        this.#drivers.set(added.name, added);
-        this.#gone.delete(added.name);
-      }
+      if (added !== undefined) this.#written(added);
       for (const name of gone) this.#gone.delete(name);
     });
+  }
+
+  /** One that is no longer current is among those that are gone already. */
+  #written({ driver, signal, isCurrent }: AddedDriver): void {
+    const { name } = driver;
+    if (signal.aborted && !this.#drivers.has(name)) {
+      this.#gone.add(name);
+      this.#loop.wake();
+    }
+    signal.throwIfAborted();
+    if (!isCurrent()) return;
+    this.#drivers.set(name, driver);
+    this.#gone.delete(name);
   }
 
   async #writeNode(node: WireNode, drivers: Drivers, gone: ReadonlySet<string>): Promise<void> {

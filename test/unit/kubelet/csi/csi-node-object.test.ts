@@ -113,6 +113,43 @@ describe('the CSINode', () => {
     );
   });
 
+  it('names no driver again that is gone while it is written', async () => {
+    const test = await setUp();
+    await test.object.install(driverOf('a.example'), signal);
+    const state = { isCurrent: true };
+    const gone: Promise<void>[] = [];
+    test.hooks.before = async ({ method, path }) => {
+      if (method === 'GET' || !path.includes('csinodes') || gone.length > 0) return;
+      state.isCurrent = false;
+      gone.push(test.object.uninstall('a.example', signal));
+    };
+    await test.object.install(driverOf('a.example', { maxVolumesPerNode: 5 }), signal, () => state.isCurrent);
+    await Promise.all(gone);
+    await test.object.install(driverOf('a.example', { maxVolumesPerNode: 6 }), signal, () => state.isCurrent);
+    await test.object.install(driverOf('b.example'), signal);
+    expect(await test.drivers()).toEqual(['b.example']);
+    expect((await test.nodes.get(test.name)).metadata?.annotations?.[nodeID]).toBe('{"b.example":"id-of-b.example"}');
+  });
+
+  it('keeps no driver that nobody waits for any more', async () => {
+    const test = await setUp();
+    test.object.start();
+    await until(async () => (await test.drivers().catch(() => undefined))?.length === 0);
+    const late = new AbortController();
+    test.hooks.before = async ({ method, path }) => {
+      if (method === 'GET' || !path.includes('csinodes')) return;
+      test.hooks.before = async () => {};
+      late.abort(new Error('no answer within 180 s'));
+    };
+    await expect(test.object.install(driverOf('a.example'), late.signal)).rejects.toThrow('no answer within 180 s');
+    await until(async () => (await test.drivers())?.length === 0);
+    expect((await test.nodes.get(test.name)).metadata?.annotations?.[nodeID]).toBeUndefined();
+    const asked: string[] = [];
+    test.hooks.before = async ({ path }) => void asked.push(path);
+    await expect(test.object.install(driverOf('b.example'), late.signal)).rejects.toThrow('no answer within 180 s');
+    expect([asked, await test.drivers()]).toEqual([[], []]);
+  });
+
   it('is there without drivers, comes back, and a driver that is gone goes from it as soon as the server answers', async () => {
     const test = await setUp();
     test.object.start();
