@@ -21,6 +21,7 @@ import { driverVolumesFolder, type MountedVolume, podFolder } from '../volumes/p
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
 import { applyFsGroup } from './fs-group.ts';
 import { type ContextSources, type InlineSource, inlineContext, type WireCsiDriver } from './inline-context.ts';
+import { MountTurns } from './mount-turns.ts';
 import {
   attachmentID,
   inlineVolumeHandle,
@@ -57,6 +58,7 @@ const unmountsAtOnce = 8;
 export class CsiVolumes implements DriverVolumes {
   readonly #options: CsiVolumesOptions;
   readonly #csiDrivers: ResourceClient<WireCsiDriver>;
+  readonly #mountTurns = new MountTurns();
   /** What this process has published, by the uid of the pod and the name of the volume. */
   readonly #published = new Map<string, Map<string, Published>>();
   /** Of which volumes this process has asked a driver first. */
@@ -164,7 +166,9 @@ export class CsiVolumes implements DriverVolumes {
     if (fsGroup === undefined) return undefined;
     const { mounter } = this.#options;
     const onRootMismatch = unlessRootIsRight || pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
-    const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal };
+    const driver = volume.csi?.driver ?? '';
+    const inTurn = <T>(call: () => Promise<T>): Promise<T> => this.#mountTurns.run(driver, call, signal);
+    const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal, inTurn };
     return applyFsGroup(group).catch((cause: unknown) => {
       signal.throwIfAborted();
       const volumeHandle = inlineVolumeHandle(podUIDOf(pod), volume.name);

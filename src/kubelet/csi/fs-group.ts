@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { chmod, type FileHandle, opendir } from 'node:fs/promises';
-import { errorCodeOf } from '../../base/errors.ts';
+import { errorCodeOf, ifCode } from '../../base/errors.ts';
 import { bytesIn, openFolder, openNoFollow } from '../../node/files/opened-folder.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 
@@ -13,6 +13,8 @@ export interface FsGroupRequest {
   /** True: a volume whose root is right already is left as it is. */
   readonly onRootMismatch: boolean;
   readonly signal: AbortSignal;
+  /** Makes a call in the volume when it is its turn. */
+  readonly inTurn: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 /** Changes that the file system has refused. */
@@ -40,14 +42,17 @@ const deepest = 256;
  * be read to its end.
  */
 export async function applyFsGroup(request: FsGroupRequest): Promise<unknown> {
+  const { folder, mounter, inTurn } = request;
   const refusals = new Refusals();
-  const root = await openFolder(request.folder);
+  const root = await inTurn(() => openFolder(folder));
   try {
-    const { gid, mode } = await root.stat();
+    const { gid, mode } = await inTurn(() => root.stat());
     if (request.onRootMismatch && gid === request.gid && (mode & folderBits) === folderBits) return undefined;
     await changeBelow(root, request, refusals, 0);
-    await refusals.noted(request.mounter.changeOwner(request.folder, { gid: request.gid }));
-    await addMode(root, folderBits, refusals);
+    await inTurn(async () => {
+      await refusals.noted(mounter.changeOwner(folder, { gid: request.gid }));
+      await addMode(root, folderBits, refusals);
+    });
     return refusals.first;
   } finally {
     await root.close();
@@ -56,15 +61,17 @@ export async function applyFsGroup(request: FsGroupRequest): Promise<unknown> {
 
 async function changeBelow(folder: FileHandle, request: FsGroupRequest, refusals: Refusals, depth: number): Promise<void> {
   if (depth >= deepest) throw new Error(`the folders of the volume are deeper than ${deepest}`);
-  const entries = await opendir(bytesIn(folder, Buffer.from('.')), { encoding: 'buffer' as BufferEncoding });
-  for await (const entry of entries) {
-    request.signal.throwIfAborted();
-    try {
-      await changeEntry(folder, entry.name as unknown as Buffer, request, refusals, depth);
-    } catch (error) {
+  const { inTurn, signal } = request;
+  const path = bytesIn(folder, Buffer.from('.'));
+  const entries = await inTurn(() => opendir(path, { encoding: 'buffer' as BufferEncoding }));
+  try {
+    for (let entry = await inTurn(() => entries.read()); entry !== null; entry = await inTurn(() => entries.read())) {
+      signal.throwIfAborted();
       // it is gone meanwhile
-      if (errorCodeOf(error) !== 'ENOENT') throw error;
+      await changeEntry(folder, entry.name as unknown as Buffer, request, refusals, depth).catch(ifCode('ENOENT'));
     }
+  } finally {
+    await entries.close();
   }
 }
 
@@ -75,14 +82,17 @@ async function changeEntry(
   refusals: Refusals,
   depth: number,
 ): Promise<void> {
+  const { mounter, gid, inTurn } = request;
   const path = bytesIn(folder, name);
-  const entry = await openNoFollow(path);
+  const entry = await inTurn(() => openNoFollow(path));
   try {
-    const stats = await entry.stat();
+    const stats = await inTurn(() => entry.stat());
     if (stats.isDirectory()) await changeBelow(entry, request, refusals, depth + 1);
-    // a name that is no text keeps its group
-    if (isUtf8(name)) await refusals.noted(request.mounter.changeOwner(path.toString(), { gid: request.gid }));
-    if (!stats.isSymbolicLink()) await addMode(entry, stats.isDirectory() ? folderBits : fileBits, refusals);
+    await inTurn(async () => {
+      // a name that is no text keeps its group
+      if (isUtf8(name)) await refusals.noted(mounter.changeOwner(path.toString(), { gid }));
+      if (!stats.isSymbolicLink()) await addMode(entry, stats.isDirectory() ? folderBits : fileBits, refusals);
+    });
   } finally {
     await entry.close();
   }
