@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
 import type { IDMapping } from '../runtime/security.ts';
 import { podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
@@ -36,14 +38,20 @@ const fileName = 'userns';
 const mostFileBytes = 4096;
 const allIDs = 2 ** 32;
 
+interface PodIDs {
+  readonly first: number;
+  /** False: they may stand in the pod's file, and they may not. Nobody else gets them, and the pod only once they do. */
+  readonly isKept: boolean;
+}
+
 /**
  * Gives each pod with `hostUsers: false` ids of users and groups that no other pod of the node has. What a pod has is kept in its
- * folder, in the kubelet's format, before anything is made with it.
+ * folder, in the kubelet's format, before anything is made with it. Calls for one pod run one after another.
  */
 export class UserNamespaces {
   readonly #options: UserNamespacesOptions;
-  /** The first id of each pod. */
-  readonly #firstIDs = new Map<string, Promise<number>>();
+  readonly #lanes = new OneAtATime();
+  readonly #podIDs = new Map<string, PodIDs>();
   /** First ids that a pod has. */
   readonly #taken = new Set<number>();
   #opening: Promise<IDRange> | undefined;
@@ -54,7 +62,7 @@ export class UserNamespaces {
 
   /** The uids of the pods that have ids. */
   get podUIDs(): readonly string[] {
-    return [...this.#firstIDs.keys()];
+    return [...this.#podIDs.keys()];
   }
 
   /** The ids of the pod; undefined for one that has the machine's. Rejects with {@link ContainerConfigError}. */
@@ -62,20 +70,17 @@ export class UserNamespaces {
     if (pod.spec?.hostUsers !== false) return undefined;
     this.#requireHandler(runtimeHandler);
     const podUID = podUIDOf(pod);
-    const range = await this.#opened();
-    const known = this.#firstIDs.get(podUID) ?? this.#begin(podUID, range);
-    return { hostID: await known, containerID: 0, length: this.#options.idsPerPod };
+    return this.#lanes.run(podUID, async () => {
+      const range = await this.#opened();
+      return { hostID: await this.#firstOf(podUID, range), containerID: 0, length: this.#options.idsPerPod };
+    });
   }
 
   /** Another pod may get the ids: nothing of this one runs any more, and its files are gone. */
   async release(podUID: string): Promise<void> {
-    const known = this.#firstIDs.get(podUID);
-    if (known === undefined) return;
-    const first = await known.catch(() => undefined);
-    await rm(join(podFolder(this.#options.rootDirectory, podUID), fileName), { force: true });
-    if (this.#firstIDs.get(podUID) !== known) return;
-    this.#firstIDs.delete(podUID);
-    if (first !== undefined) this.#taken.delete(first);
+    await this.#lanes.run(podUID, async () => {
+      if (this.#podIDs.has(podUID)) await this.#free(podUID);
+    });
   }
 
   #requireHandler(runtimeHandler: string): void {
@@ -109,34 +114,42 @@ export class UserNamespaces {
       taken.add(first);
       found.set(podUID, first);
     }
-    for (const [podUID, first] of found) this.#firstIDs.set(podUID, Promise.resolve(first));
+    for (const [podUID, first] of found) this.#podIDs.set(podUID, { first, isKept: true });
     for (const first of taken) this.#taken.add(first);
     return range;
   }
 
   /** After a failure the next call tries again. */
-  #begin(podUID: string, range: IDRange): Promise<number> {
-    const first = this.#allocate(podUID, range);
-    this.#firstIDs.set(podUID, first);
-    first.catch(() => {
-      if (this.#firstIDs.get(podUID) === first) this.#firstIDs.delete(podUID);
-    });
+  async #firstOf(podUID: string, range: IDRange): Promise<number> {
+    const known = this.#podIDs.get(podUID);
+    if (known?.isKept === true) return known.first;
+    const first = known?.first ?? this.#freeID(range);
+    this.#taken.add(first);
+    this.#podIDs.set(podUID, { first, isKept: false });
+    const { idsPerPod, rootDirectory } = this.#options;
+    try {
+      await writeFirstID(podFolder(rootDirectory, podUID), first, idsPerPod);
+    } catch (error) {
+      // the file may be there although it could not be written for good: while it stays, nobody else gets the ids
+      await this.#free(podUID).catch(ignoreFailure);
+      throw new ContainerConfigError(`the pod cannot get a user namespace: ${errorText(error)}`);
+    }
+    this.#podIDs.set(podUID, { first, isKept: true });
     return first;
   }
 
-  async #allocate(podUID: string, { first, length }: IDRange): Promise<number> {
-    const { idsPerPod, rootDirectory } = this.#options;
+  #freeID({ first, length }: IDRange): number {
     let free = first;
-    while (this.#taken.has(free)) free += idsPerPod;
-    if (free >= first + length) throw new ContainerConfigError('the pod cannot get a user namespace: all ids are taken');
-    this.#taken.add(free);
-    try {
-      await writeFirstID(podFolder(rootDirectory, podUID), free, idsPerPod);
-      return free;
-    } catch (error) {
-      this.#taken.delete(free);
-      throw new ContainerConfigError(`the pod cannot get a user namespace: ${errorText(error)}`);
-    }
+    while (this.#taken.has(free)) free += this.#options.idsPerPod;
+    if (free < first + length) return free;
+    throw new ContainerConfigError('the pod cannot get a user namespace: all ids are taken');
+  }
+
+  async #free(podUID: string): Promise<void> {
+    await rm(join(podFolder(this.#options.rootDirectory, podUID), fileName), { force: true }).catch(ifCode('ENOTDIR'));
+    const known = this.#podIDs.get(podUID);
+    this.#podIDs.delete(podUID);
+    if (known !== undefined) this.#taken.delete(known.first);
   }
 }
 

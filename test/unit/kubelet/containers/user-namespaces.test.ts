@@ -1,9 +1,9 @@
 // Rules and the file's format after pkg/kubelet/userns and getKubeletMappings, v1.36.3.
 
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import { idsForPods, UserNamespaces, type UserNamespacesOptions } from '../../../../src/kubelet/containers/user-namespaces.ts';
 import { barePod } from '../../../support/pods.ts';
@@ -36,6 +36,18 @@ const first = async (given: UserNamespaces, uid: string) => (await given.idsOf(p
 async function keep(uid: string, said: unknown): Promise<void> {
   await mkdir(join(root, 'pods', uid), { recursive: true });
   await writeFile(fileOf(uid), typeof said === 'string' ? said : JSON.stringify(said));
+}
+
+/** The next file is written, and then its folder cannot be. */
+async function folderCannotBeSynced(before = async (): Promise<void> => {}): Promise<AsyncDisposable> {
+  const handle = await open(root);
+  const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');
+  await handle.close();
+  sync.mockResolvedValueOnce(undefined).mockImplementationOnce(async () => {
+    await before();
+    throw new Error('EIO');
+  });
+  return { [Symbol.asyncDispose]: async () => sync.mockRestore() };
 }
 
 describe('the ids of a pod with hostUsers: false', () => {
@@ -87,6 +99,40 @@ describe('the ids of a pod with hostUsers: false', () => {
     expect(await first(given, 'b')).toBe(unit);
     await rm(join(root, 'pods', 'a'));
     expect(await first(given, 'a')).toBe(2 * unit);
+  });
+
+  it('are nobody else\'s where the pod comes back while they are given back', async () => {
+    const given = namespaces();
+    await first(given, 'a');
+    const [, again] = await Promise.all([given.release('a'), first(given, 'a')]);
+    expect(await first(given, 'b')).not.toBe(again);
+    expect(await first(namespaces(), 'a')).toBe(again);
+  });
+
+  it('are free again where only the folder of the file could not be written for good', async () => {
+    await using _failure = await folderCannotBeSynced();
+    const given = namespaces();
+    await expect(first(given, 'a')).rejects.toThrow('the pod cannot get a user namespace: EIO');
+    await expect(stat(fileOf('a'))).rejects.toThrow('ENOENT');
+    expect(given.podUIDs).toEqual([]);
+    expect(await first(given, 'b')).toBe(unit);
+    expect(await first(given, 'a')).toBe(2 * unit);
+  });
+
+  it('stay those of the pod while the file that names them can be neither kept nor removed', async () => {
+    await using _failure = await folderCannotBeSynced(async () => {
+      await rm(fileOf('a'));
+      await mkdir(fileOf('a'));
+    });
+    const given = namespaces();
+    await expect(first(given, 'a')).rejects.toThrow('the pod cannot get a user namespace: EIO');
+    expect(await first(given, 'b')).toBe(2 * unit);
+    await expect(first(given, 'a')).rejects.toThrow('the pod cannot get a user namespace: ');
+    await expect(given.release('a')).rejects.toThrow(fileOf('a'));
+    expect(given.podUIDs).toEqual(['a', 'b']);
+    await rm(fileOf('a'), { recursive: true });
+    expect(await first(given, 'a')).toBe(unit);
+    expect(await first(namespaces(), 'a')).toBe(unit);
   });
 
   it.each([
