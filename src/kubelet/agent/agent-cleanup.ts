@@ -36,6 +36,8 @@ export class AgentCleanup {
   readonly #failures: FailureRun;
   /** Something could not be removed in the look that is under way. */
   #hasFailed = false;
+  /** The pods that something could not be removed of in that look. */
+  readonly #failedUIDs = new Set<string>();
   #run: Promise<void> | undefined;
   /** The pods whose volumes are being unmounted. */
   readonly #unmounting = new Set<string>();
@@ -56,6 +58,7 @@ export class AgentCleanup {
   look(desired: ReadonlySet<string>): void {
     if (this.#stopping.signal.aborted || this.#run !== undefined) return;
     this.#hasFailed = false;
+    this.#failedUIDs.clear();
     // what never settles does not keep the agent from stopping
     this.#run = untilAborted(this.#look(desired), this.#stopping.signal)
       .then(() => {
@@ -92,27 +95,35 @@ export class AgentCleanup {
     const leftNamespaces = userNamespaces.podUIDs.filter(isLeft);
     // what runs of such a pod is ended by the sync loop first
     for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
-    const unmounting = this.#unmount(leftVolumes, isLeft);
+    const mounted = new Set(leftVolumes);
+    const unmounting = this.#unmount(mounted, isLeft);
     for (const podUID of leftGroups) if (isLeft(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
     for (const podUID of leftPods) if (isLeft(podUID)) await this.#try(podUID, () => this.#removeContainers(podUID, isLeft));
     await this.#options.containers.removeLogs(isLeft);
     await unmounting;
     // while anything of a pod may be left, nobody else gets its ids
-    const isAllGone = !this.#hasFailed;
     for (const podUID of leftNamespaces) {
-      const isGone = isAllGone && isLeft(podUID) && !this.#unmounting.has(podUID);
+      const mayBeLeft = this.#failedUIDs.has(podUID) || mounted.has(podUID) || this.#unmounting.has(podUID);
+      const isGone = isLeft(podUID) && !mayBeLeft;
       if (isGone) await this.#try(podUID, () => userNamespaces.release(podUID));
     }
   }
 
-  /** A driver may take minutes, or hang: its pods hold up neither those of others nor the next look. */
-  async #unmount(podUIDs: readonly string[], isLeft: (podUID: string) => boolean): Promise<void> {
+  /**
+   * Takes the pods out of `mounted` whose volumes are gone. A driver may take minutes, or hang: its pods hold up neither those of
+   * others nor the next look.
+   */
+  async #unmount(mounted: Set<string>, isLeft: (podUID: string) => boolean): Promise<void> {
     const { volumes, clock } = this.#options;
-    const begun = podUIDs.filter((podUID) => !this.#unmounting.has(podUID));
+    const begun = [...mounted].filter((podUID) => !this.#unmounting.has(podUID));
     const all = settledAtOnce(begun, unmountsAtOnce, async (podUID) => {
       if (!isLeft(podUID)) return;
       this.#unmounting.add(podUID);
-      await this.#try(podUID, () => volumes.unmountVolumes(podUID)).finally(() => this.#unmounting.delete(podUID));
+      const unmount = async (): Promise<void> => {
+        await volumes.unmountVolumes(podUID);
+        mounted.delete(podUID);
+      };
+      await this.#try(podUID, unmount).finally(() => this.#unmounting.delete(podUID));
     });
     await settlesWithin(all, { clock, timeoutMs: unmountPatienceMs, signal: this.#stopping.signal });
   }
@@ -137,6 +148,7 @@ export class AgentCleanup {
     } catch (err) {
       this.#stopping.signal.throwIfAborted();
       const problem = this.#failed(err);
+      this.#failedUIDs.add(podUID);
       this.#options.logger.warn(
         { err, ...podFields({ uid: podUID }), ...problem },
         'what a pod has left could not be removed; it is tried again',

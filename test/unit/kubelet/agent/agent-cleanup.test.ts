@@ -123,7 +123,7 @@ describe('a look at what pods have left', () => {
     expect(removed).toEqual(['volumes of gone', 'cgroup of gone']);
   });
 
-  it('gives back the ids of a pod only once nothing of it is left', async () => {
+  it('gives back the ids of a pod only once nothing of it is left, whatever is left of others', async () => {
     await using world = new SyncerWorld();
     const { look, left, removed } = setUp(world, {
       volumes: {
@@ -133,14 +133,40 @@ describe('a look at what pods have left', () => {
         },
       },
     });
-    left.userNamespaces.push('gone', 'kept');
+    left.userNamespaces.push('gone', 'busy', 'kept');
     left.known.add('kept');
     left.volumes.push('busy');
     await look();
-    expect(removed).toEqual([]);
+    expect(removed).toEqual(['ids of gone']);
     left.volumes.length = 0;
     await look();
+    expect(removed).toEqual(['ids of gone', 'ids of gone', 'ids of busy']);
+  });
+
+  it('keeps the ids of a pod whose volumes wait for those of others', async () => {
+    await using world = new SyncerWorld();
+    const clock = new FakeClock();
+    const { cleanup, left, removed } = setUp(world, {
+      clock,
+      volumes: { orphans: async () => left.volumes, unmountVolumes: () => new Promise(() => {}) },
+    });
+    left.volumes.push(...Array.from({ length: 17 }, (_, index) => `hanging-${index}`));
+    left.userNamespaces.push('hanging-16', 'gone');
+    cleanup.look(nothingKnown);
+    await clock.advance(10_000);
+    await cleanup.settled();
     expect(removed).toEqual(['ids of gone']);
+    await cleanup.stop();
+  });
+
+  it('gives back no ids where it does not know whose things are left', async () => {
+    await using world = new SyncerWorld();
+    const { look, left, removed } = setUp(world, {
+      containers: { removePod: async () => {}, removeLogs: () => Promise.reject(new Error('EIO')) },
+    });
+    left.userNamespaces.push('gone');
+    await look();
+    expect(removed).toEqual([]);
   });
 
   it('leaves a pod all it has that comes between the listing and the removing', async () => {
