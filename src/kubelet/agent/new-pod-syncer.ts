@@ -210,10 +210,10 @@ export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds)
     lastLogNumber,
     requestSync: needs.podChanged,
     onPodStarting: (pod) => referencedObjects.registerPod(pod),
-    onPodEnded: (pod: Pod) => {
+    onPodEnded: async (pod: Pod) => {
       referencedObjects.unregisterPod(pod);
       imageManager.forgetPod(podUIDOf(pod));
-      node.userNamespaces.release(podUIDOf(pod)).catch((err: unknown) => {
+      await node.userNamespaces.release(podUIDOf(pod)).catch((err: unknown) => {
         logger.warn({ err, ...podFields(pod.metadata) }, 'the ids of the user namespace of a pod could not be given back');
       });
     },

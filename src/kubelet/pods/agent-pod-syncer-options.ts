@@ -67,8 +67,8 @@ export interface AgentPodSyncerOptions {
   readonly requestSync: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made. */
   readonly onPodStarting: (pod: Pod) => void;
-  /** Nothing is left of the pod: told before the status manager. */
-  readonly onPodEnded: (pod: Pod) => void;
+  /** Nothing is left of the pod: told, and waited for, before the status manager is. Until then it does not come back. */
+  readonly onPodEnded: (pod: Pod) => Promise<void>;
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
   readonly logger: Logger;

@@ -212,10 +212,11 @@ export class AgentPodSyncer implements PodSyncer {
       this.#troubles.failed(pod, 'clean-up', cleanUpWords(error));
       throw error;
     }
-    callGuarded(
-      () => onPodEnded(pod),
-      (err) => logger.error({ err, ...podFields(pod.metadata) }, 'the function that is told of the end of a pod failed'),
-    );
+    try {
+      await onPodEnded(pod);
+    } catch (err) {
+      logger.error({ err, ...podFields(pod.metadata) }, 'the function that is told of the end of a pod failed');
+    }
     statusManager.terminatePod(pod);
     this.#forget(podUID);
   }

@@ -101,7 +101,7 @@ describe('the ids of a pod with hostUsers: false', () => {
     expect(await first(given, 'a')).toBe(2 * unit);
   });
 
-  it('are nobody else\'s where the pod comes back while they are given back', async () => {
+  it("are nobody else's where the pod comes back while they are given back", async () => {
     const given = namespaces();
     await first(given, 'a');
     const [, again] = await Promise.all([given.release('a'), first(given, 'a')]);

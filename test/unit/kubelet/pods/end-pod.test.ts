@@ -26,6 +26,20 @@ describe('a pod that ends', () => {
     expect(world.clock.pendingTimers).toBe(0);
   });
 
+  it('is over only once what it had was given back', async () => {
+    const given = Promise.withResolvers<void>();
+    await using world = new SyncerWorld({ syncer: { onPodEnded: () => given.promise } });
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    await world.end(pod);
+    const finished = world.finish(pod);
+    await world.clock.advance(1000);
+    expect(world.calls).not.toContain('terminatePod');
+    given.reject(new Error('EIO'));
+    await finished;
+    expect(world.calls.at(-1)).toBe('terminatePod');
+  });
+
   it('is killed when its grace period is over', async () => {
     await using world = new SyncerWorld({ lives: () => ({ ignoresSigterm: true }) });
     const pod = podOf({ containers: [container('app')] });

@@ -108,7 +108,7 @@ export class SyncerWorld {
       resizeConditions: () => undefined,
       resizer: undefined,
       onPodStarting: () => {},
-      onPodEnded: () => {},
+      onPodEnded: async () => {},
       eventRecorder,
       ...quiet,
       ...syncer,
