@@ -141,9 +141,10 @@ export class CgroupManager implements PodCgroups {
   async limitGroup(group: string, amounts: ResourceQuantities, onlyCompressible = false): Promise<void> {
     const isPods = group === 'pods';
     const path = isPods ? this.#classPath('Guaranteed') : namedCgroup(group, this.#driver);
-    const inside = isPods ? [] : await Promise.all(this.#tree.foldersOf(path).map((folder) => this.#files.foldersIn(folder)));
+    const needed = isPods ? [] : this.#tree.neededFoldersOf(path);
+    const inside = await Promise.all(needed.map((folder) => this.#files.foldersIn(folder)));
     const missing = inside.indexOf(undefined);
-    if (missing !== -1) throw new CgroupError(`there is no cgroup ${this.#tree.foldersOf(path)[missing]}`);
+    if (missing !== -1) throw new CgroupError(`there is no cgroup ${needed[missing]}`);
     const limits = amountsAsLimits(amounts, this.#limits.hugePageSizes, onlyCompressible);
     const { memoryQOS, cgroupVersion } = this.#limits;
     const isKept = !isPods && memoryQOS !== undefined && cgroupVersion === 2 && limits.memoryLimitInBytes !== undefined;

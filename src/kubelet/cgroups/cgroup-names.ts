@@ -87,6 +87,8 @@ export interface CgroupTree {
   readonly version: 1 | 2;
   /** The folders of a group, one in each hierarchy. */
   foldersOf(group: string): readonly string[];
+  /** Those of the folders without which a group that somebody else has made is not there. */
+  neededFoldersOf(group: string): readonly string[];
   /** Makes a group and its parents, so that each can be limited, and sets limits as `set` does. */
   make(group: string, resources?: GroupResources): Promise<void>;
   /** Sets limits; what is absent stays; -1 and 0 are no limit. */

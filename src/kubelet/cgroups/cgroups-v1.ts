@@ -18,6 +18,8 @@ import {
 /** So much is what the kernel writes for no limit, or more. */
 const noLimit = 2 ** 62;
 const required = ['cpu', 'memory', 'pids'];
+/** Others, such as `freezer`, have no groups but of those who use them. */
+const needed = ['cpu', 'cpuacct', 'cpuset', 'memory', 'systemd', 'pids', 'hugetlb'];
 
 /** Version 1: one hierarchy, with a group of each name, for each controller. */
 export class CgroupsV1 implements CgroupTree {
@@ -48,6 +50,11 @@ export class CgroupsV1 implements CgroupTree {
 
   foldersOf(group: string): readonly string[] {
     return [...new Set(this.#roots.values())].map((root) => `${root}${group}`);
+  }
+
+  neededFoldersOf(group: string): readonly string[] {
+    const roots = new Set(needed.flatMap((controller) => this.#roots.get(controller) ?? []));
+    return [...roots].map((root) => `${root}${group}`);
   }
 
   async make(group: string, resources: GroupResources = {}): Promise<void> {

@@ -41,6 +41,10 @@ export class CgroupsV2 implements CgroupTree {
     return [`${this.#root}${group}`];
   }
 
+  neededFoldersOf(group: string): readonly string[] {
+    return this.foldersOf(group);
+  }
+
   async make(group: string, resources: GroupResources = {}): Promise<void> {
     let parent = '';
     for (const path of withParents(group)) {

@@ -40,6 +40,10 @@ export class SystemdSlices implements CgroupTree {
     return this.#options.tree.foldersOf(group);
   }
 
+  neededFoldersOf(group: string): readonly string[] {
+    return this.#options.tree.neededFoldersOf(group);
+  }
+
   async make(group: string, resources: GroupResources = {}): Promise<void> {
     const { tree, units } = this.#options;
     const [unit, parent] = [unitOf(group), unitOf(group.slice(0, group.lastIndexOf('/')))];

@@ -257,6 +257,20 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
 });
 
 describe('CgroupManager', () => {
+  it('limits a group of version 1 that is not in hierarchies that limit nothing', async () => {
+    const hierarchies = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'hugetlb', 'systemd'];
+    const kernel = new FakeKernel(1, [...hierarchies, 'freezer', 'net_cls']);
+    const cgroups = await opened(kernel);
+    for (const name of hierarchies) await kernel.makeFolder(`/cg/${name}/system`);
+    await cgroups.limitGroup('/system', { cpu: '1' });
+    expect(kernel.written).toEqual(['/cg/cpu/system/cpu.shares = 1024']);
+    for (const name of hierarchies) {
+      await kernel.removeFolder(`/cg/${name}/system`);
+      await expect(cgroups.limitGroup('/system', { cpu: '1' })).rejects.toThrow(`there is no cgroup /cg/${name}/system`);
+      await kernel.makeFolder(`/cg/${name}/system`);
+    }
+  });
+
   it('gives groups of version 1 processors and memory nodes to run on', async () => {
     const kernel = new FakeKernel(1);
     const cgroups = await opened(kernel);
