@@ -68,6 +68,17 @@ export function endProcesses(folders: readonly string[], files: CgroupFiles, clo
   return inSomeTries(folders, clock, (folder) => killTree(folder, files));
 }
 
+/** True where the agent itself, or the first process of all, is in a group or in the groups below it. */
+export async function holdsAgent(folders: readonly string[], files: CgroupFiles): Promise<boolean> {
+  for (const folder of folders) {
+    const pids = ((await files.read(`${folder}/cgroup.procs`)) ?? '').split('\n').map(Number);
+    if (pids.includes(process.pid) || pids.includes(1)) return true;
+    const below = ((await files.foldersIn(folder)) ?? []).map((name) => `${folder}/${name}`);
+    if (await holdsAgent(below, files)) return true;
+  }
+  return false;
+}
+
 /** `trial` resolves with what is in the way of a folder; undefined: nothing. */
 async function inSomeTries(folders: readonly string[], clock: Clock, trial: (folder: string) => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {

@@ -6,7 +6,7 @@ import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
 import type { SystemdUnits } from '../systemd/systemd-units.ts';
-import { CgroupError, type CgroupFiles, endProcesses, removeGroup } from './cgroup-files.ts';
+import { CgroupError, type CgroupFiles, endProcesses, holdsAgent, removeGroup } from './cgroup-files.ts';
 import type { CgroupTree, GroupResources } from './cgroup-names.ts';
 import { asSystemdRounds, limitProperties, newSliceProperties, type SliceKind } from './slice-properties.ts';
 
@@ -73,14 +73,18 @@ export class SystemdSlices implements CgroupTree {
 
   /**
    * Stopping a slice stops what is in it, which takes as long as that likes. So the processes are ended before, as those of
-   * other groups.
+   * other groups. systemd may end what this agent cannot, such as processes that it does not see.
    */
   async remove(group: string, clock: Clock): Promise<void> {
     const { files, units } = this.#options;
     const folders = this.foldersOf(group);
     if (!(await this.#isThere(group))) return;
     const scopes = await this.#unitsIn(folders);
-    await endProcesses(folders, files, clock);
+    try {
+      await endProcesses(folders, files, clock);
+    } catch (error) {
+      if (await holdsAgent(folders, files)) throw error;
+    }
     await inUnits(() => units.stop(unitOf(group)));
     await removeGroup(folders, files, clock);
     // one that was killed has failed for systemd, which remembers it

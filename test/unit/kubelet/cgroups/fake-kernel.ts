@@ -81,6 +81,12 @@ export class FakeKernel implements CgroupFiles {
     for (const { processes } of this.groups.values()) processes.delete(pid);
   }
 
+  /** Somebody else ends what runs in a group, except for stubborn processes. */
+  end(folder: string): void {
+    const { processes } = this.groups.get(folder) ?? {};
+    for (const pid of processes ?? []) if (!this.stubborn.has(pid)) processes?.delete(pid);
+  }
+
   /** Puts a process into a group. */
   run(folder: string, pid: number): void {
     this.groups.get(folder)?.processes.add(pid);

@@ -130,6 +130,41 @@ describe('the cgroup driver systemd', () => {
     expect(systemd.calls.filter((call) => call.startsWith('StopUnit'))).toEqual([]);
   });
 
+  it('has systemd end what the agent does not see', async () => {
+    const { systemd, clock, cgroups } = await setUp();
+    await cgroups.createBase();
+    await cgroups.ensurePod(burstable);
+    await systemd.runScope('x.scope', 'kubepods-burstable-podb.slice', 0);
+    const removed = cgroups.removePod('b');
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
+    await removed;
+    expect(systemd.calls).toContain('StopUnit kubepods-burstable-podb.slice');
+    expect(await cgroups.listPods()).toEqual([]);
+  });
+
+  it('says what stays where systemd cannot end it either', async () => {
+    const { systemd, kernel, clock, cgroups } = await setUp();
+    await cgroups.createBase();
+    await cgroups.ensurePod(burstable);
+    kernel.stubborn.add(4_000_001);
+    await systemd.runScope('x.scope', 'kubepods-burstable-podb.slice', 4_000_001);
+    const removed = expect(cgroups.removePod('b')).rejects.toThrow('has processes that do not end');
+    for (let tries = 0; tries < 120; tries += 1) await clock.advance(50);
+    await removed;
+    expect(systemd.calls).toContain('StopUnit kubepods-burstable-podb.slice');
+    expect(await cgroups.listPods()).toEqual(['b']);
+  });
+
+  it('lets go of its connection, and opens one anew where it is used again', async () => {
+    const { systemd, cgroups } = await setUp();
+    expect(systemd.connections).toBe(1);
+    cgroups.close();
+    await Promise.resolve();
+    expect(systemd.connections).toBe(0);
+    await cgroups.createBase();
+    expect(systemd.connections).toBe(1);
+  });
+
   it('says which unit systemd refuses, and in which words', async () => {
     const { systemd, cgroups } = await setUp();
     await cgroups.createBase();

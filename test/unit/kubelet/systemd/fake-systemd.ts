@@ -162,8 +162,12 @@ export class FakeSystemd {
       this.failed.add(other);
     }
     for (const folder of this.#foldersOf(unit)) {
-      for (const name of (await this.kernel.foldersIn(folder)) ?? []) await this.kernel.removeFolder(`${folder}/${name}`);
-      await this.kernel.removeFolder(folder);
+      const below = ((await this.kernel.foldersIn(folder)) ?? []).map((name) => `${folder}/${name}`);
+      for (const path of [...below, folder]) {
+        this.kernel.end(path);
+        // systemd leaves a group that something is in
+        await this.kernel.removeFolder(path).catch(() => {});
+      }
     }
     this.units.delete(unit);
     return this.#job(unit);
