@@ -145,7 +145,7 @@ export class MainKubelet {
     const { cgroupRoot, cgroupDriver: driver } = settings;
     const { runtime, openSystemBus } = given;
     const options = { cgroupRoot, driver, openSystemBus, limits: limitsOf(this.options), clock };
-    return new MachineCgroups(options, { askDriver: () => runtime.cgroupDriver(), logger });
+    return new MachineCgroups(options, { askDriver: (call) => runtime.cgroupDriver(call), logger });
   }
 
   #newStatusManager(): StatusManager {

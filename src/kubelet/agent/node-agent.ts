@@ -16,6 +16,7 @@ import { HealthzServer } from '../../node/server/healthz-server.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
+import { MachineCgroups } from '../machine/machine.ts';
 import { type OwnState, problemsOfAgent, startProblem } from './agent-node-problems.ts';
 import { MainKubelet } from './main-kubelet.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
@@ -206,7 +207,7 @@ export class NodeAgent {
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
     const { options, source, api, cpu, podConfig, loop, cleanup, logRotation, garbageCollection, podSyncer } = this.#kubelet;
-    const { limitGroups } = this.#kubelet;
+    const { limitGroups, cgroups } = this.#kubelet;
     const { probeManager, pleg, node, mirrorPods, services, referencedObjects, tokenManager, clients } = this.#kubelet;
     const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
@@ -216,7 +217,7 @@ export class NodeAgent {
     await podConfig.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
     await loop.stop();
-    await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop(), limitGroups.stop()]);
+    await Promise.all([cleanup.stop(), logRotation.stop(), garbageCollection.stop(), beforeNode.allows(limitGroups.stop())]);
     const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
     await this.#kubelet.plugins?.stop();
     podSyncer.stop();
@@ -228,6 +229,8 @@ export class NodeAgent {
     await Promise.all([services.stop(), referencedObjects.stop(), tokenManager.stop()]);
     const object = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     await clients.close();
+    // those of the options are whose they are
+    if (cgroups instanceof MachineCgroups) cgroups.close();
     return { statuses, workers, node: object };
   }
 

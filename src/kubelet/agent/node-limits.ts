@@ -3,8 +3,9 @@
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
-import { errorText } from '../../base/errors.ts';
+import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -38,6 +39,7 @@ export class NodeLimitGroups {
   readonly #options: NodeLimitGroupsOptions;
   readonly #stopping = new AbortController();
   readonly #failures: FailureRun;
+  #starting: Promise<void> | undefined;
   #run: Promise<void> | undefined;
   /** When it is tried next, in milliseconds since the epoch. */
   #retryAt = 0;
@@ -55,19 +57,31 @@ export class NodeLimitGroups {
 
   /**
    * Rejects where the groups of pods cannot be made, or a group of the machine's own services cannot be limited. Where all pods
-   * together cannot be limited, since they take more already, it is tried again each minute: evictions make room.
+   * together cannot be limited, since they take more already, it is tried again each minute: evictions make room. Rejects with
+   * ERR_STOPPED once it is stopped; no group is written after that.
    */
-  async start(): Promise<void> {
-    const { cgroups, settings } = this.#options;
-    await cgroups.createBase();
-    if (cgroups !== noPodCgroups && !(await this.#limitPods())) this.#run = this.#retry();
-    await this.#limitReserved('System', settings.systemReservedCgroup, settings.systemReserved);
-    await this.#limitReserved('Kube', settings.kubeReservedCgroup, settings.kubeReserved);
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
   }
 
+  /** Resolves once nothing is under way. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#stopping.abort(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its cgroups were made'));
+    await this.#starting?.catch(ignoreFailure);
     await this.#run;
+  }
+
+  async #start(): Promise<void> {
+    const { cgroups, settings } = this.#options;
+    const { signal } = this.#stopping;
+    await cgroups.createBase(undefined, signal);
+    signal.throwIfAborted();
+    if (cgroups !== noPodCgroups && !(await this.#limitPods())) this.#run = this.#retry();
+    signal.throwIfAborted();
+    await this.#limitReserved('System', settings.systemReservedCgroup, settings.systemReserved);
+    signal.throwIfAborted();
+    await this.#limitReserved('Kube', settings.kubeReservedCgroup, settings.kubeReserved);
   }
 
   async #limitPods(): Promise<boolean> {

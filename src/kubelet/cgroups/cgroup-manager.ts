@@ -125,11 +125,13 @@ export class CgroupManager implements PodCgroups {
     return this.#podPath(uidOf(pod), qosClassOf(pod));
   }
 
-  async createBase(allocatable?: ResourceQuantities): Promise<void> {
+  async createBase(allocatable?: ResourceQuantities, signal?: AbortSignal): Promise<void> {
     for (const qosClass of classes) {
+      signal?.throwIfAborted();
       await this.#tree.make(this.#classPath(qosClass));
       await this.#tree.forgetLost(this.#classPath(qosClass));
     }
+    signal?.throwIfAborted();
     if (allocatable !== undefined) {
       const pid = machineProcesses();
       await this.limitGroup('pods', { ...(pid !== undefined && { pid: String(pid) }), ...allocatable });
@@ -227,6 +229,11 @@ export class CgroupManager implements PodCgroups {
     return this.#tree.usage(of === 'node' ? '' : this.#classPath('Guaranteed'), this.#clock.now());
   }
 
+  /** Ends the connection to systemd, where there is one. The next call opens one anew. */
+  close(): void {
+    this.#tree.close();
+  }
+
   /** Whichever class the pod had when its group was made. */
   async #remove(podUID: string): Promise<void> {
     for (const group of this.#podPaths(podUID)) await this.#tree.remove(group, this.#clock);
@@ -285,9 +292,9 @@ export interface PodCgroups {
   /**
    * Makes the groups of all pods and of each class of them. What the node can give limits all pods together, where it is given:
    * `cpu`, `memory`, huge pages, and processes as `pid`, by default as many as the kernel has.
-   * Rejects with an error that names the group and the file.
+   * Rejects with an error that names the group and the file, and once the signal aborts with its reason; then no more is made.
    */
-  createBase(allocatable?: ResourceQuantities): Promise<void>;
+  createBase(allocatable?: ResourceQuantities, signal?: AbortSignal): Promise<void>;
   /**
    * Limits a group as a whole: `pods`, that of all pods, or one that is there by its name, such as `/system.slice`. The amounts are
    * as for `createBase`; what is absent stays, but huge pages, of which there are none then. True as `onlyCompressible`: processor

@@ -101,6 +101,8 @@ export interface CgroupTree {
   remove(group: string, clock: Clock): Promise<void>;
   /** Lets go of what is known of pods' groups right below this one that are not there, as after a crash. */
   forgetLost(group: string): Promise<void>;
+  /** Lets go of connections. The next call opens one anew. */
+  close(): void;
 }
 
 /** Does something with a file of a group, and names the file in what it rejects with. */

@@ -100,6 +100,8 @@ export class CgroupsV1 implements CgroupTree {
   /** A group that is not there is nowhere. */
   async forgetLost(): Promise<void> {}
 
+  close(): void {}
+
   async usage(group: string, at: number): Promise<ResourceUsage | undefined> {
     const memory = `${this.#roots.get('memory')}${group}`;
     const cpuacct = this.#roots.get('cpuacct');

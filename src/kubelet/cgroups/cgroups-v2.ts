@@ -105,6 +105,8 @@ export class CgroupsV2 implements CgroupTree {
   /** A group that is not there is nowhere. */
   async forgetLost(): Promise<void> {}
 
+  close(): void {}
+
   async usage(group: string, at: number): Promise<ResourceUsage | undefined> {
     const folder = `${this.#root}${group}`;
     const [current, stat, cpu] = await Promise.all([

@@ -104,6 +104,10 @@ export class SystemdSlices implements CgroupTree {
     }
   }
 
+  close(): void {
+    this.#options.units.close();
+  }
+
   async #isThere(group: string): Promise<boolean> {
     const inside = await Promise.all(this.foldersOf(group).map((folder) => this.#options.files.foldersIn(folder)));
     return inside.some((names) => names !== undefined);

@@ -3,13 +3,15 @@ import { arch, release } from 'node:os';
 import { dirname } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
-import { type Clock, sleep, systemClock } from '../../base/clock.ts';
+import { type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { CgroupError } from '../cgroups/cgroup-files.ts';
 import { CgroupManager, type CgroupManagerOptions, type PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { machineProcesses, pageSizeName } from '../cgroups/cgroup-resources.ts';
+import type { RuntimeCall } from '../runtime/container-runtime.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
 
 /** What the agent knows of the machine that it runs on. */
@@ -141,31 +143,40 @@ export function kernelText(path: string): string {
 
 export interface RuntimeOfCgroups {
   /** Asks the runtime who makes cgroups; undefined: it does not know. */
-  readonly askDriver: () => Promise<'cgroupfs' | 'systemd' | undefined>;
+  readonly askDriver: (call: RuntimeCall) => Promise<'cgroupfs' | 'systemd' | undefined>;
   readonly logger: Logger;
 }
 
-/** How often a runtime is asked for its driver that does not answer, as one that starts with the machine: for about a minute. */
-const mostAsks = 30;
+/** So long a runtime is asked for its driver that does not answer, as one that starts with the machine. */
+const askedForMs = 60_000;
 const askAgainMs = 2000;
+/** How long it may take over one answer. */
+const answerLimitMs = 10_000;
 
 /** The cgroups of this machine, which are opened when the agent starts. */
 export class MachineCgroups implements PodCgroups {
   readonly version: 1 | 2 = existsSync('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1;
   readonly #options: CgroupManagerOptions;
   readonly #runtime: RuntimeOfCgroups;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #opened: CgroupManager | undefined;
 
   constructor(options: CgroupManagerOptions, runtime: RuntimeOfCgroups) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = safeClock(options.clock ?? systemClock);
     this.#runtime = runtime;
   }
 
-  async createBase(allocatable?: ResourceQuantities): Promise<void> {
-    this.#opened ??= await CgroupManager.open({ ...this.#options, ...(await this.#driverOfRuntime()) });
-    await this.#opened.createBase(allocatable);
+  async createBase(allocatable?: ResourceQuantities, signal: AbortSignal = new AbortController().signal): Promise<void> {
+    this.#opened ??= await CgroupManager.open({ ...this.#options, ...(await this.#driverOfRuntime(signal)) });
+    // whoever stops meanwhile has closed what was open then
+    if (signal.aborted) this.close();
+    await this.#opened.createBase(allocatable, signal);
+  }
+
+  /** Ends the connection to systemd, where there is one. The next call opens one anew. */
+  close(): void {
+    this.#opened?.close();
   }
 
   async limitGroup(group: string, amounts: ResourceQuantities, onlyCompressible?: boolean): Promise<void> {
@@ -212,23 +223,32 @@ export class MachineCgroups implements PodCgroups {
    * The runtime's own driver counts. The option is for a runtime that does not know the question. One that does not answer is asked
    * again: a guess that is wrong would cost every pod of the node its start.
    */
-  async #driverOfRuntime(): Promise<Pick<CgroupManagerOptions, 'driver'>> {
-    const { askDriver, logger } = this.#runtime;
+  async #driverOfRuntime(signal: AbortSignal): Promise<Pick<CgroupManagerOptions, 'driver'>> {
+    const until = this.#clock.elapsed() + askedForMs;
     for (let tries = 1; ; tries += 1) {
       try {
-        const driver = await askDriver();
+        const driver = await this.#askDriver(until, signal);
         return driver === undefined ? {} : { driver };
       } catch (err) {
+        signal.throwIfAborted();
         const help = 'start the container runtime, and then the agent';
-        if (tries >= mostAsks) {
+        if (this.#clock.elapsed() + askAgainMs >= until) {
           throw new CgroupError(`the container runtime did not say which cgroup driver it has: ${errorText(err)}; ${help}`, {
             cause: err,
           });
         }
+        const { logger } = this.#runtime;
         if (tries === 1) logger.warn({ err }, 'the container runtime does not say which cgroup driver it has; it is asked again');
-        await sleep(this.#clock, askAgainMs, new AbortController().signal);
+        await sleep(this.#clock, askAgainMs, signal);
+        signal.throwIfAborted();
       }
     }
+  }
+
+  #askDriver(until: number, signal: AbortSignal): Promise<'cgroupfs' | 'systemd' | undefined> {
+    const timeoutMs = Math.min(answerLimitMs, until - this.#clock.elapsed());
+    const late = () => new Error(`no answer in ${timeoutMs / 1000} s`);
+    return callWithin((over) => this.#runtime.askDriver({ signal: over }), { clock: this.#clock, timeoutMs, signal, late });
   }
 
   get #cgroups(): CgroupManager {

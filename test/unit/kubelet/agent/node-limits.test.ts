@@ -1,10 +1,10 @@
 // Rules and groups after pkg/kubelet/apis/config/validation and pkg/kubelet/cm/node_container_manager_linux.go, v1.36.3.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type AgentSettings, resolveSettings } from '../../../../src/kubelet/agent/agent-settings.ts';
 import type { NodeEnforcement } from '../../../../src/kubelet/agent/limit-settings.ts';
 import { limitsOf } from '../../../../src/kubelet/agent/node-limits.ts';
-import { noPodCgroups, pageSize } from '../../../../src/kubelet/machine/machine.ts';
+import { MachineCgroups, noPodCgroups, pageSize } from '../../../../src/kubelet/machine/machine.ts';
 import { quietMachine } from '../../../support/quiet-machine.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
 import { NodeWorld } from './node-world.ts';
@@ -102,7 +102,7 @@ describe('a node agent', () => {
     });
     await world.through(agent.start());
     expect(calls).toEqual([
-      ['createBase'],
+      ['createBase', undefined, expect.any(AbortSignal)],
       ['pods', expect.objectContaining({ cpu: '3', memory: '6291456Ki', pid: '900' })],
       ['/system.slice', reserved.systemReserved, false],
       ['/kube.slice', reserved.kubeReserved, true],
@@ -123,6 +123,62 @@ describe('a node agent', () => {
     await world.through(agent.start());
     expect(calls[1]).toEqual(['pods', expect.objectContaining({ cpu: '4', memory: '8388608Ki' })]);
     await world.through(agent.stop());
+  });
+
+  it.each(['createBase', 'pods', '/system.slice'])('that is stopped meanwhile limits nothing after %s', async (last) => {
+    await using world = await NodeWorld.make();
+    const calls: string[] = [];
+    const made = Promise.withResolvers<void>();
+    const note = (call: string): Promise<void> | undefined => {
+      calls.push(call);
+      return call === last ? made.promise : undefined;
+    };
+    const agent = world.agent({
+      cgroups: { ...noPodCgroups, createBase: async () => note('createBase'), limitGroup: async (group) => note(group) },
+      cgroupsPerQOS: true,
+      enforceNodeAllocatable: ['pods', 'system-reserved', 'kube-reserved'],
+      ...{ systemReservedCgroup: '/system.slice', kubeReservedCgroup: '/kube.slice' },
+    });
+    const refused = expect(world.through(agent.start())).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    await world.pass(1000);
+    const stopped = world.through(agent.stop());
+    await world.pass(1000);
+    expect(agent.state).toBe('stopping');
+    made.resolve();
+    await Promise.all([refused, stopped]);
+    expect(calls.at(-1)).toBe(last);
+    expect(world.timersLeft).toBe(0);
+  });
+
+  it('tells its cgroups that it stops, and waits for them no longer than it may', async () => {
+    await using world = await NodeWorld.make();
+    let told: AbortSignal | undefined;
+    const createBase = (_allocatable: unknown, signal?: AbortSignal): Promise<never> => {
+      told = signal;
+      return new Promise(() => {});
+    };
+    const agent = world.agent({ cgroups: { ...noPodCgroups, createBase }, cgroupsPerQOS: true });
+    const start = agent.start();
+    start.catch(() => {});
+    await world.pass(1000);
+    await world.through(agent.stop({ timeoutMs: 5000 }));
+    expect([agent.state, told?.aborted]).toEqual(['stopped', true]);
+  });
+
+  it('closes the cgroups that it has made itself, once nothing uses them', async () => {
+    await using world = await NodeWorld.make();
+    const { prototype } = MachineCgroups;
+    for (const call of ['createBase', 'limitGroup', 'updateClasses'] as const) vi.spyOn(prototype, call).mockResolvedValue();
+    vi.spyOn(prototype, 'listPods').mockResolvedValue([]);
+    vi.spyOn(prototype, 'usage').mockResolvedValue(undefined);
+    const close = vi.spyOn(prototype, 'close').mockReturnValue();
+    const agent = world.agent({ cgroupsPerQOS: true });
+    await world.through(agent.start());
+    const ended = vi.spyOn(agent.nodeObject, 'stop');
+    await world.through(agent.stop());
+    expect(close).toHaveBeenCalledOnce();
+    expect(close).toHaveBeenCalledAfter(ended);
+    vi.restoreAllMocks();
   });
 
   it('that cannot limit all pods runs, says so, and tries again each minute', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MachineCgroups } from '../../../../src/kubelet/machine/machine.ts';
+import { MachineCgroups, type RuntimeOfCgroups } from '../../../../src/kubelet/machine/machine.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeKernel } from '../cgroups/fake-kernel.ts';
 import { FakeSystemd } from '../systemd/fake-systemd.ts';
@@ -8,13 +8,17 @@ type Driver = 'cgroupfs' | 'systemd';
 const slice = '/cg/kubepods.slice';
 const folder = '/cg/kubepods';
 
-function setUp(askDriver: () => Promise<Driver | undefined>, driver: Driver = 'cgroupfs') {
+function setUp(askDriver: RuntimeOfCgroups['askDriver'], driver: Driver = 'cgroupfs', onOpen = () => {}) {
   const kernel = new FakeKernel(2);
   const clock = new FakeClock();
   const warnings: string[] = [];
   const note = (_fields: object, message: string): void => void warnings.push(message);
   const logger = { debug: () => {}, info: () => {}, warn: note, error: note };
-  const openSystemBus = new FakeSystemd(kernel).open;
+  const systemd = new FakeSystemd(kernel);
+  const openSystemBus: typeof systemd.open = (options) => {
+    onOpen();
+    return systemd.open(options);
+  };
   const options = {
     driver,
     openSystemBus,
@@ -23,7 +27,7 @@ function setUp(askDriver: () => Promise<Driver | undefined>, driver: Driver = 'c
     files: kernel,
     clock,
   };
-  return { kernel, clock, warnings, cgroups: new MachineCgroups(options, { askDriver, logger }) };
+  return { kernel, systemd, clock, warnings, cgroups: new MachineCgroups(options, { askDriver, logger }) };
 }
 
 describe('the cgroups of the machine', () => {
@@ -75,6 +79,54 @@ describe('the cgroups of the machine', () => {
     for (let step = 0; step < 30; step += 1) await clock.advance(2000);
     await told;
     expect(kernel.groups.size).toBe(1);
+  });
+
+  it('are not waited for longer than a minute where the runtime hangs', async () => {
+    let asked = 0;
+    const { clock, cgroups, warnings } = setUp(() => {
+      asked += 1;
+      return new Promise(() => {});
+    });
+    const told = expect(cgroups.createBase()).rejects.toThrow('which cgroup driver it has: no answer in ');
+    await clock.advance(12_000);
+    expect(warnings).toHaveLength(1);
+    for (let step = 0; step < 24; step += 1) await clock.advance(2000);
+    await told;
+    expect(asked).toBe(5);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each(['hangs', 'refuses'])('are not waited for by whoever stops while the runtime %s', async (how) => {
+    const calls: (AbortSignal | undefined)[] = [];
+    const { kernel, clock, cgroups } = setUp(({ signal }) => {
+      calls.push(signal);
+      return how === 'hangs' ? new Promise(() => {}) : Promise.reject(new Error('no connection'));
+    });
+    const stopping = new AbortController();
+    const told = expect(cgroups.createBase(undefined, stopping.signal)).rejects.toThrow('stopped');
+    await clock.advance(100);
+    stopping.abort(new Error('stopped'));
+    await told;
+    expect(calls.map((signal) => signal?.aborted)).toEqual([true]);
+    expect([clock.pendingTimers, kernel.groups.size]).toEqual([0, 1]);
+  });
+
+  it('are not made, and leave no connection, where the stop comes while they are opened', async () => {
+    const stopping = new AbortController();
+    const stop = (): void => stopping.abort(new Error('stopped'));
+    const { kernel, systemd, cgroups } = setUp(async () => 'systemd', 'systemd', stop);
+    await expect(cgroups.createBase(undefined, stopping.signal)).rejects.toThrow('stopped');
+    expect([systemd.opened, systemd.connections, kernel.groups.size]).toEqual([1, 0, 1]);
+  });
+
+  it('close the connection to systemd', async () => {
+    const { systemd, cgroups } = setUp(async () => 'systemd');
+    cgroups.close();
+    await cgroups.createBase();
+    expect(systemd.connections).toBe(1);
+    cgroups.close();
+    await Promise.resolve();
+    expect(systemd.connections).toBe(0);
   });
 
   it('give all pods together what the node has for them', async () => {

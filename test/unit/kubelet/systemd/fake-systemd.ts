@@ -60,6 +60,11 @@ export class FakeSystemd {
     return connection;
   };
 
+  /** The connections that nobody has closed. */
+  get connections(): number {
+    return [...this.#connections].filter(({ gone }) => !gone.aborted).length;
+  }
+
   /** All connections go, as when the bus is started anew. */
   drop(): void {
     for (const connection of this.#connections) connection.close();
