@@ -176,8 +176,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/plugins':
     'api/json base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
   'kubelet/containers':
-    'base/errors base/names base/options api/json api/pod client/events node/files node/pod-status node/environment ' +
-    'kubelet/runtime kubelet/cgroups kubelet/volumes',
+    'base/guard base/errors base/names base/options base/concurrency api/json api/pod client/events node/files node/pod-status ' +
+    'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +

@@ -246,7 +246,7 @@ export class MachineCgroups implements PodCgroups {
   }
 
   #askDriver(until: number, signal: AbortSignal): Promise<'cgroupfs' | 'systemd' | undefined> {
-    const timeoutMs = Math.min(answerLimitMs, until - this.#clock.elapsed());
+    const timeoutMs = Math.max(0, Math.min(answerLimitMs, until - this.#clock.elapsed()));
     const late = () => new Error(`no answer in ${timeoutMs / 1000} s`);
     return callWithin((over) => this.#runtime.askDriver({ signal: over }), { clock: this.#clock, timeoutMs, signal, late });
   }
