@@ -2,26 +2,20 @@
 import { Attributes, CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
-  AlgorithmIdentifier,
   Attribute,
-  AttributeTypeAndValue,
-  AttributeValue,
   Extension,
   Extensions,
   GeneralName,
   id_ce_subjectAltName,
   Name,
-  RelativeDistinguishedName,
   SubjectAlternativeName,
   SubjectPublicKeyInfo,
 } from '@peculiar/asn1-x509';
 import type { CertificateRequestContents } from './certificate-names.ts';
+import { commonName, ecdsaWithSha256, namePart, pemOf } from './signed-parts.ts';
 
 const organizationName = '2.5.4.10';
-export const commonName = '2.5.4.3';
 const extensionRequest = '1.2.840.113549.1.9.14';
-
-export const ecdsaWithSha256 = (): AlgorithmIdentifier => new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' });
 
 /**
  * A certificate request (PKCS#10) as PEM. It is the option `makeCertificateRequest` of a server with `serverTLSBootstrap`, and has an
@@ -61,19 +55,6 @@ export function makeCertificateRequest(contents: CertificateRequestContents): st
     signature: new Uint8Array(signature).buffer,
   });
   return pemOf('CERTIFICATE REQUEST', AsnConvert.serialize(request));
-}
-
-export function pemOf(label: string, der: ArrayBuffer): string {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? [];
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
-}
-
-/** One part of a name, such as its `commonName`. */
-export function namePart(type: string, utf8String: string): RelativeDistinguishedName {
-  return new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
 }
 
 /** A request without names asks for no extension: the signer of client certificates allows none. */

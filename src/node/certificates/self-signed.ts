@@ -26,9 +26,9 @@ import { nodeNameOption } from '../../base/names.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { nameBeside, writeBeside } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
-import { commonName, ecdsaWithSha256, namePart, pemOf } from './certificate-request.ts';
 import type { ServingCertificate } from './certificate-source.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
+import { commonName, ecdsaWithSha256, namePart, pemOf } from './signed-parts.ts';
 
 const mostBytes = 512 * 1024;
 const hourMs = 3_600_000;
