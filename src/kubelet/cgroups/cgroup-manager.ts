@@ -234,6 +234,11 @@ export class CgroupManager implements PodCgroups {
     this.#tree.close();
   }
 
+  /** The same as `close()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
   /** Whichever class the pod had when its group was made. */
   async #remove(podUID: string): Promise<void> {
     for (const group of this.#podPaths(podUID)) await this.#tree.remove(group, this.#clock);
