@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { sleep } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { problemFields } from '../../base/problem.ts';
@@ -51,6 +52,7 @@ export interface GarbageCollectionOptions {
 const collectPeriodMs = 60_000;
 /** The images of the runtime may lie on another disk than the agent's folder. */
 const imagefsPatienceMs = 60_000;
+const imagefsLimitMs = 10_000;
 
 /** Keeps the node from running full: ended containers, unused images, and in the end pods have to go. */
 export class GarbageCollection {
@@ -211,9 +213,10 @@ export class GarbageCollection {
 
   async #readNode(): Promise<NodeUsage> {
     const { rootDirectory } = this.#agent.settings;
-    const paths: UsagePaths = { rootDirectory, ...(await this.#runtimePaths()) };
-    const [usage, ofPods] = await Promise.all([readNodeUsage(paths), this.#podsMemory()]);
-    return { ...usage, podsMemory: ofPods };
+    const paths = await this.#runtimePaths();
+    const [usage, ofPods] = await Promise.all([readNodeUsage({ rootDirectory, ...paths }), this.#podsMemory()]);
+    // before the runtime has said where its disks are, nothing is known of them: they may not be the node's
+    return { ...usage, ...(paths === undefined && noRuntimeDisks), podsMemory: ofPods };
   }
 
   async #readMemory(): Promise<Pick<NodeUsage, 'memory' | 'podsMemory'>> {
@@ -226,15 +229,18 @@ export class GarbageCollection {
     return podsMemory(cgroups, node.forPods.memory).catch(() => undefined);
   }
 
-  /** Undefined where the runtime does not say. */
-  async #runtimePaths(): Promise<RuntimePaths> {
+  /** What the runtime has said last; undefined where it has not said it yet. After a failure it is asked again at the next look. */
+  async #runtimePaths(): Promise<RuntimePaths | undefined> {
     const { given, clock } = this.#agent;
     if (this.#paths !== undefined && clock.elapsed() - this.#paths.readAt < imagefsPatienceMs) return this.#paths;
-    const { signal } = this.#stopping;
-    const [images, containers] = await Promise.all([
-      given.runtime.imageFilesystems({ signal }).catch(() => []),
-      given.runtime.containerFilesystems?.({ signal }).catch(() => []),
-    ]);
+    const { runtime } = given;
+    const ask = (signal: AbortSignal) =>
+      Promise.all([runtime.imageFilesystems({ signal }), runtime.containerFilesystems?.({ signal })]);
+    const late = (): Error => new Error(`no answer within ${imagefsLimitMs} ms`);
+    const limits = { clock, timeoutMs: imagefsLimitMs, signal: this.#stopping.signal, late };
+    const answers = await callWithin(ask, limits).catch(() => undefined);
+    if (answers === undefined) return this.#paths;
+    const [images, containers] = answers;
     this.#paths = {
       imagefsPath: images[0]?.mountpoint || undefined,
       containerfsPath: containers?.[0]?.mountpoint || undefined,
@@ -243,6 +249,13 @@ export class GarbageCollection {
     return this.#paths;
   }
 }
+
+const noRuntimeDisks: Partial<NodeUsage> = {
+  imagefs: undefined,
+  imagefsInodes: undefined,
+  containerfs: undefined,
+  containerfsInodes: undefined,
+};
 
 /** Where the runtime keeps images and what containers write. */
 interface RuntimePaths extends Pick<UsagePaths, 'imagefsPath' | 'containerfsPath'> {

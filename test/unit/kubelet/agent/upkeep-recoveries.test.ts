@@ -5,6 +5,22 @@ import { evictionWorld, memory } from '../eviction/eviction-harness.ts';
 import { NodeWorld } from './node-world.ts';
 
 describe('upkeep of a node that works again', () => {
+  it('never takes the disk of the node for that of images while the runtime does not say where they are', async () => {
+    await using world = await NodeWorld.make();
+    const { runtime } = world;
+    let isBroken = true;
+    runtime.imageFilesystems = () => (isBroken ? Promise.reject(new Error('busy')) : Promise.resolve([]));
+    const agent = world.agent({ evictionHard: { 'imagefs.available': '1Ei' }, imageGCHighThresholdPercent: 100 });
+    await world.through(agent.start());
+    const isShort = () => agent.snapshot().problems.some(({ kind }) => kind === 'disk-pressure');
+    await world.pass(30_000);
+    expect(isShort()).toBe(false);
+    isBroken = false;
+    await world.pass(20_000);
+    expect(isShort()).toBe(true);
+    await world.through(agent.stop());
+  });
+
   it('has one line each, with the failures before it: images, ended containers, the runtime and its network', async () => {
     const { logger, saying, of } = recordedLines();
     await using world = await NodeWorld.make();
