@@ -121,13 +121,18 @@ export class ShutdownWatch {
     over.promise.catch(ignoreFailure);
     this.#again = over.resolve;
     // first it listens, and then it asks: nothing is missed between the two
-    const tell = (value: unknown): void => this.#tell(value);
+    let isHeard = false;
+    const tell = (value: unknown): void => {
+      isHeard = true;
+      this.#tell(value);
+    };
     const listening = await this.#handle('listen', (signal) => signals.listen(tell, signal));
     try {
       onEnd(listening, () => over.reject(new Error('nothing is heard of shutdowns any more')));
       const machine = await this.#raised(await this.#read());
       this.#longestDelayMs = machine.longestDelayMs;
-      this.#tell(machine.isShuttingDown);
+      // what was heard meanwhile is newer than the answer
+      if (!isHeard) this.#tell(machine.isShuttingDown);
       if (!this.#isShuttingDown) this.#hold(await this.#handle('delay', (signal) => signals.delay(signal)), over.reject);
       this.#failures.succeeded();
       this.#retryAt = undefined;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -37,7 +37,8 @@ const script = [
 /** Resolves once the program has begun. Rejects with what it said when it ends before, and with the signal's reason. */
 export async function startProgram({ command, args, isReady, signal }: WatchedProgram): Promise<ShutdownHandle> {
   signal.throwIfAborted();
-  const child = spawn('sh', ['-c', script, 'sh', command, ...args], {
+  // without file descriptors a child has no pipes, and tells of an error
+  const child: ChildProcess = spawn('sh', ['-c', script, 'sh', command, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, SYSTEMD_LOG_LEVEL: 'info', SYSTEMD_LOG_TARGET: 'console', SYSTEMD_COLORS: '0' },
   });
@@ -45,13 +46,13 @@ export async function startProgram({ command, args, isReady, signal }: WatchedPr
   const ready = Promise.withResolvers<void>();
   let words = '';
   const end = (): void => {
-    child.stdin.end();
+    child.stdin?.end();
   };
-  child.stdin.on('error', ignoreFailure);
   child.once('error', (error) => {
     ready.reject(error);
     ended.resolve();
   });
+  child.stdin?.on('error', ignoreFailure);
   child.once('exit', () => {
     end();
     ended.resolve();
@@ -62,7 +63,7 @@ export async function startProgram({ command, args, isReady, signal }: WatchedPr
     words = textBeginning(`${words}${line}\n`, longestWords);
     if (isReady(line)) ready.resolve();
   };
-  for (const output of [child.stdout, child.stderr]) readLines(output, take, end);
+  for (const output of [child.stdout, child.stderr]) if (output !== null) readLines(output, take, end);
   const leave = onAbort(signal, () => {
     end();
     ready.reject(signal.reason);

@@ -65,7 +65,7 @@ export class FakeShutdownSignals implements ShutdownSignals {
   }
 
   /** As when systemd-logind or D-Bus are started anew: nobody listens any more, and nothing is delayed. */
-  restart(): void {
+  startAnew(): void {
     for (const end of this.#handles) end();
   }
 

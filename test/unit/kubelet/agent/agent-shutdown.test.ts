@@ -247,7 +247,7 @@ describe('the shutdown of the machine under a node agent', () => {
     await using world = await worldWith();
     const { machine, agent } = await started(world, { pods: {} });
     machine.failure = new Error('no bus');
-    machine.restart();
+    machine.startAnew();
     await world.pass(1000);
     expect(agent.snapshot().problems).toMatchObject([
       { kind: 'shutdown-unseen', message: 'a shutdown of the machine would end the pods without notice: no bus', attempt: 2 },

@@ -66,7 +66,7 @@ describe('the watch for shutdowns of the machine', () => {
   it('listens and delays anew after a restart of who tells it', async () => {
     const { clock, machine, shutdowns, told, warnings } = watch({ longestDelayMs: 30_000 });
     await settle();
-    machine.restart();
+    machine.startAnew();
     await settle();
     expect([machine.isDelayed, shutdowns.isDelaying]).toEqual([false, false]);
     expect(shutdowns.failing).toMatchObject({ attempt: 1, retryAt: clock.now() + 1000 });
@@ -80,22 +80,43 @@ describe('the watch for shutdowns of the machine', () => {
   it('learns of a shutdown, or of its end, that came while nothing was heard', async () => {
     const { clock, machine, told } = watch({ longestDelayMs: 30_000 });
     await settle();
-    machine.restart();
+    machine.startAnew();
     machine.shutDown();
     await clock.advance(1000);
     expect([told, machine.isDelayed]).toEqual([[true], false]);
-    machine.restart();
+    machine.startAnew();
     machine.callOff();
     await clock.advance(1000);
     await settle();
     expect([told, machine.isDelayed]).toEqual([[true, false], true]);
   });
 
+  it('holds what it has heard for newer than an answer that comes later', async () => {
+    const answer = Promise.withResolvers<boolean>();
+    const answers = [answer.promise];
+    const read: ShutdownSignals['read'] = async () => ({
+      longestDelayMs: 60_000,
+      isShuttingDown: (await answers.shift()) ?? false,
+    });
+    let say: (isShuttingDown: boolean) => void = nothing;
+    const listen: ShutdownSignals['listen'] = async (tell) => {
+      say = tell;
+      return open;
+    };
+    const { told } = watch({ ...fine, listen, read });
+    await settle();
+    say(true);
+    say(false);
+    answer.resolve(true);
+    await settle();
+    expect(told).toEqual([true, false]);
+  });
+
   it('tries again and again, less and less often, while nobody answers', async () => {
     const { clock, machine, shutdowns, warnings } = watch({ longestDelayMs: 30_000 });
     machine.failure = new Error('no bus');
     await settle();
-    machine.restart();
+    machine.startAnew();
     await clock.advance(200_000);
     expect(shutdowns.failing).toMatchObject({ message: 'no bus' });
     expect(warnings.map((fields) => fields.retryInMs)).toEqual([
