@@ -9,7 +9,7 @@ import './base/node-version.ts';
 export type { SpecVolume } from './api/pod/pod-containers.ts';
 export type { AgentSettings } from './kubelet/agent/agent-settings.ts';
 export { NodeAgent } from './kubelet/agent/node-agent.ts';
-export type { AgentServerOptions, NodeAgentOptions } from './kubelet/agent/node-agent-options.ts';
+export type { AgentServerOptions, NodeAgentOptions, ProblemSource } from './kubelet/agent/node-agent-options.ts';
 export type {
   AgentPodExplanation,
   AgentPodReport,
@@ -24,6 +24,7 @@ export type { PodCgroups } from './kubelet/cgroups/cgroup-manager.ts';
 export { CgroupManager, type CgroupManagerOptions } from './kubelet/cgroups/cgroup-manager.ts';
 export type { CgroupDriver } from './kubelet/cgroups/cgroup-names.ts';
 export type { NodeLimits } from './kubelet/cgroups/cgroup-resources.ts';
+export type { MemoryQOS, NodeSwap } from './kubelet/cgroups/memory-classes.ts';
 export type {
   CsiAccessMode,
   CsiNode,
@@ -87,6 +88,7 @@ export type {
 export type {
   Capabilities,
   ContainerSecurityContext,
+  IDMapping,
   NamespaceMode,
   NamespaceOptions,
   SandboxSecurityContext,

@@ -10,7 +10,7 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
   '@grpc/grpc-js': /^src\/kubelet\/grpc\//,
   '@peculiar/asn1-csr': /^src\/node\/certificates\/certificate-request\.ts$/,
   '@peculiar/asn1-schema': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,
-  '@peculiar/asn1-x509': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,
+  '@peculiar/asn1-x509': /^src\/node\/certificates\/(certificate-request|self-signed|signed-parts)\.ts$/,
   '@kubernetes/client-node': /^src\/(client|testing)\/|^src\/node\/certificates\/node-kubeconfig\.ts$/,
   'dbus-native': /^src\/kubelet\/systemd\/open-system-bus\.ts$/,
   'js-yaml': /^src\/api\/manifest\//,

@@ -32,12 +32,18 @@ import { type AgentSettings, type ResolvedSettings, resolveSettings, settingName
 /** Where the agent's own API is served, and to whom. */
 export interface AgentServerOptions extends NodeServerOptions {}
 
+/** A part that says what is wrong with it. */
+export interface ProblemSource {
+  /** The problem of now; undefined: there is none. */
+  problem(): Problem | undefined;
+}
+
 /** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeAgentOptions extends AgentSettings {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** What renews the client certificate of `kubeConfig`: what it lacks is among the problems of the node. Default: nothing. */
-  readonly clientCertificate?: { problem(): Problem | undefined };
+  readonly clientCertificate?: ProblemSource;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
   /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */

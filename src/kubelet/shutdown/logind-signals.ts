@@ -33,6 +33,14 @@ const held = 'held';
 /**
  * Hears of a shutdown by systemd-logind, and delays it, by the programs `busctl` and `systemd-inhibit` of systemd. It needs the rights
  * of root. What others than systemd-logind say of a shutdown is not heard.
+ *
+ * @example
+ * ```ts
+ * import { LogindSignals } from 'pod-status-manager/kubelet';
+ *
+ * const shutdownSignals = new LogindSignals();
+ * console.log(typeof shutdownSignals.listen); // function
+ * ```
  */
 export class LogindSignals implements ShutdownSignals {
   readonly #configFolder: string;

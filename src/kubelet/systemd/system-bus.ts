@@ -7,8 +7,11 @@ import { StatusManagerError } from '../../base/errors.ts';
 export interface BusCall {
   /** Who answers, such as `org.freedesktop.systemd1`. */
   readonly destination: string;
+  /** The object that is called, such as `/org/freedesktop/systemd1`. */
   readonly path: string;
+  /** The interface that the method belongs to. */
   readonly interface: string;
+  /** The name of the method. */
   readonly member: string;
   /** The types of the body, such as `ss`. Default: no body. */
   readonly signature?: string;
@@ -20,8 +23,11 @@ export interface BusCall {
 export interface BusSignal {
   /** The name on the bus that the sender owns, such as `org.freedesktop.systemd1`. */
   readonly sender: string;
+  /** The object that sends it. */
   readonly path: string;
+  /** The interface that the signal belongs to. */
   readonly interface: string;
+  /** The name of the signal. */
   readonly member: string;
 }
 
@@ -42,6 +48,7 @@ export interface BusConnection {
 
 /** What a connection is opened with. */
 export interface SystemBusLimits {
+  /** Where the time comes from. */
   readonly clock: Clock;
   /** Ends the opening when it aborts. */
   readonly signal: AbortSignal;
@@ -52,7 +59,9 @@ export type OpenSystemBus = (limits: SystemBusLimits) => Promise<BusConnection>;
 
 /** What a {@link SystemBusError} says beside its message. */
 export interface SystemBusErrorOptions extends ErrorOptions {
+  /** The name of the error that was answered. Default: there was no answer. */
   readonly refusal?: string | undefined;
+  /** True: there was no connection, or it went. Default false. */
   readonly isLost?: boolean;
 }
 
