@@ -160,7 +160,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/workers kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/shutdown':
     'base/guard base/clock base/errors base/options base/metrics base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run base/problem api/json api/pod node/pod-status node/problem-help node/workers',
+    'base/failure-run base/problem api/json api/pod node/files node/pod-status node/problem-help node/workers',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'node/certificates node/server kubelet/runtime kubelet/logs',

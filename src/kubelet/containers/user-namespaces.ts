@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/userns and of getKubeletMappings in pkg/kubelet/kubelet_pods.go, v1.36.3.
 
 import { execFile } from 'node:child_process';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isJsonObject } from '../../api/json/json.ts';
@@ -11,6 +11,7 @@ import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
+import { replaceFile } from '../../node/files/replace-file.ts';
 import type { IDMapping } from '../runtime/security.ts';
 import { podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
 
@@ -201,16 +202,7 @@ function onlyOne(mappings: unknown): Record<string, unknown> {
 async function writeFirstID(folder: string, hostId: number, length: number): Promise<void> {
   const mappings = [{ hostId, containerId: 0, length }];
   await mkdir(folder, { recursive: true, mode: 0o750 });
-  const whole = join(folder, fileName);
-  const part = `${whole}.new`;
-  const file = await open(part, 'w', 0o600);
-  try {
-    await file.writeFile(JSON.stringify({ uidMappings: mappings, gidMappings: mappings }));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(part, whole);
+  await replaceFile(join(folder, fileName), JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), 0o600);
   const parent = await open(folder);
   await parent.sync().finally(() => parent.close());
 }

@@ -1,10 +1,11 @@
 // Behaviour of pkg/volume/csi/csi_util.go and of removeMountDir in csi_mounter.go, v1.36.3.
 
 import { createHash } from 'node:crypto';
-import { open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject } from '../../api/json/json.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
+import { nameBeside, replaceFile } from '../../node/files/replace-file.ts';
 import { readAtMost } from '../../node/files/small-file.ts';
 
 /** What is kept of a volume beside its mount, under the kubelet's names: a kubelet and this agent take over from each other by it. */
@@ -18,7 +19,6 @@ export interface VolumeData {
 }
 
 const fileName = 'vol_data.json';
-const unfinishedName = '.vol_data.json.new';
 const mostBytes = 65_536;
 
 /** The id of a volume that lives with its pod. */
@@ -42,18 +42,10 @@ export function mountFolder(volumeFolder: string): string {
 
 /** The file is whole or not there, also after a crash of the machine. */
 export async function saveVolumeData(volumeFolder: string, data: VolumeData): Promise<void> {
-  const unfinished = join(volumeFolder, unfinishedName);
   const { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle, volumeLifecycleMode } = data;
   // in the order in which Go writes a map
   const members = { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle, volumeLifecycleMode };
-  const file = await open(unfinished, 'w', 0o644);
-  try {
-    await file.writeFile(`${JSON.stringify(members)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, join(volumeFolder, fileName));
+  await replaceFile(join(volumeFolder, fileName), `${JSON.stringify(members)}\n`, 0o644);
 }
 
 /** What is kept of the volume; undefined where there is nothing: nothing was published then. Rejects for what cannot be read. */
@@ -77,7 +69,8 @@ export async function loadVolumeData(volumeFolder: string): Promise<Pick<VolumeD
 /** Removes the folder of a volume that is not mounted. What is in the mount's folder is never deleted: it rejects where that is not empty. */
 export async function removeVolumeFolder(volumeFolder: string): Promise<void> {
   await rmdir(mountFolder(volumeFolder)).catch(ifCode('ENOENT'));
-  for (const name of [unfinishedName, fileName]) await unlink(join(volumeFolder, name)).catch(ifCode('ENOENT'));
+  const file = join(volumeFolder, fileName);
+  for (const path of [nameBeside(file), file]) await unlink(path).catch(ifCode('ENOENT'));
   await rmdir(volumeFolder).catch(ifCode('ENOENT'));
 }
 

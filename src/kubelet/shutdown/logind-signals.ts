@@ -1,13 +1,14 @@
 // Behaviour of pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go, v1.36.3.
 
 import { execFile } from 'node:child_process';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { membersOf } from '../../api/json/json.ts';
 import { errorText, invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { requireKnownOptions } from '../../base/options.ts';
+import { replaceFile } from '../../node/files/replace-file.ts';
 import type { MachineShutdown, ShutdownHandle, ShutdownSignals } from './shutdown-signals.ts';
 import { startProgram } from './watched-program.ts';
 
@@ -78,8 +79,7 @@ export class LogindSignals implements ShutdownSignals {
     const file = join(this.#configFolder, configFile);
     const text = `# How long pods may take to end at a shutdown: written by the node agent.\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
     await mkdir(this.#configFolder, { recursive: true });
-    await writeFile(`${file}.new`, text, { mode: 0o644 });
-    await rename(`${file}.new`, file);
+    await replaceFile(file, text, 0o644);
     const systemd = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
     // 1 is SIGHUP
     await this.#call(['call', ...systemd, 'KillUnit', 'ssi', 'systemd-logind.service', 'all', '1'], signal);

@@ -1,10 +1,12 @@
 // The file of pkg/kubelet/nodeshutdown/storage.go, v1.36.3: kept where the kubelet keeps it, so that either takes over from the other.
 
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject } from '../../api/json/json.ts';
 import { formatNanoTime } from '../../api/json/time.ts';
 import { ifCode } from '../../base/errors.ts';
+import { replaceFile } from '../../node/files/replace-file.ts';
+import { readAtMost } from '../../node/files/small-file.ts';
 
 /** When the node ended its pods for the last time, in milliseconds since the epoch. */
 export interface ShutdownTimes {
@@ -28,9 +30,9 @@ export class ShutdownRecord {
 
   /** Empty where there was none. Rejects where the file cannot be read, or is something else. */
   async read(): Promise<ShutdownTimes> {
-    const text = await readFile(this.#path, 'utf8').catch(ifCode('ENOENT'));
+    const text = await readAtMost(this.#path, longestFile).catch(ifCode('ENOENT'));
     if (text === undefined) return {};
-    const state: unknown = text.length > longestFile ? undefined : JSON.parse(text);
+    const state: unknown = JSON.parse(text);
     if (!isJsonObject(state)) throw new TypeError(`${this.#path} does not say when the node was shut down`);
     return { startedAt: timeOf(state.startTime), endedAt: timeOf(state.endTime) };
   }
@@ -38,12 +40,8 @@ export class ShutdownRecord {
   /** The file is whole at every moment, and on the disk when this resolves. */
   async write({ startedAt, endedAt }: ShutdownTimes): Promise<void> {
     const state = { startTime: timeText(startedAt), endTime: timeText(endedAt) };
-    const written = `${this.#path}.new`;
     await mkdir(dirname(this.#path), { recursive: true });
-    await using file = await open(written, 'w', 0o644);
-    await file.writeFile(JSON.stringify(state));
-    await file.sync();
-    await rename(written, this.#path);
+    await replaceFile(this.#path, JSON.stringify(state), 0o644);
   }
 }
 
