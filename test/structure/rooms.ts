@@ -169,6 +169,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files',
   'kubelet/registration':
     'base/clock base/errors base/guard base/logging base/problem base/text-beginning base/concurrency base/failure-run node/problem-help',
+  'kubelet/claims':
+    'base/clock base/errors base/names base/logging base/concurrency api/json api/pod api/selectors client/resources client/events ' +
+    'kubelet/volumes',
   'kubelet/csi':
     'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +
     'client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help kubelet/registration kubelet/volumes',
@@ -191,7 +194,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/csi kubelet/containers ' +
+    'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/containers ' +
     'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',

@@ -137,7 +137,7 @@ export class AgentNode {
 
   /** Whether a pod that is new on this node may run here. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
-    return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#options.pressures() });
+    return admitPod(this.#checks, { pod, others, node: this.known(), pressures: this.#options.pressures() });
   }
 
   /** `port`: what the agent's own API has got; undefined where there is none. The cluster is told of it. */
@@ -199,7 +199,8 @@ export class AgentNode {
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */
-  #node(): WireNode {
+  /** The node as the cluster has it, or as it will have it. */
+  known(): WireNode {
     const { nodeName, settings } = this.#agent;
     const known: WireNode = this.object.newest ?? {
       metadata: {

@@ -203,9 +203,9 @@ export class MainKubelet {
   }
 
   #newVolumeManager(mounter: Mounter): VolumeManager {
-    const { referencedObjects, tokenManager, node, plugins } = this;
+    const { referencedObjects, tokenManager, clients, node, plugins } = this;
     const [runtimeClasses, imageManager] = [this.#runtimeClasses, this.#imageManager];
-    const needs = { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node, plugins };
+    const needs = { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, clients, node, plugins };
     return newVolumeManager(this.options, needs);
   }
 

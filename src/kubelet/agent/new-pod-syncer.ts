@@ -28,8 +28,10 @@ import type { Mounter } from '../volumes/mounter.ts';
 import { podFolder } from '../volumes/pod-folder.ts';
 import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
+import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { AgentPlugins } from './agent-plugins.ts';
+import { newDriverVolumes } from './agent-volumes.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { limitsOf } from './node-limits.ts';
 
@@ -71,19 +73,20 @@ interface VolumeNeeds {
   readonly runtimeClasses: RuntimeClasses;
   readonly imageManager: ImagePuller;
   readonly node: AgentNode;
+  readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
   readonly plugins: AgentPlugins | undefined;
 }
 
 /** Mounts volumes below the root directory, from what the agent's objects, tokens and images give. */
 export function newVolumeManager(agent: ResolvedAgentOptions, needs: VolumeNeeds): VolumeManager {
-  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node, plugins } = needs;
+  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node } = needs;
   return new VolumeManager({
     rootDirectory: agent.settings.rootDirectory,
     mounter,
     secrets: referencedObjects.secretManager,
     configMaps: referencedObjects.configMapManager,
     tokens: tokenManager,
-    ...(plugins !== undefined && { drivers: plugins.volumes }),
+    drivers: newDriverVolumes(agent, needs),
     ...agent.given.volumeBudget,
     nodeAllocatable: () => node.resources.allocatable,
     ensureImage: async (pod, { image: volume }, signal) => {

@@ -17,6 +17,7 @@ import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
 import type { ContainerConfigsOptions } from './container-configs-options.ts';
+import { containerDevices } from './container-devices.ts';
 import { containerMounts } from './container-mounts.ts';
 import { podDNS, readResolvConf } from './dns-config.ts';
 import { kernelHostname, podHostname } from './pod-hosts.ts';
@@ -139,7 +140,7 @@ export class ContainerConfigs {
         ...texts,
         workingDir: container.workingDir ?? '',
         mounts: users === undefined ? mounts : mounts.map((mount) => ({ ...mount, users })),
-        devices: [],
+        devices: containerDevices(container, request.volumes),
         labels: containerLabels(pod, container),
         annotations: containerAnnotations(pod, container, attempt),
         logPath: containerLogPath(container.name, attempt),

@@ -143,7 +143,7 @@ export async function volumeMounts(container: Container, sources: MountSources):
 
 async function volumeMount(container: Container, mount: VolumeMount, index: number, sources: MountSources): Promise<Mount> {
   const volume = sources.volumes.get(mount.name);
-  if (volume === undefined) {
+  if (volume === undefined || volume.devicePath !== undefined) {
     throw new ContainerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
   }
   const subPath = requireSafe(mount.subPathExpr ? sources.expandPath(mount.subPathExpr) : (mount.subPath ?? ''));

@@ -20,13 +20,7 @@ export function requireSupportedPod({ metadata, spec }: Pod): void {
 }
 
 /** The same for a container. */
-export function requireSupportedContainer({ name, volumeDevices }: Container): void {
+export function requireSupportedContainer({ name }: Container): void {
   if (!isPathSegment(name))
     throw new ContainerConfigError(`the container's name is no name of a folder: ${JSON.stringify(name)}`);
-  const [device] = volumeDevices ?? [];
-  if (device !== undefined) {
-    throw new ContainerConfigError(
-      `cannot find volume ${JSON.stringify(device.name)} to pass into container ${JSON.stringify(name)}`,
-    );
-  }
 }

@@ -16,12 +16,12 @@ import { classifyApiError } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import { PluginCallError } from '../registration/plugin-registration.ts';
 import type { DriverVolumeRequest, DriverVolumes } from '../volumes/driver-volumes.ts';
+import { applyFsGroup } from '../volumes/fs-group.ts';
+import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder, type MountedVolume, podFolder } from '../volumes/pod-folder.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
-import { applyFsGroup } from './fs-group.ts';
 import { type ContextSources, type InlineSource, inlineContext, type WireCsiDriver } from './inline-context.ts';
-import { MountTurns } from './mount-turns.ts';
 import {
   attachmentID,
   inlineVolumeHandle,

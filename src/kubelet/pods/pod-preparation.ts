@@ -7,7 +7,7 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { BackoffError } from '../../node/workers/backoff-error.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { PodVolumes } from '../volumes/pod-folder.ts';
-import { VolumeError } from '../volumes/volume-manager.ts';
+import { VolumeError, type VolumeFailure } from '../volumes/volume-manager.ts';
 import type { SyncCgroups, SyncVolumeManager } from './agent-pod-syncer-options.ts';
 import { awaitClasses } from './class-updates.ts';
 import { cgroupText } from './trouble-words.ts';
@@ -93,7 +93,7 @@ export class PodPreparation {
     } catch (error) {
       signal.throwIfAborted();
       const message = errorText(error);
-      for (const each of mountFailures(error)) eventRecorder.event(pod, 'Warning', 'FailedMount', each);
+      for (const { reason, message: text } of mountFailures(error)) eventRecorder.event(pod, 'Warning', reason, text);
       const failures = (this.#mountFailures.get(podUID) ?? 0) + 1;
       this.#mountFailures.set(podUID, failures);
       throw new BackoffError(message, clock.now() + nthDelayMs(failures, mountRetry), { cause: error });
@@ -112,10 +112,10 @@ export class PodPreparation {
   }
 }
 
-/** One text for each volume that is not ready, where the error says which; of very many the first ones. */
-function mountFailures(error: unknown): string[] {
-  if (!(error instanceof VolumeError)) return [errorText(error)];
-  const told = error.failures.slice(0, mostMountEvents).map(({ message }) => message);
+/** One event for each volume that is not ready, where the error says which; of very many the first ones. */
+function mountFailures(error: unknown): readonly Pick<VolumeFailure, 'reason' | 'message'>[] {
+  if (!(error instanceof VolumeError)) return [{ reason: 'FailedMount', message: errorText(error) }];
+  const told = error.failures.slice(0, mostMountEvents);
   const rest = error.failures.length - told.length;
-  return rest > 0 ? [...told, `${rest} more volumes are not ready`] : told;
+  return rest > 0 ? [...told, { reason: 'FailedMount', message: `${rest} more volumes are not ready` }] : told;
 }

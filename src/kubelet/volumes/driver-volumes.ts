@@ -1,9 +1,28 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
+import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { SpecVolume } from '../../api/pod/pod-containers.ts';
-import { ifCode } from '../../base/errors.ts';
-import { driverVolumesFolder, type MountedVolume } from './pod-folder.ts';
+import { errorText } from '../../base/errors.ts';
+import { driverVolumesIn, type MountedVolume } from './pod-folder.ts';
+
+/** The reasons of a kubelet's events for a volume that is not ready. */
+export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'FailedAttachVolume';
+
+/** A volume is not ready. The message is that of the kubelet's event, and whole. */
+export class VolumeStepError extends Error {
+  readonly reason: VolumeFailureReason;
+
+  constructor(reason: VolumeFailureReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'VolumeStepError';
+    this.reason = reason;
+  }
+}
+
+/** A step of the kubelet has failed, such as `MountVolume.SetUp`. `volume` is the name of the PersistentVolume where there is one. */
+export function volumeStepError(reason: VolumeFailureReason, step: string, volume: string, cause: unknown): VolumeStepError {
+  return new VolumeStepError(reason, `${step} failed for volume ${goQuote(volume)} : ${errorText(cause)}`, { cause });
+}
 
 /** A volume of a pod that a storage driver is to make. */
 export interface DriverVolumeRequest {
@@ -24,15 +43,15 @@ export interface DriverVolumes {
   /** Makes one volume ready, or sees that it is. */
   mount(request: DriverVolumeRequest): Promise<MountedVolume>;
   /**
-   * Has the drivers take back what they have made in the folder of a pod's volumes, and removes what is left of it, by what is on disk. Rejects
-   * where that is not sure; then nothing of that volume is deleted.
+   * Has the drivers take back what they have made in the folder of a pod's volumes, and beside it in `volumeDevices`, and removes what is left of
+   * it, by what is on disk. Rejects where that is not sure; then nothing of that volume is deleted.
    */
   unmount(podUID: string, volumesFolder: string): Promise<void>;
 }
 
 /** For an agent that speaks with no drivers: rejects where an earlier one has left volumes of them, which nobody else can take back. */
 export async function requireNoDriverVolumes(volumesFolder: string): Promise<void> {
-  const left = (await readdir(join(volumesFolder, driverVolumesFolder)).catch(ifCode('ENOENT', 'ENOTDIR'))) ?? [];
+  const left = await driverVolumesIn(dirname(volumesFolder));
   if (left.length === 0) return;
   const names = left.slice(0, 5).join(', ');
   throw new Error(

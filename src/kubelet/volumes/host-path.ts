@@ -12,6 +12,11 @@ import type { VolumeRequest } from './volume-request.ts';
 const folderMode = 0o755;
 const fileMode = 0o644;
 
+interface HostPathSource {
+  readonly path?: string | undefined;
+  readonly type?: string | undefined;
+}
+
 interface PathType {
   readonly is: (found: Stats) => boolean;
   readonly called: string;
@@ -33,11 +38,16 @@ const pathTypes: Readonly<Record<string, PathType>> = {
 
 /** A file or folder of the node itself. */
 export async function mountHostPath({ volume }: VolumeRequest): Promise<MountedVolume> {
-  const { path = '', type } = volume.hostPath ?? {};
+  const path = await checkedHostPath(volume.hostPath ?? {});
+  return { name: volume.name, type: 'hostPath', hostPath: path, readonly: false, selinuxRelabel: false };
+}
+
+/** The path, once what is there is of the type that was asked for; it may have been made. */
+export async function checkedHostPath({ path = '', type }: HostPathSource): Promise<string> {
   if (!path.startsWith('/') || path.includes('\0')) throw new Error(`invalid HostPath \`${path}\`: must be an absolute path`);
   if (path.split('/').includes('..')) throw new Error(`invalid HostPath \`${path}\`: must not contain '..'`);
   if (type) await checkType(path, type);
-  return { name: volume.name, type: 'hostPath', hostPath: path, readonly: false, selinuxRelabel: false };
+  return path;
 }
 
 async function checkType(path: string, type: string): Promise<void> {

@@ -1,5 +1,5 @@
-import { lchown, lstat, readFile, realpath, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lchown, lstat, readdir, readFile, realpath, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorText, ifCode } from '../../base/errors.ts';
 import type { OwnerChanger, Ownership } from '../../node/files/atomic-writer.ts';
 import { SmallShell } from './small-shell.ts';
@@ -20,6 +20,16 @@ export interface TmpfsSettings {
   readonly gid?: number | undefined;
 }
 
+/** What is mounted, and how. */
+export interface FileSystemSettings {
+  /** The type of the file system, such as `nfs`. Default: `source` is a file or folder that is shown at another path, too. */
+  readonly type?: string | undefined;
+  /** Options of `mount`, such as `ro` and `nosuid`, one each. Default: none. */
+  readonly options?: readonly string[] | undefined;
+  /** The call is given up after so many milliseconds. Default: 60,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
 /**
  * What an agent needs a privileged user for: mounts, and the owners of files. Each method rejects with an error that names the
  * path; a mount that is there already, or gone, is no error.
@@ -31,6 +41,14 @@ export interface Mounter extends OwnerChanger {
   isTmpfs(target: string): Promise<boolean>;
   /** Shows the file or folder `source` at `target`, which must exist. Only what is in `/proc/PID/fd` is followed as a link. */
   bind(source: string, target: string, options: BindOptions, signal?: AbortSignal): Promise<void>;
+  /** Mounts `source` at the folder `target`, which must exist. One mount more comes over what is mounted there. */
+  mount(source: string, target: string, settings: FileSystemSettings, signal?: AbortSignal): Promise<void>;
+  /** Ends the sharing of what is mounted at `target` and below: what is unmounted there then stays mounted everywhere else. */
+  isolate(target: string): Promise<void>;
+  /** Keeps the block device at `path` open, also when this process ends, so that no other device gets its number. Done again, it changes nothing. */
+  holdDevice(path: string): Promise<void>;
+  /** Ends what `holdDevice` has begun for this path, also in an earlier process. Nothing to end is no error. */
+  releaseDevice(path: string): Promise<void>;
   /** Ends the topmost mount at `target`; lazily, where it is busy. */
   unmount(target: string, signal?: AbortSignal): Promise<void>;
   /** The mount points at and below `folder`, the deepest first; one that is mounted twice stands there twice. */
@@ -40,13 +58,13 @@ export interface Mounter extends OwnerChanger {
 const tmpfsMagic = 0x01021994;
 
 /** A call of `mount` or `umount` that takes longer is killed. */
-const timeoutMs = 60_000;
+const callLimitMs = 60_000;
 
 const mountInfoPath = '/proc/self/mountinfo';
 
 /**
- * Makes mounts by `mount` and `umount` of util-linux. It needs the rights of root, both programs in a folder of `PATH`, and
- * `/bin/sh`, which starts them.
+ * Makes mounts by `mount` and `umount` of util-linux, and holds devices by its `losetup`. It needs the rights of root, these programs in a
+ * folder of `PATH`, and `/bin/sh`, which starts them.
  *
  * @example
  * ```ts
@@ -90,6 +108,32 @@ export class LinuxMounter implements Mounter {
     }
   }
 
+  async mount(source: string, target: string, settings: FileSystemSettings, signal?: AbortSignal): Promise<void> {
+    const { type, options = [], timeoutMs = callLimitMs } = settings;
+    const all = type === undefined ? ['bind', ...options] : options;
+    // "--" ends the options: a source may begin with a hyphen
+    const args = [
+      ...(type === undefined ? [] : ['-t', type]),
+      ...(all.length === 0 ? [] : ['-o', all.join()]),
+      '--',
+      source,
+      target,
+    ];
+    await this.#call('mount', ['--no-canonicalize', ...args], target, signal, timeoutMs);
+  }
+
+  async isolate(target: string): Promise<void> {
+    await this.#call('mount', ['--no-canonicalize', '--make-rprivate', target], target);
+  }
+
+  async holdDevice(path: string): Promise<void> {
+    if ((await loopDevicesOf(path)).length === 0) await this.#call('losetup', ['--find', path], path);
+  }
+
+  async releaseDevice(path: string): Promise<void> {
+    for (const device of await loopDevicesOf(path)) await this.#call('losetup', ['--detach', device], path);
+  }
+
   async unmount(target: string, signal?: AbortSignal): Promise<void> {
     try {
       await this.#call('umount', ['--no-canonicalize', target], target, signal);
@@ -111,7 +155,13 @@ export class LinuxMounter implements Mounter {
     await lchown(path, uid, gid);
   }
 
-  async #call(command: string, args: readonly string[], target: string, signal?: AbortSignal): Promise<void> {
+  async #call(
+    command: string,
+    args: readonly string[],
+    target: string,
+    signal?: AbortSignal,
+    timeoutMs: number = callLimitMs,
+  ): Promise<void> {
     try {
       await this.#shell.run(command, args, { timeoutMs, signal });
     } catch (error) {
@@ -131,6 +181,19 @@ async function swaps(): Promise<boolean> {
   if (devices.trim().split('\n').length < 2) return false;
   const [major = 0, minor = 0] = (await readFile('/proc/sys/kernel/osrelease', 'utf8').catch(() => '0')).split('.').map(Number);
   return major > 6 || (major === 6 && minor >= 4);
+}
+
+const blockDevices = '/sys/block';
+
+/** The devices that show this file, as the kernel knows it by this path, as a disk. */
+async function loopDevicesOf(path: string): Promise<readonly string[]> {
+  const names = (await readdir(blockDevices)).filter((name) => name.startsWith('loop'));
+  const found: string[] = [];
+  for (const name of names) {
+    const file = await readFile(join(blockDevices, name, 'loop/backing_file'), 'utf8').catch(ifCode('ENOENT', 'ENXIO'));
+    if (file?.trimEnd().replace(/ ?\(deleted\)$/, '') === path) found.push(join('/dev', name));
+  }
+  return found;
 }
 
 /** One line of `/proc/self/mountinfo`. */

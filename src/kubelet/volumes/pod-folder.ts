@@ -11,8 +11,19 @@ import type { Mounter } from './mounter.ts';
 /** What of a volume must not outlive its pod, not even where it cannot be unmounted. */
 const secretFolders = ['kubernetes.io~secret', 'kubernetes.io~projected'];
 
-/** The folder of drivers' volumes among a pod's volumes. */
+/** The folder of storage drivers' volumes among a pod's volumes. */
 export const driverVolumesFolder = 'kubernetes.io~csi';
+
+/** The folders of volumes whose files are the agent's. What is in any other one is not the agent's to unmount or delete. */
+const ownFolders = new Set([
+  ...secretFolders,
+  'kubernetes.io~configmap',
+  'kubernetes.io~downward-api',
+  'kubernetes.io~empty-dir',
+]);
+
+/** The folder of a pod's block devices, beside that of its volumes. */
+export const devicesFolderName = 'volumeDevices';
 
 export function podsFolder(rootDirectory: string): string {
   return join(rootDirectory, 'pods');
@@ -49,12 +60,12 @@ async function unmountAll(
   mounter: Mounter,
   unmountDrivers: (volumesFolder: string) => Promise<void>,
 ): Promise<void> {
-  const volumesFolder = join(folder, 'volumes');
-  const ofDrivers = `${join(volumesFolder, driverVolumesFolder)}/`;
   const own = async (): Promise<readonly string[]> =>
-    (await mounter.mountsBelow(folder)).filter((target) => !target.startsWith(ofDrivers));
+    (await mounter.mountsBelow(folder)).filter((target) => !isOfDriver(folder, target));
   const failures: unknown[] = [];
-  for (const target of await own()) {
+  const targets = await own();
+  for (const target of outerOnes(targets)) await mounter.isolate(target);
+  for (const target of targets) {
     try {
       if (holdsSecrets(target) && (await mounter.isTmpfs(target))) await wipe(target);
     } catch (error) {
@@ -63,11 +74,36 @@ async function unmountAll(
     await mounter.unmount(target).catch((error: unknown) => failures.push(error));
   }
   requireNone(folder, await own(), failures);
-  await unmountDrivers(volumesFolder);
+  await unmountDrivers(join(folder, 'volumes'));
   requireNone(folder, await mounter.mountsBelow(folder), failures);
   // a driver may have put files of its own there: they are not the agent's to delete
-  const left = await readdir(ofDrivers).catch(ifCode('ENOENT', 'ENOTDIR'));
-  if (left?.length) throw new Error(`volumes of drivers in ${folder} are not taken back: ${left.slice(0, 5).join(', ')}`);
+  const left = await driverVolumesIn(folder);
+  if (left.length > 0) throw new Error(`volumes of drivers in ${folder} are not taken back: ${left.slice(0, 5).join(', ')}`);
+}
+
+/** True for a path in a volume, or a device, that a driver or a claim has brought. */
+function isOfDriver(folder: string, target: string): boolean {
+  const [place = '', type = ''] = target.slice(folder.length + 1).split('/');
+  return place === devicesFolderName || (place === 'volumes' && !ownFolders.has(type));
+}
+
+/** Mounts that have others below them: what comes and goes below one may be shared with the place that it shows. */
+function outerOnes(targets: readonly string[]): readonly string[] {
+  return targets.filter((target) => targets.some((other) => other.startsWith(`${target}/`)));
+}
+
+/** What drivers and claims have left in a pod's folder: the folders of volumes, and links to devices. */
+export async function driverVolumesIn(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const place of ['volumes', devicesFolderName]) {
+    const types = (await readdir(join(folder, place)).catch(ifCode('ENOENT', 'ENOTDIR'))) ?? [];
+    for (const type of types) {
+      if (place === 'volumes' && ownFolders.has(type)) continue;
+      const names = await readdir(join(folder, place, type)).catch(ifCode('ENOENT', 'ENOTDIR'));
+      found.push(...(names ?? []));
+    }
+  }
+  return found;
 }
 
 function requireNone(folder: string, left: readonly string[], failures: readonly unknown[]): void {
@@ -99,8 +135,10 @@ export interface MountedVolume {
   readonly name: string;
   /** The volume's type, by the field that names it in the spec, such as `emptyDir`. */
   readonly type: string;
-  /** The absolute path on the node; empty for an image volume. */
+  /** The absolute path on the node; empty for an image volume and for a block device. */
   readonly hostPath: string;
+  /** Of a block device: its absolute path on the node, or that of a symbolic link to it. */
+  readonly devicePath?: string;
   /** True: no container may write. */
   readonly readonly: boolean;
   /** True: the runtime gives the files the container's SELinux label. */

@@ -25,7 +25,7 @@ export interface VolumeManagerOptions {
   readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
   /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */
   readonly ensureImage?: (pod: Pod, volume: SpecVolume, signal: AbortSignal) => Promise<string>;
-  /** Makes the volumes of storage drivers. Default: they are refused. */
+  /** Makes the volumes of storage drivers and those that are claimed: `csi`, `persistentVolumeClaim`, `ephemeral`. Default: they are refused. */
   readonly drivers?: DriverVolumes;
   /** So many volumes of one pod are made; a pod that uses more waits. Default 500. */
   readonly maxVolumesPerPod?: number;
@@ -42,6 +42,21 @@ export interface VolumeManagerOptions {
 /** The options with their defaults. */
 export type ResolvedVolumeOptions = VolumeManagerOptions &
   Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
+
+const mounterMethods = [
+  ...[
+    'mountTmpfs',
+    'isTmpfs',
+    'bind',
+    'mount',
+    'isolate',
+    'holdDevice',
+    'releaseDevice',
+    'unmount',
+    'mountsBelow',
+    'changeOwner',
+  ],
+];
 
 const knownOptions = [
   ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage', 'drivers'],
@@ -65,7 +80,7 @@ export function resolveVolumeOptions(options: VolumeManagerOptions): ResolvedVol
   if (typeof rootDirectory !== 'string' || !rootDirectory.startsWith('/') || rootDirectory.includes('\0')) {
     throw invalidOption('rootDirectory', 'an absolute path', rootDirectory);
   }
-  requireMethods('mounter', mounter, ['mountTmpfs', 'isTmpfs', 'bind', 'unmount', 'mountsBelow', 'changeOwner']);
+  requireMethods('mounter', mounter, mounterMethods);
   if (secrets !== undefined) requireMethods('secrets', secrets, ['getSecret']);
   if (configMaps !== undefined) requireMethods('configMaps', configMaps, ['getConfigMap']);
   if (tokens !== undefined) requireMethods('tokens', tokens, ['getToken', 'deletePod']);

@@ -1,19 +1,18 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { goQuote } from '../../api/json/go-quote.ts';
 import type { Pod } from '../../api/json/types.ts';
 import type { SpecVolume } from '../../api/pod/pod-containers.ts';
 import { podUIDOf, requirePod } from '../../api/pod/pod-identity.ts';
 import { settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
 import { FairSemaphore, OneAtATime } from '../../base/concurrency/semaphore.ts';
-import { errorText, StatusManagerError } from '../../base/errors.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isDnsLabel } from '../../base/names.ts';
 import { AtomicWriter } from '../../node/files/atomic-writer.ts';
 import { FileBytes } from '../../node/pod-files/file-bytes.ts';
 import { ShownFields } from '../../node/pod-files/shown-fields.ts';
 import { fsUserOf, usedVolumes } from '../../node/pod-files/volume-files.ts';
-import { requireNoDriverVolumes } from './driver-volumes.ts';
+import { requireNoDriverVolumes, type VolumeFailureReason, VolumeStepError, volumeStepError } from './driver-volumes.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
 import { mountEmptyDir, mountHostPath, mountImage } from './host-path.ts';
 import { type MountedVolume, type PodVolumes, podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
@@ -35,6 +34,8 @@ const volumeTypes: Readonly<Record<string, MountVolume>> = {
   projected: mountProjected,
   image: mountImage,
   csi: mountByDriver,
+  persistentVolumeClaim: mountByDriver,
+  ephemeral: mountByDriver,
 };
 
 /**
@@ -201,8 +202,8 @@ async function mountOne(request: VolumeRequest): Promise<MountedVolume> {
 
 function mountByDriver(request: VolumeRequest): Promise<MountedVolume> {
   const { drivers } = request.options;
-  if (drivers === undefined) throw new Error('volume type csi is not supported by this agent: it speaks with no plugins');
-  return drivers.mount(request);
+  if (drivers !== undefined) return drivers.mount(request);
+  throw new Error(`volume type ${typeOf(request.volume)} is not supported by this agent: it speaks with no plugins`);
 }
 
 /** The member that says what the volume is. A volume that does not say is an empty folder, as for the apiserver. */
@@ -213,11 +214,10 @@ function typeOf(volume: SpecVolume): string {
 }
 
 function volumeErrorOf(failed: readonly { readonly volume: string; readonly reason: unknown }[]): VolumeError {
-  const failures = failed.map(({ volume, reason }) => ({
-    volume,
-    reason: 'FailedMount' as const,
-    message: `MountVolume.SetUp failed for volume ${goQuote(volume)} : ${errorText(reason)}`,
-  }));
+  const failures = failed.map(({ volume, reason: cause }) => {
+    const step = cause instanceof VolumeStepError ? cause : volumeStepError('FailedMount', 'MountVolume.SetUp', volume, cause);
+    return { volume, reason: step.reason, message: step.message };
+  });
   const cause = failed.length === 1 ? failed[0]?.reason : new AggregateError(failed.map(({ reason }) => reason));
   return new VolumeError(failures, { cause });
 }
@@ -227,7 +227,7 @@ export interface VolumeFailure {
   /** The volume's name in the pod's spec. */
   readonly volume: string;
   /** The reason of the event that a kubelet writes. */
-  readonly reason: 'FailedMount';
+  readonly reason: VolumeFailureReason;
   /** The message of that event. */
   readonly message: string;
 }

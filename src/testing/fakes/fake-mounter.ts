@@ -1,6 +1,6 @@
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { BindOptions, Mounter, TmpfsSettings } from '../../kubelet/volumes/mounter.ts';
+import type { BindOptions, FileSystemSettings, Mounter, TmpfsSettings } from '../../kubelet/volumes/mounter.ts';
 
 type Owner = Parameters<Mounter['changeOwner']>[1];
 
@@ -8,10 +8,10 @@ type Owner = Parameters<Mounter['changeOwner']>[1];
 export interface FakeMount {
   /** Where it is. */
   readonly target: string;
-  /** What is shown there; undefined for a file system in memory. */
+  /** What is shown there, or the source of a file system; undefined for a file system in memory. */
   readonly source: string | undefined;
   /** How it was made. */
-  readonly options: TmpfsSettings | BindOptions;
+  readonly options: TmpfsSettings | BindOptions | FileSystemSettings;
 }
 
 /**
@@ -32,6 +32,7 @@ export interface FakeMount {
 export class FakeMounter implements Mounter {
   readonly #mounts: FakeMount[] = [];
   readonly #owners = new Map<string, Owner>();
+  readonly #heldDevices = new Set<string>();
 
   /** The mounts, the oldest first. */
   get mounts(): readonly FakeMount[] {
@@ -41,6 +42,11 @@ export class FakeMounter implements Mounter {
   /** Who owns the paths whose owner was changed. */
   get owners(): ReadonlyMap<string, Owner> {
     return this.#owners;
+  }
+
+  /** The paths of the devices that are kept open. */
+  get heldDevices(): readonly string[] {
+    return [...this.#heldDevices];
   }
 
   async mountTmpfs(target: string, options: TmpfsSettings, signal?: AbortSignal): Promise<void> {
@@ -57,6 +63,21 @@ export class FakeMounter implements Mounter {
   async bind(source: string, target: string, options: BindOptions, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     this.#mounts.push({ target: resolve(target), source: await realpath(source), options });
+  }
+
+  async mount(source: string, target: string, settings: FileSystemSettings, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.#mounts.push({ target: resolve(target), source, options: settings });
+  }
+
+  async isolate(): Promise<void> {}
+
+  async holdDevice(path: string): Promise<void> {
+    this.#heldDevices.add(path);
+  }
+
+  async releaseDevice(path: string): Promise<void> {
+    this.#heldDevices.delete(path);
   }
 
   async unmount(target: string, signal?: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { chmod, type FileHandle, opendir } from 'node:fs/promises';
 import { errorCodeOf, ifCode } from '../../base/errors.ts';
 import { bytesIn, openFolder, openNoFollow } from '../../node/files/opened-folder.ts';
-import type { Mounter } from '../volumes/mounter.ts';
+import type { Mounter } from './mounter.ts';
 
 export interface FsGroupRequest {
   readonly mounter: Pick<Mounter, 'changeOwner'>;

@@ -1,10 +1,10 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { applyFsGroup } from '../../../../src/kubelet/csi/fs-group.ts';
+import { applyFsGroup } from '../../../../src/kubelet/volumes/fs-group.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
+import { podOf, setUp } from '../csi/csi-world.ts';
 import { never } from '../volumes/volumes-world.ts';
-import { podOf, setUp } from './csi-world.ts';
 
 const refused = Object.assign(new Error('EPERM: operation not permitted, lchown'), { code: 'EPERM' });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { MountTurns } from '../../../../src/kubelet/csi/mount-turns.ts';
+import { MountTurns } from '../../../../src/kubelet/volumes/mount-turns.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { until } from '../../../support/until.ts';
+import { driver, setUp } from '../csi/csi-world.ts';
 import { never, podWith } from '../volumes/volumes-world.ts';
-import { driver, setUp } from './csi-world.ts';
 
 it('mounts that hang hold one turn of each driver and two of all, and who waits may leave', async () => {
   const turns = new MountTurns();

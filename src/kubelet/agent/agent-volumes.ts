@@ -1,0 +1,54 @@
+import { errorText } from '../../base/errors.ts';
+import { ClaimVolumes } from '../claims/claim-volumes.ts';
+import { hostPathClaims } from '../claims/host-path-claims.ts';
+import { LocalClaims } from '../claims/local-claims.ts';
+import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
+import { type DriverVolumes, requireNoDriverVolumes } from '../volumes/driver-volumes.ts';
+import type { Mounter } from '../volumes/mounter.ts';
+import type { AgentClients } from './agent-clients.ts';
+import type { AgentNode } from './agent-node.ts';
+import type { AgentPlugins } from './agent-plugins.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+
+interface DriverNeeds {
+  readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
+  readonly mounter: Mounter;
+  readonly node: Pick<AgentNode, 'known'>;
+  readonly plugins: AgentPlugins | undefined;
+}
+
+/** Makes the volumes that are claimed, and those of storage drivers where the agent speaks with plugins. */
+export function newDriverVolumes(agent: ResolvedAgentOptions, { clients, mounter, node, plugins }: DriverNeeds): DriverVolumes {
+  const { settings, clock, logger } = agent;
+  const { rootDirectory } = settings;
+  const { kubeClient: transport, eventRecorder } = clients;
+  const local = new LocalClaims({ rootDirectory, mounter, eventRecorder, logger });
+  const kinds = new Map<string, PersistentVolumeKind>([
+    ['hostPath', hostPathClaims],
+    ['local', local],
+  ]);
+  const claims = new ClaimVolumes({ transport, kinds, node: () => node.known(), rootDirectory, clock });
+  return withInline(claims, plugins?.volumes ?? noPlugins);
+}
+
+const noPlugins: DriverVolumes = {
+  mount: async () => {
+    throw new Error('volume type csi is not supported by this agent: it speaks with no plugins');
+  },
+  unmount: (_, volumesFolder) => requireNoDriverVolumes(volumesFolder),
+};
+
+/** Volumes of drivers stand in the pod's spec, or are claimed. */
+function withInline(claims: DriverVolumes, inline: DriverVolumes): DriverVolumes {
+  return {
+    mount: (request) => (request.volume.csi == null ? claims : inline).mount(request),
+    async unmount(podUID, volumesFolder) {
+      // what one cannot take back keeps nothing of the other
+      const all = await Promise.allSettled([claims.unmount(podUID, volumesFolder)]);
+      all.push(...(await Promise.allSettled([inline.unmount(podUID, volumesFolder)])));
+      const failures = all.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+      if (failures.length > 0)
+        throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { readdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { settledAtOnce } from '../../base/concurrency/aborts.ts';
+import { errorText, ifCode } from '../../base/errors.ts';
+import type { Mounter } from '../volumes/mounter.ts';
+
+const atOnce = 8;
+
+/** The paths of what is in a folder; nothing where it is not there. Nothing that is mounted there is touched. */
+export async function pathsIn(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder).catch(ifCode('ENOENT', 'ENOTDIR'))) ?? [];
+  return names.map((name) => join(folder, name));
+}
+
+/** Does the work for each path. Rejects with all that has failed. */
+export async function forEachPath(paths: readonly string[], work: (path: string) => Promise<void>): Promise<void> {
+  const results = await settledAtOnce(paths, atOnce, work);
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  if (failures.length > 0)
+    throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
+}
+
+/**
+ * Unmounts a volume and removes its folder, which has to be empty then. What comes and goes below the mount is not shared any more before that: a
+ * mount of the machine that has come into the volume stays where it is.
+ */
+export async function unmountAndRemove(folder: string, parent: string, mounter: Mounter): Promise<void> {
+  // the root of the volume is never looked at: it may not answer
+  const mounts = async (): Promise<readonly string[]> =>
+    (await mounter.mountsBelow(parent)).filter((path) => path === folder || path.startsWith(`${folder}/`));
+  const targets = await mounts();
+  if (targets.some((target) => target !== folder) && targets.includes(folder)) await mounter.isolate(folder);
+  for (const target of targets) await mounter.unmount(target);
+  const [left] = await mounts();
+  if (left !== undefined) throw new Error(`${left} is still mounted`);
+  await rmdir(folder).catch(ifCode('ENOENT'));
+}

@@ -1,0 +1,99 @@
+// Behaviour of pkg/kubelet/volumemanager/populator createVolumeSpec and of component-helpers/storage/ephemeral, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { containersOfPod, type SpecVolume } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { errorText } from '../../base/errors.ts';
+import { isDnsSubdomain } from '../../base/names.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
+import type { PersistentVolumeRequest, WireClaim, WirePersistentVolume } from './persistent-volume-kind.ts';
+
+/** A claim and what it is bound to. */
+export type BoundClaim = Pick<PersistentVolumeRequest, 'claim' | 'persistentVolume' | 'isBlock'>;
+
+const protection = 'kubernetes.io/pvc-protection';
+
+/** Reads claims as a kubelet does: the claim and its persistent volume, each by its name, and whether they belong together. */
+export class ClaimReader {
+  readonly #claims: ResourceClient<WireClaim>;
+  readonly #persistentVolumes: ResourceClient<WirePersistentVolume>;
+
+  constructor(transport: ResourceTransport) {
+    this.#claims = new ResourceClient(transport, resources.persistentVolumeClaims);
+    this.#persistentVolumes = new ResourceClient(transport, resources.persistentVolumes);
+  }
+
+  /** Rejects with the kubelet's words where the pod may not use the claim, or not yet. */
+  async read(pod: Pod, volume: SpecVolume, signal: AbortSignal): Promise<BoundClaim> {
+    const { namespace = '', name: podName } = pod.metadata ?? {};
+    const isEphemeral = volume.ephemeral != null;
+    const name = isEphemeral ? `${podName}-${volume.name}` : (volume.persistentVolumeClaim?.claimName ?? '');
+    const processed = async <T>(work: Promise<T>): Promise<T> =>
+      work.catch((cause: unknown) => {
+        signal.throwIfAborted();
+        throw new Error(`error processing PVC ${namespace}/${name}: ${errorText(cause)}`, { cause });
+      });
+    const claim = await processed(this.#claim(namespace, name, signal));
+    if (isEphemeral) requireOwn(pod, claim);
+    const persistentVolume = await processed(this.#persistentVolume(claim, signal));
+    return { claim: trimmed(claim), persistentVolume, isBlock: isBlockIn(pod, volume.name, persistentVolume) };
+  }
+
+  async #claim(namespace: string, name: string, signal: AbortSignal): Promise<WireClaim> {
+    const claim = await this.#claims.get({ namespace, name }, { signal }).catch((cause: unknown) => {
+      throw new Error(`failed to fetch PVC from API server: ${errorText(cause)}`, { cause });
+    });
+    const { metadata, spec, status } = claim;
+    if (metadata?.deletionTimestamp && !metadata.finalizers?.includes(protection)) throw new Error('PVC is being deleted');
+    if (status?.phase !== 'Bound') throw new Error('PVC is not bound');
+    if (!spec?.volumeName) throw new Error('PVC has empty pvc.Spec.VolumeName');
+    return claim;
+  }
+
+  async #persistentVolume({ metadata, spec }: WireClaim, signal: AbortSignal): Promise<BoundClaim['persistentVolume']> {
+    const name = spec?.volumeName ?? '';
+    const found = await this.#persistentVolumes.get({ name }, { signal }).catch((cause: unknown) => {
+      throw new Error(`failed to fetch PV ${name} from API server: ${errorText(cause)}`, { cause });
+    });
+    const { claimRef } = found.spec ?? {};
+    if (claimRef == null) {
+      throw new Error(`found PV object ${name} but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim`);
+    }
+    if (claimRef.uid !== metadata?.uid || !claimRef.uid) {
+      const uids = `pv.Spec.ClaimRef.UID ${claimRef.uid} does not point to claim.UID ${metadata?.uid}`;
+      throw new Error(`found PV object ${name} but its ${uids}`);
+    }
+    // it becomes the name of folders
+    if (!isDnsSubdomain(name) || found.metadata?.name !== name) throw new Error(`PV ${name} has no valid name`);
+    const volume = trimmed(found);
+    return { ...volume, metadata: { ...volume.metadata, name } };
+  }
+}
+
+function requireOwn(pod: Pod, { metadata: claim }: WireClaim): void {
+  const { namespace, name } = pod.metadata ?? {};
+  const owner = claim?.ownerReferences?.find(({ controller }) => controller === true);
+  if (claim?.namespace === namespace && owner?.uid === podUIDOf(pod)) return;
+  const of = `${claim?.namespace}/${claim?.name}`;
+  throw new Error(`PVC ${of} was not created for pod ${namespace}/${name} (pod is not owner)`);
+}
+
+/** Rejects where a container uses it as what it is not: also a pod that uses it as both. */
+function isBlockIn(pod: Pod, name: string, { metadata, spec }: BoundClaim['persistentVolume']): boolean {
+  const { volumeMode } = spec ?? {};
+  if (!volumeMode) throw new Error(`cannot get volumeMode for volume: ${metadata.name}`);
+  const isUsedIn = (uses: readonly { readonly name: string }[] | null | undefined): boolean =>
+    uses?.some((use) => use.name === name) === true;
+  const containers = containersOfPod(pod);
+  const wrong = (field: string): Error => new Error(`volume ${name} has volumeMode ${volumeMode}, but is specified in ${field}`);
+  if (volumeMode !== 'Filesystem' && containers.some(({ volumeMounts }) => isUsedIn(volumeMounts))) throw wrong('volumeMounts');
+  if (volumeMode !== 'Block' && containers.some(({ volumeDevices }) => isUsedIn(volumeDevices))) throw wrong('volumeDevices');
+  return volumeMode === 'Block';
+}
+
+/** It is kept as long as the pod has the volume. */
+function trimmed<T extends WireClaim | WirePersistentVolume>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata ?? {};
+  return { ...object, metadata };
+}

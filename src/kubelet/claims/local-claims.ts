@@ -1,0 +1,157 @@
+// Behaviour of pkg/volume/local, v1.36.3.
+
+import type { Stats } from 'node:fs';
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { podFields } from '../../api/pod/pod-log-fields.ts';
+import { OneAtATime } from '../../base/concurrency/semaphore.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { volumeStepError } from '../volumes/driver-volumes.ts';
+import { applyFsGroup } from '../volumes/fs-group.ts';
+import { MountTurns } from '../volumes/mount-turns.ts';
+import type { Mounter } from '../volumes/mounter.ts';
+import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
+import { forEachPath, pathsIn, unmountAndRemove } from './claim-folders.ts';
+import { mapDevice, unmapDevice } from './device-map.ts';
+import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders } from './persistent-volume-kind.ts';
+
+export interface LocalClaimsOptions {
+  readonly rootDirectory: string;
+  readonly mounter: Mounter;
+  readonly eventRecorder: EventRecorder;
+  readonly logger: Logger;
+}
+
+const typeFolder = 'kubernetes.io~local-volume';
+const folderMode = 0o750;
+
+/** PersistentVolumes of type `local`: folders and block devices of the node. A pod sees a folder by a mount of its own. */
+export class LocalClaims implements PersistentVolumeKind {
+  readonly takesMountOptions = true;
+  readonly takesBlock = true;
+  readonly #options: LocalClaimsOptions;
+  readonly #turns = new MountTurns();
+  readonly #lanes = new OneAtATime();
+
+  constructor(options: LocalClaimsOptions) {
+    this.#options = options;
+  }
+
+  async mount(request: PersistentVolumeRequest): Promise<MountedVolume> {
+    const { persistentVolume, isBlock, volume, volumesFolder, devicesFolder, readOnly } = request;
+    const { name } = persistentVolume.metadata;
+    const shared = { name: volume.name, type: 'persistentVolumeClaim', readonly: readOnly };
+    if (isBlock) {
+      const podLink = join(devicesFolder, typeFolder, name);
+      await this.#map(request, podLink);
+      return { ...shared, hostPath: '', devicePath: podLink, selinuxRelabel: false };
+    }
+    const folder = join(volumesFolder, typeFolder, name);
+    const isMounted = (await this.#options.mounter.mountsBelow(folder)).includes(folder);
+    if (!isMounted) {
+      const source = await this.#source(request);
+      await this.#lanes.run(source.path, () => this.#bind(request, source, folder));
+    }
+    return { ...shared, hostPath: folder, selinuxRelabel: true };
+  }
+
+  async unmount(podUID: string, { volumesFolder, devicesFolder }: PodVolumeFolders): Promise<void> {
+    const { mounter } = this.#options;
+    const parent = join(volumesFolder, typeFolder);
+    await forEachPath(await pathsIn(parent), (folder) => unmountAndRemove(folder, parent, mounter));
+    await forEachPath(await pathsIn(join(devicesFolder, typeFolder)), async (podLink) => {
+      await unmapDevice({ mounter, podLink, podUID, globalFolder: await this.#globalFolder(basename(podLink)) });
+    });
+  }
+
+  /** The folder that the volume is, without symbolic links. */
+  async #source({ persistentVolume, signal }: PersistentVolumeRequest): Promise<{ path: string; stats: Stats }> {
+    const { name } = persistentVolume.metadata;
+    try {
+      const given = persistentVolume.spec?.local?.path ?? '';
+      if (given === '') throw new Error('local volume source is nil or local path is not set');
+      if (given.split('/').includes('..')) throw new Error(`invalid path: ${given} must not contain '..'`);
+      const path = await this.#turns.run(name, () => realpath(join('/', given)), signal);
+      const stats = await this.#turns.run(name, () => stat(path), signal);
+      if (stats.isBlockDevice()) throw new Error(`the file system of a block device is not mounted by this agent: ${given}`);
+      if (!stats.isDirectory()) throw new Error('only directory and block device are supported');
+      return { path, stats };
+    } catch (cause) {
+      signal.throwIfAborted();
+      const isMissing = errorCodeOf(cause) === 'ENOENT';
+      const why = isMissing ? new Error(`path ${JSON.stringify(persistentVolume.spec?.local?.path)} does not exist`) : cause;
+      throw volumeStepError('FailedMount', 'MountVolume.NewMounter initialization', name, why);
+    }
+  }
+
+  /** The files get their group before the pod's mount is there: what is mounted was done to its end. */
+  async #bind(request: PersistentVolumeRequest, { path, stats }: { path: string; stats: Stats }, folder: string): Promise<void> {
+    const { pod, persistentVolume, mountOptions, fsGroup, readOnly, signal } = request;
+    const { mounter, eventRecorder } = this.#options;
+    const isShared = fsGroup !== undefined && (await this.#isWithOtherPod(stats, folder, signal));
+    if (isShared && stats.gid !== fsGroup) {
+      const told = `The requested fsGroup is ${fsGroup}, but the volume ${persistentVolume.metadata.name} has GID ${stats.gid}.`;
+      eventRecorder.event(pod, 'Warning', 'AlreadyMountedVolume', `${told} The volume may not be shareable.`);
+    }
+    if (!readOnly && !isShared && fsGroup !== undefined) await this.#giveToGroup(request, path, fsGroup);
+    signal.throwIfAborted();
+    await mkdir(folder, { recursive: true, mode: folderMode });
+    const options = [...mountOptions, ...(readOnly ? ['ro'] : [])];
+    try {
+      await (options.length === 0 ? mounter.bind(path, folder, {}, signal) : mounter.mount(path, folder, { options }, signal));
+    } catch (error) {
+      // its options may have been refused after it was made
+      await unmountAndRemove(folder, join(folder, '..'), mounter).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** True where another pod of the node has the same volume mounted, or the same folder by another one. */
+  async #isWithOtherPod(source: Stats, folder: string, signal: AbortSignal): Promise<boolean> {
+    const root = await realpath(podsFolder(this.#options.rootDirectory));
+    const mounts = await this.#options.mounter.mountsBelow(root);
+    for (const mount of mounts) {
+      const [, place, type, name] = mount.slice(root.length + 1).split('/');
+      if (place !== 'volumes' || type !== typeFolder || name !== basename(mount) || mount === folder) continue;
+      if (name === basename(folder)) return true;
+      const found = await this.#turns.run(name, () => stat(mount), signal);
+      if (found.dev === source.dev && found.ino === source.ino) return true;
+    }
+    return false;
+  }
+
+  async #giveToGroup({ pod, persistentVolume, signal }: PersistentVolumeRequest, folder: string, gid: number): Promise<void> {
+    const { mounter, logger } = this.#options;
+    const { name } = persistentVolume.metadata;
+    const onRootMismatch = pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
+    const inTurn = <T>(call: () => Promise<T>): Promise<T> => this.#turns.run(name, call, signal);
+    let refusal: unknown;
+    try {
+      refusal = await applyFsGroup({ mounter, folder, gid, onRootMismatch, signal, inTurn });
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new Error(`the group of the files could not be changed: ${errorText(cause)}`, { cause });
+    }
+    if (refusal === undefined) return;
+    const fields = { err: refusal, name, ...podFields(pod.metadata) };
+    logger.warn(fields, 'the group of files in a local volume could not be changed; the pod goes on with them as they are');
+  }
+
+  async #map({ pod, persistentVolume, signal }: PersistentVolumeRequest, podLink: string): Promise<void> {
+    const { mounter } = this.#options;
+    const { name } = persistentVolume.metadata;
+    const given = persistentVolume.spec?.local?.path ?? '';
+    if (given === '') throw new Error('local volume source is nil or local path is not set');
+    const device = await this.#turns.run(name, () => realpath(join('/', given)), signal);
+    const stats = await this.#turns.run(name, () => stat(device), signal);
+    if (!stats.isBlockDevice()) throw new Error(`${given} is no block device`);
+    await mapDevice(device, { mounter, podLink, podUID: podUIDOf(pod), globalFolder: await this.#globalFolder(name) });
+  }
+
+  async #globalFolder(name: string): Promise<string> {
+    return join(await realpath(this.#options.rootDirectory), 'plugins', typeFolder, 'volumeDevices', name);
+  }
+}

@@ -1,0 +1,227 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { PersistentVolumeRequest } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
+import { never } from '../volumes/volumes-world.ts';
+import { asDevice, podOf, setUp, wordsOf } from './claims-world.ts';
+
+type World = Awaited<ReturnType<typeof setUp>>;
+
+const unable = (text: string): string =>
+  `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: ${text}`;
+const processing = (text: string): string => unable(`error processing PVC shop/disk: ${text}`);
+
+describe('A claim', () => {
+  it('is mounted once it is bound, again by nobody, and taken back with its data untouched', async () => {
+    const { manager, mounter, disk, folder, podFolder } = await setUp();
+    await writeFile(join(disk, 'file'), 'kept');
+    const mounted = await manager.mountVolumes(podOf(), never);
+    await manager.mountVolumes(podOf(), never);
+    const shared = { readonly: false, selinuxRelabel: true };
+    expect(mounted.get('data')).toEqual({ name: 'data', type: 'persistentVolumeClaim', hostPath: folder, ...shared });
+    expect(mounter.mounts.map(({ source, target }) => [source, target])).toEqual([[disk, folder]]);
+    await manager.unmountVolumes('u1');
+    expect(mounter.mounts).toEqual([]);
+    expect(await readdir(disk)).toEqual(['file']);
+    await expect(stat(podFolder)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('of a hostPath is the path, with what the pod says of writing', async () => {
+    const { manager, bind, disk } = await setUp();
+    bind('disk', 'pv-1', { hostPath: { path: disk, type: 'Directory' } });
+    const volume = { persistentVolumeClaim: { claimName: 'disk', readOnly: true } };
+    const mounted = await manager.mountVolumes(podOf({}, {}, volume), never);
+    expect(mounted.get('data')).toMatchObject({ hostPath: disk, readonly: true, selinuxRelabel: false });
+  });
+
+  const refusals: readonly [string, (world: World) => void, string][] = [
+    ['is not there', ({ objects }) => objects.clear(), processing('failed to fetch PVC from API server: disk not found')],
+    [
+      'is being deleted',
+      ({ claim }) => Object.assign(claim().metadata, { deletionTimestamp: 'now' }),
+      processing('PVC is being deleted'),
+    ],
+    ['is not bound', ({ claim }) => Object.assign(claim().status, { phase: 'Pending' }), processing('PVC is not bound')],
+    [
+      'names no volume',
+      ({ claim }) => Object.assign(claim().spec, { volumeName: '' }),
+      processing('PVC has empty pvc.Spec.VolumeName'),
+    ],
+    [
+      'names a volume that is not there',
+      ({ claim }) => Object.assign(claim().spec, { volumeName: 'pv-2' }),
+      processing('failed to fetch PV pv-2 from API server: pv-2 not found'),
+    ],
+    [
+      'names a volume that is bound to nothing',
+      ({ persistentVolume }) => delete persistentVolume().spec.claimRef,
+      processing('found PV object pv-1 but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim'),
+    ],
+    [
+      'names a volume that is bound to an earlier claim',
+      ({ persistentVolume }) => Object.assign(persistentVolume().spec.claimRef, { uid: 'older' }),
+      processing('found PV object pv-1 but its pv.Spec.ClaimRef.UID older does not point to claim.UID uid-of-disk'),
+    ],
+    [
+      'is a device, and the pod mounts it',
+      ({ persistentVolume }) => Object.assign(persistentVolume().spec, { volumeMode: 'Block' }),
+      unable('volume data has volumeMode Block, but is specified in volumeMounts'),
+    ],
+    [
+      'is on another node',
+      ({ persistentVolume }) => {
+        const matchExpressions = [{ key: 'zone', operator: 'In', values: ['b'] }];
+        persistentVolume().spec.nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions }] } };
+      },
+      'MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms',
+    ],
+    [
+      'has mount options that its kind does not take',
+      ({ bind, disk }) => bind('disk', 'pv-1', { hostPath: { path: disk } }, { mountOptions: ['noatime'] }),
+      'MountVolume.MountOptionSupport check failed for volume "pv-1" : mount options are not supported for this volume type',
+    ],
+    [
+      'is of a kind that nobody knows',
+      ({ bind }) => bind('disk', 'pv-1', { iscsi: {} }),
+      'MountVolume.FindPluginBySpec failed for volume "pv-1" : persistent volumes of iscsi are not supported by this agent',
+    ],
+    [
+      'is of a driver, without plugins',
+      ({ bind }) => bind('disk', 'pv-1', { csi: { driver: 'disk.example.com' } }),
+      'MountVolume.FindPluginBySpec failed for volume "pv-1" : persistent volumes of csi are not supported by this agent: ' +
+        'it speaks with no plugins (the option plugins)',
+    ],
+  ];
+  it.each(refusals)('that %s is refused', async (_, change, words) => {
+    const world = await setUp();
+    change(world);
+    expect(await wordsOf(world.manager.mountVolumes(podOf(), never))).toBe(words);
+    expect(world.mounter.mounts).toEqual([]);
+  });
+
+  it('that is being deleted goes on to be used while it is protected', async () => {
+    const { manager, claim, mounter } = await setUp();
+    Object.assign(claim().metadata, { deletionTimestamp: 'now', finalizers: ['kubernetes.io/pvc-protection'] });
+    await manager.mountVolumes(podOf(), never);
+    expect(mounter.mounts).toHaveLength(1);
+  });
+
+  it('that is a file system is no device, also for a pod that uses it as both', async () => {
+    const { manager } = await setUp();
+    const words = unable('volume data has volumeMode Filesystem, but is specified in volumeDevices');
+    expect(await wordsOf(manager.mountVolumes(podOf(asDevice), never))).toBe(words);
+    const [container] = asDevice.containers;
+    const both = { containers: [{ ...container, volumeMounts: [{ name: 'data', mountPath: '/data' }] }] };
+    expect(await wordsOf(manager.mountVolumes(podOf(both), never))).toBe(words);
+  });
+
+  it('stays mounted when it can be read no more', async () => {
+    const { manager, state, clock, asked, mounter } = await setUp();
+    await manager.mountVolumes(podOf(), never);
+    state.isAway = true;
+    await manager.mountVolumes(podOf(), never);
+    expect(asked).toHaveLength(2);
+    await clock.advance(10_000);
+    expect((await manager.mountVolumes(podOf(), never)).has('data')).toBe(true);
+    expect(asked).toHaveLength(3);
+    expect(mounter.mounts).toHaveLength(1);
+  });
+
+  it('may be used by two volumes of a pod', async () => {
+    const { manager, mounter } = await setUp();
+    const pod = podOf();
+    const [first] = pod.spec?.volumes ?? [];
+    const [container] = pod.spec?.containers ?? [];
+    if (first === undefined || container === undefined) throw new Error('it has one of each');
+    pod.spec?.volumes?.push({ ...first, name: 'again' });
+    container.volumeMounts?.push({ name: 'again', mountPath: '/again' });
+    expect((await manager.mountVolumes(pod, never)).size).toBe(2);
+    expect(mounter.mounts).toHaveLength(1);
+  });
+});
+
+describe('An ephemeral volume', () => {
+  const ephemeral = { ephemeral: { volumeClaimTemplate: { spec: {} } } };
+
+  it('is the claim that was made for the pod', async () => {
+    const { manager, bind, disk, objects, folder } = await setUp();
+    bind('web-data', 'pv-1', { local: { path: disk } });
+    const { metadata } = objects.get('/api/v1/namespaces/shop/persistentvolumeclaims/web-data');
+    const other = 'PVC shop/web-data was not created for pod shop/web (pod is not owner)';
+    expect(await wordsOf(manager.mountVolumes(podOf({}, {}, ephemeral), never))).toBe(unable(other));
+    metadata.ownerReferences = [{ uid: 'u1', controller: false }];
+    expect(await wordsOf(manager.mountVolumes(podOf({}, {}, ephemeral), never))).toBe(unable(other));
+    metadata.ownerReferences = [{ uid: 'u1', controller: true }];
+    const mounted = await manager.mountVolumes(podOf({}, {}, ephemeral), never);
+    expect(mounted.get('data')).toMatchObject({ hostPath: folder });
+  });
+});
+
+describe('A volume for one pod at a time', () => {
+  const inUse =
+    'MountVolume.SetUp failed for volume "pv-1" : volume uses the ReadWriteOncePod access mode and is already in use by another pod';
+  const another = podOf({}, { name: 'other', uid: 'u2' });
+
+  it('goes to another pod once the first one has given it back, also after a restart', async () => {
+    const { persistentVolume, newManager, manager } = await setUp();
+    persistentVolume().spec.accessModes = ['ReadWriteOncePod'];
+    await manager.mountVolumes(podOf(), never);
+    await manager.mountVolumes(podOf(), never);
+    expect(await wordsOf(manager.mountVolumes(another, never))).toBe(inUse);
+    const restarted = newManager();
+    expect(await wordsOf(restarted.mountVolumes(another, never))).toBe(inUse);
+    await restarted.unmountVolumes('u1');
+    expect((await restarted.mountVolumes(another, never)).size).toBe(1);
+  });
+
+  it('is taken by the pod that comes first', async () => {
+    const { bind, disk, manager } = await setUp();
+    bind('disk', 'pv-1', { hostPath: { path: disk } }, { accessModes: ['ReadWriteOncePod'] });
+    const both = await Promise.allSettled([manager.mountVolumes(podOf(), never), manager.mountVolumes(another, never)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('A kind of persistent volumes', () => {
+  it('is told what the claim and its volume say', async () => {
+    const { newManager, bind, persistentVolume, claim } = await setUp();
+    const requests: PersistentVolumeRequest[] = [];
+    const kind = {
+      takesMountOptions: true,
+      takesBlock: true,
+      async mount(request: PersistentVolumeRequest) {
+        requests.push(request);
+        return {
+          name: 'data',
+          type: 'persistentVolumeClaim',
+          hostPath: '',
+          devicePath: '/dev/x',
+          readonly: false,
+          selinuxRelabel: false,
+        };
+      },
+      async unmount() {},
+    };
+    bind('disk', 'pv-1', { csi: { driver: 'd' } }, { volumeMode: 'Block', mountOptions: ['b', 'a', 'b', ''] });
+    Object.assign(claim().metadata, { managedFields: [{}] });
+    await newManager([['csi', kind]]).mountVolumes(podOf(asDevice), never);
+    persistentVolume().metadata.annotations = { 'volume.beta.kubernetes.io/mount-options': 'ro,hard' };
+    await newManager([['csi', kind]]).mountVolumes(podOf(asDevice), never);
+    expect(requests.map(({ isBlock, mountOptions }) => ({ isBlock, mountOptions }))).toEqual([
+      { isBlock: true, mountOptions: ['a', 'b'] },
+      { isBlock: true, mountOptions: ['hard', 'ro'] },
+    ]);
+    expect(requests[0]?.claim.metadata).not.toHaveProperty('managedFields');
+  });
+});
+
+describe('A folder of a volume that nobody takes back', () => {
+  it('is not deleted, and neither is anything else of the pod', async () => {
+    const { manager, folderOf } = await setUp();
+    const file = join(folderOf('iscsi', 'pv-9'), 'data');
+    await mkdir(folderOf('iscsi', 'pv-9'), { recursive: true });
+    await writeFile(file, 'kept');
+    await expect(manager.unmountVolumes('u1')).rejects.toThrow(/volumes of drivers in .* are not taken back: pv-9/);
+    expect((await stat(file)).size).toBe(4);
+  });
+});
