@@ -22,9 +22,14 @@ export async function forEachPath(paths: readonly string[], work: (path: string)
 
 /**
  * Unmounts a volume and removes its folder, which has to be empty then. What comes and goes below the mount is not shared any more before that: a
- * mount of the machine that has come into the volume stays where it is.
+ * mount of the machine that has come into the volume stays where it is. `whenUnmounted` takes back what the volume stood on: the folder is the trace of it.
  */
-export async function unmountAndRemove(folder: string, parent: string, mounter: Mounter): Promise<void> {
+export async function unmountAndRemove(
+  folder: string,
+  parent: string,
+  mounter: Mounter,
+  whenUnmounted: () => Promise<void> = async () => {},
+): Promise<void> {
   // the root of the volume is never looked at: it may not answer
   const mounts = async (): Promise<readonly string[]> =>
     (await mounter.mountsBelow(parent)).filter((path) => path === folder || path.startsWith(`${folder}/`));
@@ -33,5 +38,6 @@ export async function unmountAndRemove(folder: string, parent: string, mounter: 
   for (const target of targets) await mounter.unmount(target);
   const [left] = await mounts();
   if (left !== undefined) throw new Error(`${left} is still mounted`);
+  await whenUnmounted();
   await rmdir(folder).catch(ifCode('ENOENT'));
 }

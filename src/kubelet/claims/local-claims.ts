@@ -16,6 +16,7 @@ import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
 import { forEachPath, pathsIn, unmountAndRemove } from './claim-folders.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
+import { LocalDevices } from './local-devices.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders } from './persistent-volume-kind.ts';
 
 export interface LocalClaimsOptions {
@@ -23,6 +24,11 @@ export interface LocalClaimsOptions {
   readonly mounter: Mounter;
   readonly eventRecorder: EventRecorder;
   readonly logger: Logger;
+}
+
+interface Source {
+  readonly path: string;
+  readonly stats: Stats;
 }
 
 const typeFolder = 'kubernetes.io~local-volume';
@@ -35,9 +41,11 @@ export class LocalClaims implements PersistentVolumeKind {
   readonly #options: LocalClaimsOptions;
   readonly #turns = new MountTurns();
   readonly #lanes = new OneAtATime();
+  readonly #devices: LocalDevices;
 
   constructor(options: LocalClaimsOptions) {
     this.#options = options;
+    this.#devices = new LocalDevices(options.rootDirectory, options.mounter);
   }
 
   async mount(request: PersistentVolumeRequest): Promise<MountedVolume> {
@@ -53,7 +61,8 @@ export class LocalClaims implements PersistentVolumeKind {
     const isMounted = (await this.#options.mounter.mountsBelow(folder)).includes(folder);
     if (!isMounted) {
       const source = await this.#source(request);
-      await this.#lanes.run(source.path, () => this.#bind(request, source, folder));
+      // two volumes may be one folder, and the device of one goes with its last pod
+      await this.#lanes.run(source.path, () => this.#lanes.run(`volume ${name}`, () => this.#make(request, source, folder)));
     }
     return { ...shared, hostPath: folder, selinuxRelabel: true };
   }
@@ -61,14 +70,17 @@ export class LocalClaims implements PersistentVolumeKind {
   async unmount(podUID: string, { volumesFolder, devicesFolder }: PodVolumeFolders): Promise<void> {
     const { mounter } = this.#options;
     const parent = join(volumesFolder, typeFolder);
-    await forEachPath(await pathsIn(parent), (folder) => unmountAndRemove(folder, parent, mounter));
+    await forEachPath(await pathsIn(parent), (folder) => {
+      const release = (): Promise<void> => this.#devices.release(basename(folder), podUID);
+      return this.#lanes.run(`volume ${basename(folder)}`, () => unmountAndRemove(folder, parent, mounter, release));
+    });
     await forEachPath(await pathsIn(join(devicesFolder, typeFolder)), async (podLink) => {
       await unmapDevice({ mounter, podLink, podUID, globalFolder: await this.#globalFolder(basename(podLink)) });
     });
   }
 
-  /** The folder that the volume is, without symbolic links. */
-  async #source({ persistentVolume, signal }: PersistentVolumeRequest): Promise<{ path: string; stats: Stats }> {
+  /** The folder or the device that the volume is, without symbolic links. */
+  async #source({ persistentVolume, signal }: PersistentVolumeRequest): Promise<Source> {
     const { name } = persistentVolume.metadata;
     try {
       const given = persistentVolume.spec?.local?.path ?? '';
@@ -76,8 +88,7 @@ export class LocalClaims implements PersistentVolumeKind {
       if (given.split('/').includes('..')) throw new Error(`invalid path: ${given} must not contain '..'`);
       const path = await this.#turns.run(name, () => realpath(join('/', given)), signal);
       const stats = await this.#turns.run(name, () => stat(path), signal);
-      if (stats.isBlockDevice()) throw new Error(`the file system of a block device is not mounted by this agent: ${given}`);
-      if (!stats.isDirectory()) throw new Error('only directory and block device are supported');
+      if (!stats.isDirectory() && !stats.isBlockDevice()) throw new Error('only directory and block device are supported');
       return { path, stats };
     } catch (cause) {
       signal.throwIfAborted();
@@ -87,8 +98,16 @@ export class LocalClaims implements PersistentVolumeKind {
     }
   }
 
+  async #make(request: PersistentVolumeRequest, source: Source, folder: string): Promise<void> {
+    // a kubelet, or an earlier process, unmounts the device as soon as no pod has a folder
+    await mkdir(folder, { recursive: true, mode: folderMode });
+    if (!source.stats.isBlockDevice()) return this.#bind(request, source, folder);
+    const path = await this.#devices.mount(source.path, request);
+    return this.#bind(request, { path, stats: await stat(path) }, folder);
+  }
+
   /** The files get their group before the pod's mount is there: what is mounted was done to its end. */
-  async #bind(request: PersistentVolumeRequest, { path, stats }: { path: string; stats: Stats }, folder: string): Promise<void> {
+  async #bind(request: PersistentVolumeRequest, { path, stats }: Source, folder: string): Promise<void> {
     const { pod, persistentVolume, mountOptions, fsGroup, readOnly, signal } = request;
     const { mounter, eventRecorder } = this.#options;
     const isShared = fsGroup !== undefined && (await this.#isWithOtherPod(stats, folder, signal));
@@ -98,7 +117,6 @@ export class LocalClaims implements PersistentVolumeKind {
     }
     if (!readOnly && !isShared && fsGroup !== undefined) await this.#giveToGroup(request, path, fsGroup);
     signal.throwIfAborted();
-    await mkdir(folder, { recursive: true, mode: folderMode });
     const options = [...mountOptions, ...(readOnly ? ['ro'] : [])];
     try {
       await (options.length === 0 ? mounter.bind(path, folder, {}, signal) : mounter.mount(path, folder, { options }, signal));

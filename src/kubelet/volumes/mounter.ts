@@ -1,4 +1,4 @@
-import { lchown, lstat, readdir, readFile, realpath, stat, statfs } from 'node:fs/promises';
+import { lchown, lstat, open, readdir, readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorText, ifCode } from '../../base/errors.ts';
 import type { OwnerChanger, Ownership } from '../../node/files/atomic-writer.ts';
@@ -43,6 +43,12 @@ export interface Mounter extends OwnerChanger {
   bind(source: string, target: string, options: BindOptions, signal?: AbortSignal): Promise<void>;
   /** Mounts `source` at the folder `target`, which must exist. One mount more comes over what is mounted there. */
   mount(source: string, target: string, settings: FileSystemSettings, signal?: AbortSignal): Promise<void>;
+  /**
+   * Makes a file system of this type on the block device, where the device is empty, and checks and repairs the one that is there. Only zeros
+   * at its start and its end are empty: it rejects for a device with anything else that is no file system. Where nobody is to write, it
+   * rejects for an empty one and repairs nothing.
+   */
+  prepareFileSystem(device: string, type: string, settings: BindOptions, signal?: AbortSignal): Promise<void>;
   /** Ends the sharing of what is mounted at `target` and below: what is unmounted there then stays mounted everywhere else. */
   isolate(target: string): Promise<void>;
   /** Keeps the block device at `path` open, also when this process ends, so that no other device gets its number. Done again, it changes nothing. */
@@ -60,10 +66,12 @@ const tmpfsMagic = 0x01021994;
 /** A call of `mount` or `umount` that takes longer is killed. */
 const callLimitMs = 60_000;
 
+const formatLimitMs = 600_000;
+
 const mountInfoPath = '/proc/self/mountinfo';
 
 /**
- * Makes mounts by `mount` and `umount` of util-linux, and holds devices by its `losetup`. It needs the rights of root, these programs in a
+ * Makes mounts by `mount` and `umount` of util-linux, and holds devices by its `losetup`, makes and checks file systems by `mkfs` and `fsck`. It needs the rights of root, these programs in a
  * folder of `PATH`, and `/bin/sh`, which starts them.
  *
  * @example
@@ -120,6 +128,20 @@ export class LinuxMounter implements Mounter {
       target,
     ];
     await this.#call('mount', ['--no-canonicalize', ...args], target, signal, timeoutMs);
+  }
+
+  async prepareFileSystem(device: string, type: string, { readonly }: BindOptions, signal?: AbortSignal): Promise<void> {
+    if (!/^[a-z0-9]+$/.test(type)) throw new Error(`${JSON.stringify(type)} is no type of a file system`);
+    if (await isEmptyDevice(device)) {
+      if (readonly) throw new Error(`${device} has no file system, and nobody is to write to it`);
+      const quick = type === 'ext3' || type === 'ext4' ? ['-F', '-m0'] : type === 'xfs' ? ['-f'] : [];
+      // what is half made cannot be mounted
+      await this.#call(`mkfs.${type}`, [...quick, device], device, undefined, formatLimitMs);
+    } else if (!readonly) {
+      // 1: errors were corrected
+      const check = ['-c', 'fsck -a "$1"; code=$?; test "$code" -le 1 || test "$code" = 8', 'sh', device];
+      await this.#call('sh', check, device, signal, formatLimitMs);
+    }
   }
 
   async isolate(target: string): Promise<void> {
@@ -194,6 +216,31 @@ async function loopDevicesOf(path: string): Promise<readonly string[]> {
     if (file?.trimEnd().replace(/ ?\(deleted\)$/, '') === path) found.push(join('/dev', name));
   }
   return found;
+}
+
+const edgeBytes = 1024 * 1024;
+
+/** True where the first and the last MiB have zeros alone: all file systems, partitions and the like have a mark there. */
+async function isEmptyDevice(device: string): Promise<boolean> {
+  const handle = await open(device, 'r');
+  try {
+    const { size } = await handle.stat();
+    const bytes = size > 0 ? size : await deviceBytes(device);
+    for (const position of new Set([0, Math.max(0, bytes - edgeBytes)])) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(edgeBytes), 0, edgeBytes, position);
+      if (bytesRead === 0 || buffer.subarray(0, bytesRead).some((byte) => byte !== 0)) return false;
+    }
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The kernel tells it in sectors of 512 bytes. */
+async function deviceBytes(device: string): Promise<number> {
+  const { rdev } = await stat(device);
+  const [major, minor] = [(rdev >> 8) & 0xfff, (rdev & 0xff) | ((rdev >> 12) & 0xfff00)];
+  return Number(await readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8')) * 512;
 }
 
 /** One line of `/proc/self/mountinfo`. */

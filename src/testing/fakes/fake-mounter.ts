@@ -70,6 +70,10 @@ export class FakeMounter implements Mounter {
     this.#mounts.push({ target: resolve(target), source, options: settings });
   }
 
+  async prepareFileSystem(_device: string, _type: string, _settings: BindOptions, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+  }
+
   async isolate(): Promise<void> {}
 
   async holdDevice(path: string): Promise<void> {

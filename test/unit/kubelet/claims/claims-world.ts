@@ -7,7 +7,7 @@ import { ClaimVolumes } from '../../../../src/kubelet/claims/claim-volumes.ts';
 import { hostPathClaims } from '../../../../src/kubelet/claims/host-path-claims.ts';
 import { LocalClaims } from '../../../../src/kubelet/claims/local-claims.ts';
 import type { PersistentVolumeKind } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
-import { VolumeManager } from '../../../../src/kubelet.ts';
+import { type Mounter, VolumeManager } from '../../../../src/kubelet.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 import { failureOf, podWith, setUp as setUpVolumes } from '../volumes/volumes-world.ts';
 
@@ -35,9 +35,8 @@ export async function wordsOf(mounting: Promise<unknown>): Promise<string> {
 const core = '/api/v1';
 
 /** A volume manager whose claims are bound: those of `shop` by their names. */
-export async function setUp() {
+export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new FakeMounter() as Mounter as M) {
   const clock = new FakeClock();
-  const mounter = new FakeMounter();
   const world = await setUpVolumes({ mounter });
   const disk = join(world.rootDirectory, '..', 'disk');
   await mkdir(disk);
