@@ -34,6 +34,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/text-beginning': '',
   'base/failure-run': 'base/clock base/errors base/text-beginning',
   'base/problem': 'base/secrets base/text-beginning',
+  'base/run-program': 'base/guard base/errors base/concurrency base/text-beginning',
   'api/quantity': 'base/errors',
   'api/json': 'base/errors api/quantity',
   'api/patch': 'base/errors base/options api/json',
@@ -160,7 +161,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/workers kubelet/admission kubelet/runtime kubelet/cgroups kubelet/resize',
   'kubelet/shutdown':
     'base/guard base/clock base/errors base/options base/metrics base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run base/problem api/json api/pod node/files node/pod-status node/problem-help node/workers',
+    'base/failure-run base/problem base/run-program api/json api/pod node/files node/pod-status node/problem-help node/workers',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'node/certificates node/server kubelet/runtime kubelet/logs',
@@ -179,7 +180,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/plugins':
     'api/json base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
   'kubelet/containers':
-    'base/guard base/errors base/names base/options base/concurrency api/json api/pod client/events node/files node/pod-status ' +
+    'base/guard base/clock base/errors base/names base/options base/concurrency base/run-program api/json api/pod client/events node/files node/pod-status ' +
     'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +

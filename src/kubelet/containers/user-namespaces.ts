@@ -1,15 +1,16 @@
 // Behaviour of pkg/kubelet/userns and of getKubeletMappings in pkg/kubelet/kubelet_pods.go, v1.36.3.
 
-import { execFile } from 'node:child_process';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { systemClock } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
+import { runProgram } from '../../base/run-program.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
 import { replaceFile } from '../../node/files/replace-file.ts';
 import type { IDMapping } from '../runtime/security.ts';
@@ -207,7 +208,6 @@ async function writeFirstID(folder: string, hostId: number, length: number): Pro
   await parent.sync().finally(() => parent.close());
 }
 
-const run = promisify(execFile);
 const kubeletUser = 'kubelet';
 const toolTimeoutMs = 10_000;
 
@@ -223,8 +223,10 @@ const machineSources: IDSources = {
   users: () => readFile('/etc/passwd', 'utf8'),
   subordinates: async (of) => {
     const args = of === 'groups' ? ['-g', kubeletUser] : [kubeletUser];
-    const answer = await run('getsubids', args, { timeout: toolTimeoutMs, maxBuffer: 65_536 }).catch(ifCode('ENOENT'));
-    return answer?.stdout;
+    const late = (): Error => new Error(`getsubids gave no answer within ${toolTimeoutMs / 1000} s`);
+    const run = (signal: AbortSignal): Promise<string> =>
+      runProgram({ command: 'getsubids', args, mostOutputBytes: 65_536, signal });
+    return callWithin(run, { clock: systemClock, timeoutMs: toolTimeoutMs, late }).catch(ifCode('ENOENT'));
   },
 };
 

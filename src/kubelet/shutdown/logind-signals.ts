@@ -1,13 +1,12 @@
 // Behaviour of pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go, v1.36.3.
 
-import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { membersOf } from '../../api/json/json.ts';
-import { errorText, invalidOption } from '../../base/errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { requireKnownOptions } from '../../base/options.ts';
+import { ProgramFailure, runProgram } from '../../base/run-program.ts';
 import { replaceFile } from '../../node/files/replace-file.ts';
 import type { MachineShutdown, ShutdownHandle, ShutdownSignals } from './shutdown-signals.ts';
 import { startProgram } from './watched-program.ts';
@@ -21,8 +20,6 @@ export interface LogindSignalsOptions {
   /** The program that delays a shutdown. Default `systemd-inhibit`, of systemd. */
   readonly systemdInhibit?: string;
 }
-
-const run = promisify(execFile);
 
 const service = 'org.freedesktop.login1';
 const object = '/org/freedesktop/login1';
@@ -117,11 +114,10 @@ export class LogindSignals implements ShutdownSignals {
 
   async #call(args: readonly string[], signal: AbortSignal): Promise<string> {
     try {
-      return (await run(this.#busctl, ['--system', ...args], { signal, maxBuffer: 65_536 })).stdout;
+      return await runProgram({ command: this.#busctl, args: ['--system', ...args], mostOutputBytes: 65_536, signal });
     } catch (cause) {
-      const { stderr } = membersOf(cause);
-      const said = typeof stderr === 'string' ? stderr.trim() : '';
-      throw new Error(said === '' ? `${this.#busctl}: ${errorText(cause)}` : said, { cause });
+      if (!(cause instanceof ProgramFailure)) throw cause;
+      throw new Error(cause.stderr.trim() || cause.message, { cause });
     }
   }
 }

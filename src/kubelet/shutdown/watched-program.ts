@@ -63,7 +63,7 @@ export async function startProgram({ command, args, isReady, signal }: WatchedPr
     words = textBeginning(`${words}${line}\n`, longestWords);
     if (isReady(line)) ready.resolve();
   };
-  for (const output of [child.stdout, child.stderr]) if (output !== null) readLines(output, take, end);
+  for (const output of [child.stdout, child.stderr]) readLines(output, take, end);
   const leave = onAbort(signal, () => {
     end();
     ready.reject(signal.reason);
@@ -76,9 +76,10 @@ export async function startProgram({ command, args, isReady, signal }: WatchedPr
   return { ended: ended.promise, end };
 }
 
-function readLines(output: Readable, take: (line: string) => void, tooLong: () => void): void {
+/** `output`: null, or undefined in spite of its type, where the child has no pipe. */
+function readLines(output: Readable | null, take: (line: string) => void, tooLong: () => void): void {
   let rest = '';
-  output.setEncoding('utf8').on('data', (text: string) => {
+  output?.setEncoding('utf8').on('data', (text: string) => {
     const lines = `${rest}${text}`.split('\n');
     rest = lines.pop() ?? '';
     if ([...lines, rest].some((line) => line.length > longestLine)) {
@@ -86,5 +87,5 @@ function readLines(output: Readable, take: (line: string) => void, tooLong: () =
       tooLong();
     } else for (const line of lines) take(line);
   });
-  output.on('error', ignoreFailure);
+  output?.on('error', ignoreFailure);
 }
