@@ -110,6 +110,7 @@ export function containerRequest(config: ContainerConfig): MessageInitShape<type
     envs: config.envs.map(envRequest),
     mounts: config.mounts.map(mountRequest),
     devices: config.devices.map(({ containerPath, hostPath, permissions }) => ({ containerPath, hostPath, permissions })),
+    CDIDevices: (config.cdiDevices ?? []).map((name) => ({ name })),
     labels: { ...config.labels },
     annotations: { ...config.annotations },
     logPath,

@@ -72,6 +72,8 @@ export interface ContainerConfig {
   readonly mounts: readonly Mount[];
   /** Devices of the node. */
   readonly devices: readonly Device[];
+  /** Devices by their names of the Container Device Interface, such as `vendor.example/class=name`. Absent: none. */
+  readonly cdiDevices?: readonly string[];
   /** Labels, for finding the container again. */
   readonly labels: Readonly<Record<string, string>>;
   /** Annotations, which the runtime keeps. */
