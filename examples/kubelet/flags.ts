@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { AgentSettings } from 'pod-status-manager/kubelet';
 import { bool, configFlags, labels, type Parse } from './config-flags.ts';
 import { ConfigError } from './config-values.ts';
 
@@ -16,6 +17,10 @@ export const help = `A node agent with the settings of the kubelet: it runs the 
   --cloud-provider external  a controller of the cloud initializes the node
   --node-labels LABELS       labels of a new node: a=b,c=d
   --root-dir FOLDER          what the agent keeps of pods (default /var/lib/kubelet)
+  --image-credential-provider-config FILE
+                             which programs give credentials for which images: a file or a folder of CredentialProviderConfig
+  --image-credential-provider-bin-dir FOLDER
+                             these programs
   --container-runtime-endpoint ADDRESS
                              the runtime's socket, such as unix:///run/containerd/containerd.sock
   --version                  the version of Kubernetes that the agent follows
@@ -37,6 +42,8 @@ export interface Flags {
   readonly nodeLabels: Readonly<Record<string, string>> | undefined;
   readonly externalCloudProvider: boolean;
   readonly rootDirectory: string | undefined;
+  /** Where plugins for image credentials are configured, and where their programs are. */
+  readonly imageCredentials: Pick<AgentSettings, 'imageCredentialProviderConfig' | 'imageCredentialProviderBinDir'>;
   /** What flags say that stand for fields of the file, by the names of these with the objects that they are in. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Flags that do nothing here, each with the reason. */
@@ -46,7 +53,7 @@ export interface Flags {
 /** Flags of the program that are no fields of the file. */
 const ownFlags = [
   ...['config', 'config-dir', 'kubeconfig', 'bootstrap-kubeconfig', 'cert-dir', 'hostname-override', 'node-ip', 'node-labels'],
-  ...['cloud-provider', 'root-dir'],
+  ...['cloud-provider', 'root-dir', 'image-credential-provider-config', 'image-credential-provider-bin-dir'],
 ] as const;
 
 /** Flags that do nothing here, each with the reason. */
@@ -63,8 +70,6 @@ const unusedFlags: Readonly<Record<string, string>> = {
 /** Flags of the kubelet that the agent cannot follow, each with the reason. */
 export const refusedFlags: Readonly<Record<string, string>> = {
   'exit-on-lock-contention': 'the agent has no lock file',
-  'image-credential-provider-bin-dir': 'the agent has no plugins for credentials of images',
-  'image-credential-provider-config': 'the agent has no plugins for credentials of images',
   'lock-file': 'the agent has no lock file',
 };
 
@@ -109,8 +114,18 @@ export function parseFlags(args: readonly string[]): Flags | 'help' | 'version' 
     nodeLabels,
     externalCloudProvider: cloud === 'external',
     rootDirectory: given['root-dir'] || undefined,
+    imageCredentials: imageCredentialsOf(given),
     settings,
     unused: [...unused],
+  };
+}
+
+/** The agent says where one is without the other. */
+function imageCredentialsOf(given: Given): Flags['imageCredentials'] {
+  const { 'image-credential-provider-config': config, 'image-credential-provider-bin-dir': folder } = given;
+  return {
+    ...(config && { imageCredentialProviderConfig: resolve(config) }),
+    ...(folder && { imageCredentialProviderBinDir: resolve(folder) }),
   };
 }
 

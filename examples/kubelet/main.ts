@@ -49,6 +49,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
       ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
       externalCloudProvider: flags.externalCloudProvider,
       registryCredentialFiles: registryCredentialFiles(flags),
+      ...flags.imageCredentials,
       nodeName: flags.nodeName,
       runtime,
       plugins: new GrpcPlugins(),

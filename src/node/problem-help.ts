@@ -66,6 +66,8 @@ const helpByKind = {
   healthz: 'End what listens on this port, or set healthzPort and healthzBindAddress.',
   cgroups: 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
   // its plugins
+  'credential-plugin':
+    'See what the message says, and run the plugin by hand with a request: images that need its credentials are not pulled.',
   plugin: 'See what the message says, and the log of the plugin and of its registrar.',
   'plugins-folder':
     'See whether the agent may read plugins_registry in its root directory: plugins that come or go are not noticed.',

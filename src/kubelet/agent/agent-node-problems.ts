@@ -102,6 +102,7 @@ function upkeepProblems({
   clients,
   api,
   plugins,
+  imageCredentials,
 }: MainKubelet): Problem[] {
   const { images, containers, look } = garbageCollection.failing();
   return [
@@ -112,6 +113,10 @@ function upkeepProblems({
     ...failingProblem(classUpdates.failing, 'cgroups', 'the cgroups of pods could not be brought up to date'),
     ...failingProblem(cleanup.failing, 'clean-up', 'what pods have left could not be removed'),
     ...(plugins?.problems() ?? []),
+    ...(imageCredentials?.troubles() ?? []).map(({ name, ...failing }) => {
+      const message = `the plugin ${JSON.stringify(name)} gives no credentials for images: ${failing.message}`;
+      return { ...failing, ...helped('credential-plugin'), message };
+    }),
     ...(api?.problems() ?? []),
     ...eventsProblems(clients.eventsFailing()),
   ];

@@ -133,6 +133,13 @@ export interface AgentSettings extends EvictionSettings, LimitSettings, PaceSett
    * that has some are tried after those of a pod's secrets. Read again after 5 minutes. Every pod may use what was pulled with them. Default: none.
    */
   readonly registryCredentialFiles?: readonly string[];
+  /**
+   * A file of kind CredentialProviderConfig (`kubelet.config.k8s.io/v1`, `v1beta1` or `v1alpha1`), or a folder of such files: which programs
+   * give credentials for which images. Read when the agent starts. It needs `imageCredentialProviderBinDir`. Default: none.
+   */
+  readonly imageCredentialProviderConfig?: string;
+  /** The folder of these programs. It needs `imageCredentialProviderConfig`. Default: none. */
+  readonly imageCredentialProviderBinDir?: string;
   /** When a pod must show credentials for an image that the node has. Default `NeverVerifyPreloadedImages`. */
   readonly imagePullCredentialsVerificationPolicy?: CredentialVerification;
   /**
@@ -147,6 +154,7 @@ export type ResolvedSettings = Required<Omit<AgentSettings, OptionalName>> & Pic
 
 const optionalNames = [
   ...(['staticPodPath', 'staticPodURL', 'providerID', 'maxParallelImagePulls'] as const),
+  ...(['imageCredentialProviderConfig', 'imageCredentialProviderBinDir'] as const),
   ...optionalLimits,
 ] as const;
 type OptionalName = (typeof optionalNames)[number];
@@ -233,6 +241,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   };
   for (const name of folders) absolutePath(name, settings[name]);
   if (settings.staticPodPath !== undefined) absolutePath('staticPodPath', settings.staticPodPath);
+  requireCredentialProviders(settings);
   for (const name of times) numberOption(name, settings[name], 100, longestWaitMs);
   for (const name of switches) optionOfType(name, settings[name], 'boolean');
   for (const name of lists) if (!Array.isArray(settings[name])) throw invalidOption(name, 'a list', settings[name]);
@@ -273,6 +282,16 @@ function requireNumbers(settings: ResolvedSettings): void {
   integerOption('maxParallelImagePulls', maxParallelImagePulls, 1);
   if (maxParallelImagePulls === 1 || !settings.serializeImagePulls) return;
   throw invalidOption('maxParallelImagePulls', '1, unless serializeImagePulls is false', maxParallelImagePulls);
+}
+
+/** One without the other would give nothing. */
+function requireCredentialProviders(settings: ResolvedSettings): void {
+  const names = ['imageCredentialProviderConfig', 'imageCredentialProviderBinDir'] as const;
+  for (const [index, name] of names.entries()) {
+    const other = names[1 - index] ?? name;
+    if (settings[name] !== undefined) absolutePath(name, settings[name]);
+    else if (settings[other] !== undefined) throw invalidOption(name, `an absolute path, since ${other} is given`, undefined);
+  }
 }
 
 function absolutePath(name: string, value: unknown): void {

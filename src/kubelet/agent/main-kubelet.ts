@@ -21,6 +21,7 @@ import { StatusManager } from '../../status/status-manager.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import { RuntimeClasses } from '../cluster/runtime-classes.ts';
 import type { ContainerConfigs } from '../containers/container-configs.ts';
+import type { ImageCredentialPlugins } from '../images/image-credential-plugins.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import type { LogRotation } from '../logs/log-rotation.ts';
 import { terminationMessageOf } from '../logs/termination-message.ts';
@@ -42,6 +43,7 @@ import { type AgentPlugins, agentPlugins } from './agent-plugins.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 import {
   newContainerConfigs,
+  newImageCredentials,
   newImageManager,
   newLogRotation,
   newPodSyncer,
@@ -70,6 +72,7 @@ export class MainKubelet {
   readonly pleg: PodLifecycle;
   readonly node: AgentNode;
   readonly plugins: AgentPlugins | undefined;
+  readonly imageCredentials: ImageCredentialPlugins | undefined;
   readonly probeManager: ProbeManager;
   readonly podSyncer: AgentPodSyncer;
   readonly podWorkers: PodWorkers;
@@ -114,7 +117,8 @@ export class MainKubelet {
     this.node = this.#newNode();
     this.limitGroups = newLimitGroups(this.options, { cgroups: this.cgroups, node: this.node, eventRecorder });
     this.#allocationManager = this.#newAllocationManager();
-    this.#imageManager = newImageManager(this.options, eventRecorder);
+    this.imageCredentials = newImageCredentials(this.options, kubeClient, this.tokenManager);
+    this.#imageManager = newImageManager(this.options, eventRecorder, this.imageCredentials);
     this.plugins = agentPlugins(this, mounter);
     this.#volumeManager = this.#newVolumeManager(mounter);
     this.#containerConfigs = this.#newContainerConfigs(mounter);

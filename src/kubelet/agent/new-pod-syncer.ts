@@ -4,6 +4,8 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { ClusterServices } from '../../node/environment/cluster-services.ts';
 import type { ReferencedObjects } from '../../node/object-managers/referenced-objects.ts';
 import type { TokenManager } from '../../node/pod-files/token-manager.ts';
@@ -15,6 +17,8 @@ import { checkedNodeLimits } from '../cgroups/cgroup-resources.ts';
 import type { RuntimeClasses } from '../cluster/runtime-classes.ts';
 import { ContainerConfigs } from '../containers/container-configs.ts';
 import { defaultProcPaths } from '../containers/security-context.ts';
+import type { ServiceAccountSource } from '../images/image-credential-plugin.ts';
+import { ImageCredentialPlugins } from '../images/image-credential-plugins.ts';
 import { ImagePuller, limitedPulls } from '../images/image-puller.ts';
 import { NodeCredentials } from '../images/node-credentials.ts';
 import { LogRotation } from '../logs/log-rotation.ts';
@@ -39,6 +43,7 @@ import { limitsOf } from './node-limits.ts';
 export function newImageManager(
   { given, settings, clock, logger }: ResolvedAgentOptions,
   eventRecorder: EventRecorder,
+  credentialPlugins: ImageCredentialPlugins | undefined,
 ): ImagePuller {
   const { serializeImagePulls, maxParallelImagePulls = 5 } = settings;
   const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock };
@@ -47,11 +52,37 @@ export function newImageManager(
     recordsDirectory: `${settings.rootDirectory}/image_manager`,
     maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
     nodeCredentials: new NodeCredentials({ files: settings.registryCredentialFiles, clock, logger }),
+    credentialPlugins,
     credentialVerification: settings.imagePullCredentialsVerificationPolicy,
     eventRecorder,
     clock,
     logger,
   });
+}
+
+/** The kubelet asks for tokens without a time, and gets the apiserver's. */
+const tokenSeconds = 3600;
+
+/** Undefined where the settings name none. */
+export function newImageCredentials(
+  { settings, clock, logger }: ResolvedAgentOptions,
+  transport: ResourceTransport,
+  tokens: TokenManager,
+): ImageCredentialPlugins | undefined {
+  const { imageCredentialProviderConfig: config, imageCredentialProviderBinDir: binDir } = settings;
+  if (config === undefined || binDir === undefined) return undefined;
+  const serviceAccounts = new ResourceClient(transport, resources.serviceAccounts);
+  const accounts: ServiceAccountSource = {
+    account: async (namespace, name, signal) => {
+      const { uid = '', annotations = {} } = (await serviceAccounts.get({ namespace, name }, { signal })).metadata ?? {};
+      return { uid, annotations };
+    },
+    token: async (pod, audience, signal) => {
+      const serviceAccountName = pod.spec?.serviceAccountName ?? '';
+      return (await tokens.getToken(pod, { serviceAccountName, audience, expirationSeconds: tokenSeconds }, signal)).token;
+    },
+  };
+  return new ImageCredentialPlugins({ config, binDir, accounts, clock, logger });
 }
 
 /** Rotates the logs of containers, within the limits of the options. */

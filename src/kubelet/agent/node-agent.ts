@@ -93,8 +93,8 @@ export class NodeAgent {
   /**
    * Resolves once the agent's API is served, the node is registered, and the apiserver's pods are known. What the server and the
    * runtime refuse is tried again. Rejects with ERR_ALREADY_STARTED, with ERR_STOPPED when the agent is stopped before that, with
-   * ERR_INVALID_OPTION, with the reason of a signal that had aborted before, and with what makes a start impossible: a port that
-   * is taken, cgroups that cannot be made. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what was waited for,
+   * ERR_INVALID_OPTION, also for a configuration of credential plugins that breaks a rule, with the reason of a signal that had aborted before, and
+   * with what makes a start impossible: a port that is taken, cgroups that cannot be made. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what was waited for,
    * and with the signal's reason; then the agent goes on. `stop()` ends it in any case.
    */
   async start(options: StartOptions = {}): Promise<void> {
@@ -172,6 +172,7 @@ export class NodeAgent {
     const { limitGroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
     const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');
+    await this.#kubelet.imageCredentials?.load();
     await limitGroups.start();
     this.#healthz?.start();
     const listening = await api?.listen();

@@ -51,6 +51,13 @@ export function withDefaultTag(image: string): string {
   return ofImage === '' && tag !== '' && !image.endsWith(`:${tag}`) ? `${image}:${tag}` : image;
 }
 
+/** The name as it is written, without its tag and its digest: what records of pulls are kept under. Throws as {@link parseImageName}. */
+export function untagged(image: string): string {
+  const { tag, digest: ofImage } = parseImageName(image);
+  const name = ofImage !== '' && image.endsWith(`@${ofImage}`) ? image.slice(0, -ofImage.length - 1) : image;
+  return tag !== '' && name.endsWith(`:${tag}`) ? name.slice(0, -tag.length - 1) : name;
+}
+
 function parse(image: string): ImageName {
   if (image.length > longestImage) throw new Error('invalid reference format');
   if (/^[a-f0-9]{64}$/.test(image)) {

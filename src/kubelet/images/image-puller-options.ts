@@ -2,6 +2,7 @@ import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { ImageCredentialPlugins } from './image-credential-plugins.ts';
 import type { NodeCredentials } from './node-credentials.ts';
 
 /**
@@ -19,6 +20,8 @@ export interface ImagePullerOptions {
   readonly credentialVerification: CredentialVerification;
   /** What the node itself has for registries. Default: nothing. */
   readonly nodeCredentials?: Pick<NodeCredentials, 'for'> | undefined;
+  /** The plugins that give credentials for images. Default: none. */
+  readonly credentialPlugins?: Pick<ImageCredentialPlugins, 'for'> | undefined;
   /** Gets the events Pulling, Pulled, BackOff, Failed, InspectFailed and ErrImageNeverPull. */
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;

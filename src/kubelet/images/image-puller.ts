@@ -4,20 +4,21 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { SharedCalls } from '../../base/concurrency/shared-calls.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventType } from '../../client/events/event-recorder.ts';
 import { containerFieldPath, durationText } from '../../node/workers/restart-backoff.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
-import { imageText, parseImageName, withDefaultTag } from './image-name.ts';
+import type { PluginsAnswer } from './image-credential-plugins.ts';
+import { imageText, parseImageName, untagged, withDefaultTag } from './image-name.ts';
 import { ImageError, type ImagePullerOptions } from './image-puller-options.ts';
-import { credentialsFor, type PullCredentialSource, type PullCredentials, type PullSecret } from './keyring.ts';
+import { credentialsFor, hashOfAuth, type PullCredentialSource, type PullCredentials, type PullSecret } from './keyring.ts';
 import { PullBackoff } from './pull-backoff.ts';
-import { PullRecords } from './pull-records.ts';
+import { isSameOwner, type PulledWith, PullRecords } from './pull-records.ts';
 
 /** Which image is needed, by whom. */
 export interface ImageRequest {
@@ -46,10 +47,18 @@ export interface EnsuredImage {
 /** The wait after the first pull of an image for a pod that failed, doubled by each further one, and the longest. */
 const pullBackoff = { baseMs: 10_000, maxMs: 300_000 };
 
-/** Undefined source: they are the node's own. */
+/** Credentials, and who may use what is pulled with them. */
 interface TriedCredentials extends Pick<PullCredentials, 'auth'> {
-  readonly source: PullCredentialSource | undefined;
+  readonly pulledWith: PulledWith;
+  /** Tells them from others without showing them. */
+  readonly key: string;
 }
+
+/** What the plugins say of the pod and the image: asked when it is needed, and once. */
+type AskPlugins = () => Promise<PluginsAnswer>;
+
+/** An image that was pulled with what the node has is there for every pod. */
+const everyPod: PulledWith = { nodePodsAccessible: true };
 
 interface PullCall {
   readonly sandbox?: PodSandboxConfig | undefined;
@@ -60,8 +69,6 @@ interface PullCall {
 interface Pulled {
   readonly imageRef: string;
   readonly image: RuntimeImage;
-  /** Undefined: without credentials. */
-  readonly source: PullCredentialSource | undefined;
   readonly pulledMs: number;
 }
 
@@ -104,7 +111,8 @@ export class ImagePuller {
     }
     const policy = container.imagePullPolicy || (parseImageName(image).tag === 'latest' ? 'Always' : 'IfNotPresent');
     const present = policy === 'Always' ? undefined : await this.#inspect(request, image, signal);
-    if (present !== undefined && (await this.#mayUse(request, image, present.id))) {
+    const askPlugins = this.#pluginsOf(request, image, signal);
+    if (present !== undefined && (await this.#mayUse(request, image, present.id, askPlugins))) {
       const message = `Container image ${JSON.stringify(named)} already present on machine and can be accessed by the pod`;
       this.#event(request, 'Normal', 'Pulled', message);
       return { imageRef: present.id, image: present };
@@ -114,7 +122,7 @@ export class ImagePuller {
       this.#event(request, 'Warning', 'ErrImageNeverPull', message);
       throw new ImageError('ErrImageNeverPull', message);
     }
-    return this.#pull(request, image, signal);
+    return this.#pull(request, image, askPlugins, signal);
   }
 
   /** Forgets the waits of a pod that is over. */
@@ -146,24 +154,39 @@ export class ImagePuller {
     }
   }
 
-  /** An image that was pulled with one pod's credentials is not there for pods without them. */
-  async #mayUse({ container, pullSecrets }: ImageRequest, image: string, imageRef: string): Promise<boolean> {
-    const { credentialVerification } = this.#options;
-    if (credentialVerification === 'NeverVerify') return true;
-    const named = container.image ?? '';
-    if (credentialVerification !== 'AlwaysVerify' && !(await this.#records.isPulled(named, imageRef))) return true;
-    const { repository } = parseImageName(image);
-    const pulledWith = await this.#records.find(imageRef, repository);
-    if (pulledWith?.nodePodsAccessible === true) return true;
-    const known = pulledWith?.kubernetesSecrets ?? [];
-    if (known.length === 0) return false;
-    const match = credentialsFor(repository, pullSecrets).find(({ source }) => known.some((one) => isSameSource(one, source)));
-    if (match === undefined) return false;
-    await this.#records.add(imageRef, repository, match.source, this.#now());
-    return true;
+  #pluginsOf({ pod }: ImageRequest, image: string, signal: AbortSignal): AskPlugins {
+    const { credentialPlugins } = this.#options;
+    let asked: Promise<PluginsAnswer> | undefined;
+    return () => {
+      asked ??= credentialPlugins?.for(parseImageName(image).repository, pod, signal);
+      return asked ?? Promise.resolve({ credentials: [], failed: [] });
+    };
   }
 
-  async #pull(request: ImageRequest, image: string, signal: AbortSignal): Promise<EnsuredImage> {
+  /** An image that was pulled with one pod's credentials is not there for pods without them. */
+  async #mayUse(request: ImageRequest, image: string, imageRef: string, askPlugins: AskPlugins): Promise<boolean> {
+    const { credentialVerification } = this.#options;
+    if (credentialVerification === 'NeverVerify') return true;
+    const { pullSecrets } = request;
+    const named = request.container.image ?? '';
+    if (credentialVerification !== 'AlwaysVerify' && !(await this.#records.isPulled(named, imageRef))) return true;
+    const { repository } = parseImageName(image);
+    // earlier versions of the agent kept it under the name in full
+    const pulledWith = (await this.#records.find(imageRef, untagged(named))) ?? (await this.#records.find(imageRef, repository));
+    if (pulledWith?.nodePodsAccessible === true) return true;
+    const { kubernetesSecrets: known = [], kubernetesServiceAccounts: accounts = [] } = pulledWith ?? {};
+    const ofSecrets = known.length === 0 ? [] : credentialsFor(repository, pullSecrets);
+    const match = ofSecrets.find(({ source }) => known.some((one) => isSameSource(one, source)));
+    if (match !== undefined) {
+      await this.#records.add(imageRef, untagged(named), { kubernetesSecrets: [match.source] }, this.#now());
+      return true;
+    }
+    if (accounts.length === 0) return false;
+    const { credentials } = await askPlugins();
+    return credentials.some(({ account }) => account !== undefined && accounts.some((one) => isSameOwner(one, account)));
+  }
+
+  async #pull(request: ImageRequest, image: string, askPlugins: AskPlugins, signal: AbortSignal): Promise<EnsuredImage> {
     const { clock } = this.#options;
     const podUID = podUIDOf(request.pod);
     const named = request.container.image ?? '';
@@ -177,7 +200,7 @@ export class ImagePuller {
     this.#event(request, 'Normal', 'Pulling', `Pulling image ${text}`);
     const startedAt = clock.elapsed();
     try {
-      const pulled = await this.#pullOnce(request, image, signal);
+      const pulled = await this.#pullOnce(request, image, askPlugins, signal);
       this.#backoff.forgetImage(podUID, named);
       const waitedMs = clock.elapsed() - startedAt;
       const times = `${durationText(pulled.pulledMs)} (${durationText(waitedMs)} including waiting)`;
@@ -186,21 +209,31 @@ export class ImagePuller {
       return { imageRef: pulled.imageRef, image: pulled.image };
     } catch (error) {
       signal.throwIfAborted();
-      this.#event(request, 'Warning', 'Failed', `Failed to pull image ${text}: ${failureText(error)}`);
-      const failure = pullFailure(named, error);
+      const { failed } = await askPlugins();
+      const without =
+        failed.length === 0 ? '' : `; no credentials came from ${pluginNames(failed)}: the log of the agent says why`;
+      this.#event(request, 'Warning', 'Failed', `Failed to pull image ${text}: ${failureText(error)}${without}`);
+      const failure = pullFailure(named, error, without);
       const until = this.#backoff.failed(podUID, named, `${failure.reason}: ${failure.message}`);
       throw new ImageError(failure.reason, failure.message, { until, cause: error });
     }
   }
 
   /** The same image with the same credentials is pulled once at a time. */
-  async #pullOnce({ container, pullSecrets, ...request }: ImageRequest, image: string, signal: AbortSignal): Promise<Pulled> {
+  async #pullOnce(
+    { container, pullSecrets, ...request }: ImageRequest,
+    image: string,
+    askPlugins: AskPlugins,
+    signal: AbortSignal,
+  ): Promise<Pulled> {
     const { repository } = parseImageName(image);
+    const ofPod = credentialsFor(repository, pullSecrets).map(ofSecret);
     const ofNode = (await this.#options.nodeCredentials?.for(repository)) ?? [];
-    // an image that is pulled with what the node has is there for every pod
-    const credentials = [
-      ...credentialsFor(repository, pullSecrets).map(({ auth, source }) => ({ auth, source, key: source.credentialHash })),
-      ...ofNode.map(({ auth, source }) => ({ auth, source: undefined, key: `node ${source.credentialHash}` })),
+    const ofPlugins = (await askPlugins()).credentials;
+    const credentials: TriedCredentials[] = [
+      ...ofPod,
+      ...ofNode.map(({ auth, source }) => ({ auth, pulledWith: everyPod, key: `node ${source.credentialHash}` })),
+      ...ofPlugins.map(ofPlugin),
     ];
     const { runtimeHandler = '' } = request;
     const key = JSON.stringify([image, runtimeHandler, credentials.map((each) => each.key)]);
@@ -211,15 +244,14 @@ export class ImagePuller {
 
   async #pullNow(named: string, image: string, credentials: readonly TriedCredentials[], options: PullCall): Promise<Pulled> {
     const { runtime, clock } = this.#options;
-    const { repository } = parseImageName(image);
     const startedAt = clock.elapsed();
     await this.#records.begin(named);
     try {
-      const { imageRef, source } = await this.#tryEach(image, credentials, options);
+      const { imageRef, pulledWith } = await this.#tryEach(image, credentials, options);
       const found = (await runtime.imageStatus(imageRef, options)) ?? (await runtime.imageStatus(image, options));
       if (found === undefined) throw new Error(`the image ${JSON.stringify(image)} is gone right after it was pulled`);
-      await this.#records.succeed(named, found.id, repository, source, this.#now());
-      return { imageRef, image: found, source, pulledMs: clock.elapsed() - startedAt };
+      await this.#records.succeed(named, found.id, untagged(named), pulledWith, this.#now());
+      return { imageRef, image: found, pulledMs: clock.elapsed() - startedAt };
     } catch (error) {
       await this.#records.fail(named);
       throw error;
@@ -230,14 +262,14 @@ export class ImagePuller {
     image: string,
     credentials: readonly TriedCredentials[],
     { sandbox, runtimeHandler, signal }: PullCall,
-  ): Promise<{ readonly imageRef: string; readonly source: PullCredentialSource | undefined }> {
+  ): Promise<{ readonly imageRef: string; readonly pulledWith: PulledWith }> {
     const { runtime } = this.#options;
     const options = { sandbox, runtimeHandler, signal };
-    if (credentials.length === 0) return { imageRef: await runtime.pullImage(image, options), source: undefined };
+    if (credentials.length === 0) return { imageRef: await runtime.pullImage(image, options), pulledWith: everyPod };
     const errors: unknown[] = [];
-    for (const { auth, source } of credentials) {
+    for (const { auth, pulledWith } of credentials) {
       try {
-        return { imageRef: await runtime.pullImage(image, { ...options, auth }), source };
+        return { imageRef: await runtime.pullImage(image, { ...options, auth }), pulledWith };
       } catch (error) {
         signal.throwIfAborted();
         errors.push(error);
@@ -266,11 +298,25 @@ function failureText(error: unknown): string {
 /** The same credentials, or the same secret with others by now. */
 function isSameSource(a: PullCredentialSource, b: PullCredentialSource): boolean {
   if (a.credentialHash === b.credentialHash) return true;
-  return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
+  return isSameOwner(a, b);
 }
 
-function pullFailure(image: string, error: unknown): ImageError {
-  const text = failureText(error);
+function ofSecret({ auth, source }: PullCredentials): TriedCredentials {
+  return { auth, pulledWith: { kubernetesSecrets: [source] }, key: source.credentialHash };
+}
+
+function ofPlugin({ auth, account }: PluginsAnswer['credentials'][number]): TriedCredentials {
+  const pulledWith = account === undefined ? everyPod : { kubernetesServiceAccounts: [account] };
+  return { auth, pulledWith, key: JSON.stringify(['plugin', hashOfAuth(auth), account]) };
+}
+
+function pluginNames(names: readonly string[]): string {
+  return `the credential plugin${names.length === 1 ? '' : 's'} ${names.map((name) => JSON.stringify(name)).join(', ')}`;
+}
+
+/** `without`: which plugins gave no credentials, in words. */
+function pullFailure(image: string, error: unknown, without: string): ImageError {
+  const text = `${failureText(error)}${without}`;
   for (const [reason, says] of [
     ['RegistryUnavailable', 'the registry is unavailable'],
     ['SignatureValidationFailed', 'the signature validation failed'],
@@ -306,44 +352,4 @@ export function limitedPulls(runtime: Images, { perSecond, burst, clock }: PullR
       return runtime.pullImage(image, call);
     },
   };
-}
-
-interface SharedCall<T> {
-  readonly answer: Promise<T>;
-  readonly controller: AbortController;
-  waiters: number;
-}
-
-/** Calls by key: who asks for a call that is under way gets that one's answer. It is aborted once nobody waits for it any more. */
-class SharedCalls<T> {
-  readonly #calls = new Map<string, SharedCall<T>>();
-
-  async get(key: string, call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
-    const shared = this.#calls.get(key) ?? this.#begin(key, call);
-    shared.waiters += 1;
-    const leave = onAbort(signal, () => {
-      shared.waiters -= 1;
-      if (shared.waiters > 0) return;
-      if (this.#calls.get(key) === shared) this.#calls.delete(key);
-      shared.controller.abort(signal.reason);
-    });
-    try {
-      return await untilAborted(shared.answer, signal);
-    } finally {
-      leave();
-    }
-  }
-
-  #begin(key: string, call: (signal: AbortSignal) => Promise<T>): SharedCall<T> {
-    const controller = new AbortController();
-    const answer = call(controller.signal);
-    const shared: SharedCall<T> = { answer, controller, waiters: 0 };
-    this.#calls.set(key, shared);
-    const forget = (): void => {
-      if (this.#calls.get(key) === shared) this.#calls.delete(key);
-    };
-    answer.then(forget, forget);
-    return shared;
-  }
 }

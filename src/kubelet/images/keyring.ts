@@ -28,16 +28,20 @@ export interface PullCredentials {
   readonly source: PullCredentialSource;
 }
 
-interface Entry {
-  readonly key: string;
-  readonly location: RegistryLocation;
+/** What there is for one place: a registry with or without a path, in which `*` may stand for parts of the host's name. */
+export interface PlacedCredentials<T> {
+  readonly place: string;
+  readonly credentials: T;
+}
+
+interface SecretEntry {
   readonly auth: ImageAuth;
   readonly secret: Omit<PullCredentialSource, 'credentialHash'>;
 }
 
 const defaultRegistry = 'index.docker.io';
-/** So many places the secrets of a pod may name. Each is looked at for each image. */
-const mostPlaces = 4096;
+/** So many places the secrets of a pod, or a plugin, may name. Each is looked at for each image. */
+export const mostPlaces = 4096;
 /** So many credentials are tried for one image. Each costs a request to a registry. */
 const mostTried = 32;
 
@@ -47,30 +51,43 @@ const mostTried = 32;
  * secrets with more than 4,096 places.
  */
 export function credentialsFor(repository: string, secrets: readonly PullSecret[]): PullCredentials[] {
-  const byKey = new Map<string, Entry[]>();
-  let places = 0;
-  for (const secret of secrets) {
-    for (const entry of entriesOf(secret, mostPlaces - places)) {
-      places += 1;
-      const ofKey = byKey.get(entry.key);
-      if (ofKey === undefined) byKey.set(entry.key, [entry]);
-      else ofKey.push(entry);
-    }
+  const placed: PlacedCredentials<SecretEntry>[] = [];
+  for (const secret of secrets) placed.push(...entriesOf(secret, mostPlaces - placed.length));
+  return lookUp(repository, placed).map(credentialsOf);
+}
+
+/** What is for the repository, the most specific place first, 32 at most. Places that are none count as not there. */
+export function lookUp<T>(repository: string, placed: readonly PlacedCredentials<T>[]): T[] {
+  const byKey = new Map<string, { readonly location: RegistryLocation; readonly found: T[] }>();
+  for (const { place, credentials } of placed) {
+    const location = registryLocation(place);
+    if (location === undefined) continue;
+    const { host, port, path } = location;
+    const key = `${host}${port && `:${port}`}${path}`;
+    const ofKey = byKey.get(key);
+    if (ofKey === undefined) byKey.set(key, { location, found: [credentials] });
+    else ofKey.found.push(credentials);
   }
   const image = registryLocation(repository);
   if (image === undefined) return [];
   const keys = [...byKey.keys()].sort().reverse();
-  const found = keys.flatMap((key) => (byKey.get(key) ?? []).filter(({ location }) => isLocationOf(location, image)));
-  const fallback = isOfDefaultRegistry(repository) ? byKey.get(defaultRegistry) : undefined;
-  return (found.length > 0 ? found : (fallback ?? [])).slice(0, mostTried).map(credentialsOf);
+  const found = keys
+    .map((key) => byKey.get(key))
+    .flatMap((ofKey) => (ofKey !== undefined && isLocationOf(ofKey.location, image) ? ofKey.found : []));
+  const fallback = isOfDefaultRegistry(repository) ? byKey.get(defaultRegistry)?.found : undefined;
+  return (found.length > 0 ? found : (fallback ?? [])).slice(0, mostTried);
 }
 
-function credentialsOf({ auth, secret }: Entry): PullCredentials {
-  const credentialHash = createHash('sha256').update(JSON.stringify(auth)).digest('hex');
-  return { auth, source: { ...secret, credentialHash } };
+function credentialsOf({ auth, secret }: SecretEntry): PullCredentials {
+  return { auth, source: { ...secret, credentialHash: hashOfAuth(auth) } };
 }
 
-function entriesOf({ metadata, ...secret }: PullSecret, most: number): Entry[] {
+/** Tells credentials from others without showing them. */
+export function hashOfAuth(auth: ImageAuth): string {
+  return createHash('sha256').update(JSON.stringify(auth)).digest('hex');
+}
+
+function entriesOf({ metadata, ...secret }: PullSecret, most: number): PlacedCredentials<SecretEntry>[] {
   const { uid = '', namespace = '', name = '' } = metadata ?? {};
   let config: unknown;
   try {
@@ -84,11 +101,9 @@ function entriesOf({ metadata, ...secret }: PullSecret, most: number): Entry[] {
   if (places.length > most)
     throw new Error(`the pull secret ${namespace}/${name}: more than ${mostPlaces} places in one pod's secrets`);
   return places.flatMap(([place, value]) => {
-    const location = registryLocation(place);
-    if (location === undefined || typeof value !== 'object' || value === null) return [];
+    if (registryLocation(place) === undefined || typeof value !== 'object' || value === null) return [];
     const auth = authOf(value as Record<string, unknown>, `${namespace}/${name}`);
-    const { host, port, path } = location;
-    return [{ key: `${host}${port && `:${port}`}${path}`, location, auth, secret: { uid, namespace, name } }];
+    return [{ place, credentials: { auth, secret: { uid, namespace, name } } }];
   });
 }
 
@@ -122,6 +137,21 @@ interface RegistryLocation {
   readonly port: string;
   /** Empty, or with a slash before it. */
   readonly path: string;
+}
+
+/**
+ * True where the repository is at the place: a host with a port or without, whose parts may have the wild card `*`, and the beginning of a
+ * path. A scheme is none.
+ */
+export function isPlaceOf(place: string, repository: string): boolean {
+  const [glob, image] = [placeOf(place), placeOf(repository)];
+  return glob !== undefined && image !== undefined && isLocationOf(glob, image);
+}
+
+/** Undefined for what is no place of images. */
+export function placeOf(text: string): RegistryLocation | undefined {
+  const [, host = '', port = '', path = ''] = /^([^\s/:?#@%\\[\]]+)(?::(\d*))?(\/[^\s?#%]*)?$/.exec(text) ?? [];
+  return host === '' ? undefined : { host, port, path };
 }
 
 /** Reads `quay.io:443/team`; a scheme before it does not count, nor does `/v1/` or `/v2/`. Undefined for what is none. */

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { ignoreFailure } from '../../base/guard.ts';
+import type { PullServiceAccount } from './image-credential-plugin.ts';
 import type { PullCredentialSource } from './keyring.ts';
 
 /** With which credentials an image was pulled from one repository. */
@@ -11,6 +12,8 @@ export interface PulledWith {
   /** It was pulled without credentials of a pod: every pod of the node may use it. */
   readonly nodePodsAccessible?: boolean;
   readonly kubernetesSecrets?: readonly PullCredentialSource[];
+  /** Those of pods for which a plugin gave the credentials. */
+  readonly kubernetesServiceAccounts?: readonly PullServiceAccount[];
 }
 
 interface PulledRecord {
@@ -23,8 +26,8 @@ interface PulledRecord {
 }
 
 const apiVersion = 'kubelet.config.k8s.io/v1beta1';
-/** So many secrets are kept of one repository of an image. */
-const mostSecrets = 100;
+/** So many secrets, and service accounts, are kept of one repository of an image. */
+const mostSources = 100;
 /** So many repositories are kept of one image. Of one that is forgotten a pod has to pull the image anew. */
 const mostRepositories = 100;
 
@@ -74,19 +77,13 @@ export class PullRecords {
   }
 
   /** The pull has succeeded. */
-  async succeed(
-    image: string,
-    imageRef: string,
-    repository: string,
-    source: PullCredentialSource | undefined,
-    now: string,
-  ): Promise<void> {
-    await this.add(imageRef, repository, source, now);
+  async succeed(image: string, imageRef: string, repository: string, pulledWith: PulledWith, now: string): Promise<void> {
+    await this.add(imageRef, repository, pulledWith, now);
     await this.fail(image);
   }
 
-  /** Pods with these credentials may use the image, too. Undefined: every pod of the node may. */
-  async add(imageRef: string, repository: string, source: PullCredentialSource | undefined, now: string): Promise<void> {
+  /** Pods with these credentials may use the image, too. */
+  async add(imageRef: string, repository: string, also: PulledWith, now: string): Promise<void> {
     const record = this.#records.get(imageRef);
     const mapping = record?.credentialMapping ?? {};
     const before = Object.hasOwn(mapping, repository) ? mapping[repository] : undefined;
@@ -95,9 +92,7 @@ export class PullRecords {
       this.#records.set(imageRef, { ...record });
       return;
     }
-    const otherSecrets = (before?.kubernetesSecrets ?? []).filter((one) => !isSameSecret(one, source));
-    const kubernetesSecrets = source === undefined ? [] : [...otherSecrets, source].slice(-mostSecrets);
-    const pulledWith: PulledWith = source === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets };
+    const pulledWith: PulledWith = also.nodePodsAccessible === true ? { nodePodsAccessible: true } : merged(before, also);
     const others = Object.entries(mapping).filter(([name]) => name !== repository);
     const credentialMapping = Object.fromEntries([...others, [repository, pulledWith] as const].slice(-mostRepositories));
     const next = { kind: 'ImagePulledRecord', apiVersion, lastUpdatedTime: now, imageRef, credentialMapping };
@@ -168,6 +163,21 @@ function fileOf(folder: string, kind: string, key: string): string {
   return path.join(folder, kind, `sha256-${createHash('sha256').update(key).digest('hex')}`);
 }
 
-function isSameSecret(a: PullCredentialSource, b: PullCredentialSource | undefined): boolean {
-  return a.uid === b?.uid && a.namespace === b.namespace && a.name === b.name;
+/** Of one secret the newest credentials count. */
+function merged(before: PulledWith = {}, also: PulledWith): PulledWith {
+  const secrets = [...(before.kubernetesSecrets ?? []), ...(also.kubernetesSecrets ?? [])];
+  const accounts = [...(before.kubernetesServiceAccounts ?? []), ...(also.kubernetesServiceAccounts ?? [])];
+  return {
+    ...(secrets.length > 0 && { kubernetesSecrets: newest(secrets) }),
+    ...(accounts.length > 0 && { kubernetesServiceAccounts: newest(accounts) }),
+  };
+}
+
+function newest<T extends PullServiceAccount>(sources: readonly T[]): T[] {
+  return sources.filter((one, index) => !sources.slice(index + 1).some((later) => isSameOwner(one, later))).slice(-mostSources);
+}
+
+/** The same secret, or the same service account. */
+export function isSameOwner(a: PullServiceAccount, b: PullServiceAccount): boolean {
+  return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 }

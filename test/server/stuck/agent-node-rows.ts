@@ -400,6 +400,31 @@ const pluginRows: readonly AgentRow[] = [
     },
   },
   {
+    id: 'credential-plugin',
+    title: 'a plugin for image credentials that fails',
+    about: 'node',
+    kind: 'credential-plugin',
+    words: 'ecr ended with exit code 1: no such role',
+    log: { message: 'a plugin gave no credentials for an image' },
+    retried: 'untimed',
+    help: 'See what the message says, and run the plugin by hand with a request: images that need its credentials are not pulled.',
+    arrange: async (world) => {
+      const folder = await world.folder();
+      await writeFile(join(folder, 'ecr'), '#!/bin/sh\necho no such role >&2\nexit 1\n', { mode: 0o755 });
+      const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
+      const providers = [{ name: 'ecr', matchImages: ['docker.io'], defaultCacheDuration: '1m', apiVersion }];
+      const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig', providers };
+      await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+      await world.start({ imageCredentialProviderConfig: join(folder, 'config.json'), imageCredentialProviderBinDir: folder });
+      world.create();
+      // the plugin is a process, and takes its own time
+      await until(async () => {
+        await world.pass(10);
+        return world.agent.snapshot().problems.some(({ kind }) => kind === 'credential-plugin');
+      });
+    },
+  },
+  {
     id: 'csi-node-refused',
     title: 'a node that may not write its CSINode',
     about: 'node',

@@ -119,3 +119,14 @@ it('what signs a certificate of its own writes to the log of the program', async
   expect((await certificate?.())?.cert).toContain('CERTIFICATE');
   expect(lines.of('warn')).toEqual(['the certificate of the node could not be kept']);
 });
+
+it('takes where plugins for image credentials are, from flags', () => {
+  expect(parseFlags([])).toHaveProperty('imageCredentials', {});
+  const args = ['--image-credential-provider-config=/etc/plugins.yaml', '--image-credential-provider-bin-dir', 'bin'];
+  expect(parseFlags(args)).toMatchObject({
+    imageCredentials: {
+      imageCredentialProviderConfig: '/etc/plugins.yaml',
+      imageCredentialProviderBinDir: join(process.cwd(), 'bin'),
+    },
+  });
+});

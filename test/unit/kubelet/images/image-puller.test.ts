@@ -247,7 +247,8 @@ describe('an image that was pulled with credentials', () => {
   it('is kept of a hundred repositories of one image', async () => {
     const records = new PullRecords(undefined);
     const source = { uid: '1', namespace: 'd', name: 's', credentialHash: 'h' };
-    for (let index = 0; index < 150; index += 1) await records.add('sha256:a', `quay.io/r${index}`, source, 'now');
+    for (let index = 0; index < 150; index += 1)
+      await records.add('sha256:a', `quay.io/r${index}`, { kubernetesSecrets: [source] }, 'now');
     expect(await records.find('sha256:a', 'quay.io/r49')).toBeUndefined();
     expect(await records.find('sha256:a', 'quay.io/r50')).toBeDefined();
     expect(await records.find('sha256:a', 'quay.io/r149')).toBeDefined();
