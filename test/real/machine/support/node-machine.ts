@@ -23,8 +23,19 @@ export interface NodeMachineOptions {
   readonly shared?: readonly string[];
   /** The folder of the run, which holds the disk. Its path must be short. Default: a new one, which {@link NodeMachine.stop} removes. */
   readonly folder?: string;
+  /** A machine that is up: the new one is reached from it, and what is outside for it is outside for the new one, too. */
+  readonly beside?: NodeMachine;
+  /** What is outside for the machine. Default: a network of its own. */
+  readonly outside?: OutsideNetwork;
   /** Ends the start. */
   readonly signal?: AbortSignal;
+}
+
+/** A network of this machine that a process holds. */
+export interface OutsideNetwork {
+  readonly pid: number;
+  /** The addresses of the machine's pods, which are then reached from it. */
+  readonly podRange: string;
 }
 
 export interface MachineCommandOptions {
@@ -46,28 +57,39 @@ export interface EndedCommand {
 /**
  * A Debian with systemd as its process 1 and cgroups of version 2 alone, also where there is no KVM: see
  * test/peers/node-machine/README.md. Each has a disk, processes and a network of its own, so several may be up at once. It ends
- * with the process that started it. Inside it has the address 10.0.2.2; what runs outside in its network has 10.0.2.1.
+ * with the process that started it. Inside it has the address 10.0.2.2; what runs outside in its network has 10.0.2.1. One that
+ * was started beside it has 10.0.3.2, and 10.0.3.1 outside.
  */
 export class NodeMachine {
   /** The folder of the run: the disk, and `console.log`. */
   readonly folder: string;
+  /** Its host name: `node-machine`, and `node-machine-2` beside it. */
+  readonly name: string;
+  /** Its own address. */
+  readonly address: string;
   readonly #made: boolean;
   readonly #memory: string;
   readonly #shared: readonly string[];
   readonly #key: string;
+  readonly #links: Links;
+  readonly #link: number;
   /** What is offered inside, again after each boot: ports of this machine, each with the socket of its relay. */
   readonly #offers = new Map<number, Relay>();
   #network: ChildProcess | undefined;
   #machine: ChildProcess | undefined;
-  #link: ChildProcess | undefined;
+  #connection: ChildProcess | undefined;
 
   private constructor(
     folder: string,
     key: string,
     shared: readonly string[],
-    { memory = '2G', folder: given }: NodeMachineOptions,
+    { memory = '2G', folder: given, beside }: NodeMachineOptions,
   ) {
     this.folder = folder;
+    this.#links = beside === undefined ? { next: 2 } : beside.#links;
+    this.#link = this.#links.next++;
+    this.name = this.#link === 2 ? 'node-machine' : `node-machine-${this.#link - 1}`;
+    this.address = `10.0.${this.#link}.2`;
     this.#made = given === undefined;
     this.#memory = memory;
     this.#shared = shared;
@@ -84,7 +106,7 @@ export class NodeMachine {
     const machine = new NodeMachine(folder, key, await Promise.all(shared.map((path) => realpath(path))), options);
     try {
       await output('cp', ['--sparse=always', image, join(folder, 'disk.img')]);
-      await machine.#makeNetwork();
+      await machine.#makeNetwork(options);
       await machine.#boot();
       await machine.#connect('', signal);
       return machine;
@@ -180,8 +202,11 @@ export class NodeMachine {
     if (this.#made) await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #makeNetwork(): Promise<void> {
-    const args = ['--pdeathsig', 'KILL', 'unshare', '--net', '--', join(scripts, 'link.sh')];
+  async #makeNetwork({ beside, outside }: NodeMachineOptions): Promise<void> {
+    const pid = beside?.networkPid ?? outside?.pid;
+    const where = pid === undefined ? ['unshare', '--net'] : ['nsenter', '--target', String(pid), '--net'];
+    const args = ['--pdeathsig', 'KILL', ...where, '--', join(scripts, 'link.sh'), String(this.#link)];
+    if (outside !== undefined) args.push(outside.podRange);
     const network = spawn('setpriv', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#network = network;
     if ((await Promise.race([once(network.stdout, 'data'), once(network, 'close')]))[0]?.toString() !== 'ready\n')
@@ -192,6 +217,7 @@ export class NodeMachine {
     const console = await open(join(this.folder, 'console.log'), 'a');
     const namespaces = ['--pid', '--mount', '--mount-proc', '--fork', '--kill-child', '--'];
     const command = ['unshare', ...namespaces, join(scripts, 'boot.sh'), this.folder, this.#memory];
+    command.push(String(this.#link), this.name);
     const { program, args } = outsideCommand(this.networkPid, command);
     this.#machine = spawn(program, args, { stdio: ['ignore', console.fd, console.fd] });
     await console.close();
@@ -203,10 +229,10 @@ export class NodeMachine {
     do {
       if (this.#machine?.exitCode !== null) throw new Error('it has ended');
       if (performance.now() > end) throw new Error(`it did not answer in ${bootLimitMs} ms`);
-      await killed(this.#link);
+      await killed(this.#connection);
       await delay(100, undefined, { signal });
-      this.#link = await this.#openLink();
-    } while (this.#link === undefined || (await this.#bootId()) === notBoot);
+      this.#connection = await this.#openLink();
+    } while (this.#connection === undefined || (await this.#bootId()) === notBoot);
     for (const path of this.#shared)
       await this.read(['sh', '-c', 'mkdir -p "$1" && mount --bind "/outside$1" "$1"', 'sh', path], { cwd: '/' });
     for (const port of this.#offers.keys()) await this.#forwardOffer(port);
@@ -233,7 +259,7 @@ export class NodeMachine {
       '-S',
       linkSocket(this.folder),
       ...unknownHost,
-      'root@10.0.2.2',
+      `root@${this.address}`,
     ];
     const { program, args } = outsideCommand(this.networkPid, ssh);
     const link = spawn(program, args, { stdio: 'ignore' });
@@ -250,11 +276,16 @@ export class NodeMachine {
   }
 
   async #endMachine(): Promise<void> {
-    await killed(this.#link);
+    await killed(this.#connection);
     await killed(this.#machine);
-    this.#link = undefined;
+    this.#connection = undefined;
     this.#machine = undefined;
   }
+}
+
+/** The links in one network: each has its number. */
+interface Links {
+  next: number;
 }
 
 /** The checkout, and the cache with the programs of the node kit and of the tests. */
