@@ -2,17 +2,19 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { HealthCheck } from '../../node/server/api-host.ts';
 import { ServedPods } from '../../node/server/served-pods.ts';
-import type { StatsSummary } from '../../node/server/stats-types.ts';
+import type { StatsSummary, VolumeStats } from '../../node/server/stats-types.ts';
 import { syncLoopCheck } from '../../node/server/sync-loop-check.ts';
 import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
+import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { AllocationManager } from '../resize/allocation-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from '../server/api-options.ts';
-import { type CpuSampler, readNodeStats } from '../server/node-stats.ts';
+import { type CpuSampler, measuredAt, readNodeStats } from '../server/node-stats.ts';
 import { buildStatsSummary } from '../server/stats-summary.ts';
+import type { AgentVolumes } from './agent-volumes.ts';
 import type { GarbageCollection } from './garbage-collection.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
@@ -23,6 +25,7 @@ export interface AgentApiHostOptions {
   readonly cpu: Pick<CpuSampler, 'nanoCores'>;
   readonly allocationManager: Pick<AllocationManager, 'memoryLimitsOf'>;
   readonly garbageCollection: Pick<GarbageCollection, 'filesOf'>;
+  readonly volumes: Pick<AgentVolumes, 'usages'>;
   readonly loop: Pick<SyncLoop, 'lastIterationAt'>;
 }
 
@@ -79,19 +82,24 @@ export class AgentApiHost implements KubeletApiHost {
 
   async statsSummary(signal: AbortSignal): Promise<StatsSummary> {
     const { nodeName, settings, clock } = this.#agent;
-    const { cpu, allocationManager, garbageCollection } = this.#options;
+    const { cpu, allocationManager, garbageCollection, volumes } = this.#options;
+    const pods = this.pods();
+    const claimedOf = async (podUID: string) => [podUID, (await volumes.usages(podUID)).map(claimedStats)] as const;
     const imageFilesystems = () => this.runtime.imageFilesystems({ signal });
     const { rootDirectory } = settings;
-    const [node, sandboxes] = await Promise.all([
+    const [node, sandboxes, claimed] = await Promise.all([
       readNodeStats({ nodeName, rootDirectory, imageFilesystems, nanoCores: cpu.nanoCores, clock }),
       this.runtime.listPodSandboxStats({ ready: true }, { signal }),
+      Promise.all(pods.map((pod) => claimedOf(podUIDOf(pod)))),
     ]);
+    const claimedByPod = new Map(claimed);
     return buildStatsSummary({
       node,
       sandboxes,
-      pods: this.pods(),
+      pods,
       memoryLimitsOf: (pod) => allocationManager.memoryLimitsOf(pod),
       filesOf: (podUID) => garbageCollection.filesOf(podUID),
+      claimedOf: (podUID) => claimedByPod.get(podUID) ?? [],
     });
   }
 
@@ -99,4 +107,8 @@ export class AgentApiHost implements KubeletApiHost {
     const { staticPodURLHeader: _secret, ...settings } = this.#agent.settings;
     return settings;
   }
+}
+
+function claimedStats({ at, name, claim, ...usage }: ClaimedUsage): VolumeStats {
+  return { time: measuredAt(at), ...usage, name, pvcRef: claim };
 }

@@ -1,4 +1,5 @@
 import { errorText } from '../../base/errors.ts';
+import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import { ClaimVolumes } from '../claims/claim-volumes.ts';
 import { hostPathClaims } from '../claims/host-path-claims.ts';
 import { LocalClaims } from '../claims/local-claims.ts';
@@ -12,13 +13,18 @@ import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 interface DriverNeeds {
   readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
-  readonly mounter: Mounter;
   readonly node: Pick<AgentNode, 'known'>;
   readonly plugins: AgentPlugins | undefined;
 }
 
+/** The volumes of drivers and claims, and how full those of claims are. */
+export interface AgentVolumes extends DriverVolumes {
+  usages(podUID: string): Promise<readonly ClaimedUsage[]>;
+}
+
 /** Makes the volumes that are claimed, and those of storage drivers where the agent speaks with plugins. */
-export function newDriverVolumes(agent: ResolvedAgentOptions, { clients, mounter, node, plugins }: DriverNeeds): DriverVolumes {
+export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds, mounter: Mounter): AgentVolumes {
+  const { clients, node, plugins } = needs;
   const { settings, clock, logger } = agent;
   const { rootDirectory } = settings;
   const { kubeClient: transport, eventRecorder } = clients;
@@ -39,8 +45,9 @@ const noPlugins: DriverVolumes = {
 };
 
 /** Volumes of drivers stand in the pod's spec, or are claimed. */
-function withInline(claims: DriverVolumes, inline: DriverVolumes): DriverVolumes {
+function withInline(claims: ClaimVolumes, inline: DriverVolumes): AgentVolumes {
   return {
+    usages: (podUID) => claims.usages(podUID),
     mount: (request) => (request.volume.csi == null ? claims : inline).mount(request),
     async unmount(podUID, volumesFolder) {
       // what one cannot take back keeps nothing of the other

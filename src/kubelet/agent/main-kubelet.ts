@@ -40,6 +40,7 @@ import { AgentCleanup } from './agent-cleanup.ts';
 import { AgentClients } from './agent-clients.ts';
 import { AgentNode } from './agent-node.ts';
 import { type AgentPlugins, agentPlugins } from './agent-plugins.ts';
+import { type AgentVolumes, newDriverVolumes } from './agent-volumes.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 import {
   newContainerConfigs,
@@ -91,6 +92,7 @@ export class MainKubelet {
   readonly #apiServerSource: ApiServerSource;
   readonly #allocationManager: AllocationManager;
   readonly #imageManager: ImagePuller;
+  readonly #driverVolumes: AgentVolumes;
   readonly #volumeManager: VolumeManager;
   readonly #containerConfigs: ContainerConfigs;
   readonly #restartBackoff: RestartBackoff;
@@ -120,6 +122,7 @@ export class MainKubelet {
     this.imageCredentials = newImageCredentials(this.options, kubeClient, this.tokenManager);
     this.#imageManager = newImageManager(this.options, eventRecorder, this.imageCredentials);
     this.plugins = agentPlugins(this, mounter);
+    this.#driverVolumes = newDriverVolumes(this.options, this, mounter);
     this.#volumeManager = this.#newVolumeManager(mounter);
     this.#containerConfigs = this.#newContainerConfigs(mounter);
     this.probeManager = this.#newProbeManager();
@@ -207,10 +210,9 @@ export class MainKubelet {
   }
 
   #newVolumeManager(mounter: Mounter): VolumeManager {
-    const { referencedObjects, tokenManager, clients, node, plugins } = this;
-    const [runtimeClasses, imageManager] = [this.#runtimeClasses, this.#imageManager];
-    const needs = { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, clients, node, plugins };
-    return newVolumeManager(this.options, needs);
+    const { referencedObjects, tokenManager, node } = this;
+    const needs = { mounter, referencedObjects, tokenManager, node, drivers: this.#driverVolumes };
+    return newVolumeManager(this.options, { ...needs, runtimeClasses: this.#runtimeClasses, imageManager: this.#imageManager });
   }
 
   #newContainerConfigs(mounter: Mounter): ContainerConfigs {
@@ -336,14 +338,9 @@ export class MainKubelet {
   }
 
   #newApiHost(): AgentApiHost {
-    return new AgentApiHost(this.options, {
-      statusManager: this.statusManager,
-      pleg: this.pleg,
-      cpu: this.cpu,
-      allocationManager: this.#allocationManager,
-      garbageCollection: this.garbageCollection,
-      loop: this.loop,
-    });
+    const { statusManager, pleg, cpu, garbageCollection, loop } = this;
+    const own = { allocationManager: this.#allocationManager, volumes: this.#driverVolumes };
+    return new AgentApiHost(this.options, { ...own, statusManager, pleg, cpu, garbageCollection, loop });
   }
 
   #newApi(): NodeApiServer | undefined {

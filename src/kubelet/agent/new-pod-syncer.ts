@@ -28,14 +28,12 @@ import { statusesOfKnownPods } from '../pods/agent-pod-statuses.ts';
 import { AgentPodSyncer } from '../pods/agent-pod-syncer.ts';
 import type { ClassUpdates } from '../pods/class-updates.ts';
 import type { PodResizer } from '../resize/pod-resizer.ts';
+import type { DriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { podFolder } from '../volumes/pod-folder.ts';
 import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
-import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
-import type { AgentPlugins } from './agent-plugins.ts';
-import { newDriverVolumes } from './agent-volumes.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { limitsOf } from './node-limits.ts';
 
@@ -104,20 +102,19 @@ interface VolumeNeeds {
   readonly runtimeClasses: RuntimeClasses;
   readonly imageManager: ImagePuller;
   readonly node: AgentNode;
-  readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
-  readonly plugins: AgentPlugins | undefined;
+  readonly drivers: DriverVolumes;
 }
 
 /** Mounts volumes below the root directory, from what the agent's objects, tokens and images give. */
 export function newVolumeManager(agent: ResolvedAgentOptions, needs: VolumeNeeds): VolumeManager {
-  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node } = needs;
+  const { mounter, referencedObjects, tokenManager, runtimeClasses, imageManager, node, drivers } = needs;
   return new VolumeManager({
     rootDirectory: agent.settings.rootDirectory,
     mounter,
     secrets: referencedObjects.secretManager,
     configMaps: referencedObjects.configMapManager,
     tokens: tokenManager,
-    drivers: newDriverVolumes(agent, needs),
+    drivers,
     ...agent.given.volumeBudget,
     nodeAllocatable: () => node.resources.allocatable,
     ensureImage: async (pod, { image: volume }, signal) => {

@@ -1,6 +1,7 @@
 // Behaviour of GenerateMountVolumeFunc and GenerateMapVolumeFunc in pkg/volume/util/operationexecutor, v1.36.3.
 
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { WireNode } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { nodeSelectorTest } from '../../api/selectors/node-selector.ts';
@@ -11,6 +12,7 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { type DriverVolumeRequest, type DriverVolumes, VolumeStepError, volumeStepError } from '../volumes/driver-volumes.ts';
 import { devicesFolderName, driverVolumesIn, type MountedVolume, podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
 import { type BoundClaim, ClaimReader } from './claim-reader.ts';
+import { type ClaimedUsage, ClaimUsages } from './claim-usage.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, WirePersistentVolume } from './persistent-volume-kind.ts';
 
 export interface ClaimVolumesOptions {
@@ -23,10 +25,15 @@ export interface ClaimVolumesOptions {
   readonly clock: SteadyClock;
 }
 
-interface Known {
+interface Read {
   readonly bound: BoundClaim;
   /** By the clock's elapsed time. */
   readonly readMs: number;
+}
+
+interface Known extends Read {
+  readonly mounted: MountedVolume;
+  readonly kind: PersistentVolumeKind;
 }
 
 /** The claim of a mounted volume is read again at most so often, however often its pod is synced. */
@@ -50,10 +57,12 @@ export class ClaimVolumes implements DriverVolumes {
   readonly #users = new Map<string, Set<string>>();
   /** A pod may use one claim by two volumes. */
   readonly #lanes = new OneAtATime();
+  readonly #usages: ClaimUsages;
 
   constructor(options: ClaimVolumesOptions) {
     this.#options = options;
     this.#reader = new ClaimReader(options.transport);
+    this.#usages = new ClaimUsages(options.clock);
   }
 
   async mount(request: DriverVolumeRequest): Promise<MountedVolume> {
@@ -81,8 +90,16 @@ export class ClaimVolumes implements DriverVolumes {
         : volumeStepError('FailedMount', 'MountVolume.SetUp', metadata.name, error);
     }
     request.signal.throwIfAborted();
-    known.set(request.volume.name, read);
+    const before = known.get(request.volume.name);
+    // how full it is was measured of this one
+    const same = before !== undefined && isDeepStrictEqual(before.mounted, mounted) ? before.mounted : mounted;
+    known.set(request.volume.name, { ...read, mounted: same, kind });
     return mounted;
+  }
+
+  /** How full the claimed volumes of a pod are, as far as they can be asked. */
+  async usages(podUID: string): Promise<readonly ClaimedUsage[]> {
+    return this.#usages.of([...(this.#known.get(podUID)?.values() ?? [])]);
   }
 
   async unmount(podUID: string, volumesFolder: string): Promise<void> {
@@ -107,7 +124,7 @@ export class ClaimVolumes implements DriverVolumes {
   }
 
   /** A volume that is mounted stays so, whatever becomes of its claim. */
-  async #read({ pod, volume, signal }: DriverVolumeRequest, known: Known | undefined): Promise<Known> {
+  async #read({ pod, volume, signal }: DriverVolumeRequest, known: Known | undefined): Promise<Read> {
     const readMs = this.#options.clock.elapsed();
     if (known !== undefined && readMs - known.readMs < leastRereadMs) return known;
     try {

@@ -15,9 +15,10 @@ import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
 import { forEachPath, pathsIn, unmountAndRemove } from './claim-folders.ts';
+import { fileSystemUsage } from './claim-usage.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
 import { LocalDevices } from './local-devices.ts';
-import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders } from './persistent-volume-kind.ts';
+import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface LocalClaimsOptions {
   readonly rootDirectory: string;
@@ -26,12 +27,15 @@ export interface LocalClaimsOptions {
   readonly logger: Logger;
 }
 
+type MeasureRequest = Parameters<NonNullable<PersistentVolumeKind['measure']>>[0];
+
 interface Source {
   readonly path: string;
   readonly stats: Stats;
 }
 
 const typeFolder = 'kubernetes.io~local-volume';
+const never = new AbortController().signal;
 const folderMode = 0o750;
 
 /** PersistentVolumes of type `local`: folders and block devices of the node. A pod sees a folder by a mount of its own. */
@@ -77,6 +81,11 @@ export class LocalClaims implements PersistentVolumeKind {
     await forEachPath(await pathsIn(join(devicesFolder, typeFolder)), async (podLink) => {
       await unmapDevice({ mounter, podLink, podUID, globalFolder: await this.#globalFolder(basename(podLink)) });
     });
+  }
+
+  async measure({ persistentVolume, isBlock, mounted }: MeasureRequest): Promise<VolumeUsage | undefined> {
+    if (isBlock) return undefined;
+    return this.#turns.run(persistentVolume.metadata.name, () => fileSystemUsage(mounted.hostPath), never);
   }
 
   /** The folder or the device that the volume is, without symbolic links. */

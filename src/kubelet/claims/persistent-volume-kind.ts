@@ -22,6 +22,16 @@ export interface PersistentVolumeRequest extends DriverVolumeRequest {
   readonly devicesFolder: string;
 }
 
+/** How full a volume is. What is not known is absent. */
+export interface VolumeUsage {
+  readonly capacityBytes?: number;
+  readonly availableBytes?: number;
+  readonly usedBytes?: number;
+  readonly inodes?: number;
+  readonly inodesFree?: number;
+  readonly inodesUsed?: number;
+}
+
 /** Where a pod's volumes and devices are. */
 export interface PodVolumeFolders {
   /** `pods/UID/volumes`. */
@@ -49,4 +59,8 @@ export interface PersistentVolumeKind {
    * Rejects where it is not sure.
    */
   unmount(podUID: string, folders: PodVolumeFolders): Promise<void>;
+  /** How full a volume is that it has mounted. Without it nobody is told. A failure is no trouble: it is asked again. */
+  measure?(
+    volume: Pick<PersistentVolumeRequest, 'claim' | 'persistentVolume' | 'isBlock'> & { readonly mounted: MountedVolume },
+  ): Promise<VolumeUsage | undefined>;
 }

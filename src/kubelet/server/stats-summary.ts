@@ -9,6 +9,7 @@ import type {
   PodStats,
   StatsSummary,
   SwapStats,
+  VolumeStats,
 } from '../../node/server/stats-types.ts';
 import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../runtime/runtime-sandboxes.ts';
@@ -26,6 +27,8 @@ export interface StatsSources {
   readonly memoryLimitsOf?: (pod: Pod) => (container: string | undefined) => number | undefined;
   /** What was counted of the pod's files on the node. Default: nothing was. */
   readonly filesOf?: (podUID: string) => CountedFiles | undefined;
+  /** How full the claimed volumes of a pod are. Default: nothing was measured. */
+  readonly claimedOf?: (podUID: string) => readonly VolumeStats[];
 }
 
 /**
@@ -33,7 +36,7 @@ export interface StatsSources {
  * several sandboxes only the first one counts, which is the newest where the runtime lists them so. What was not measured is absent.
  */
 export function buildStatsSummary(sources: StatsSources): StatsSummary {
-  const { node, sandboxes, pods, memoryLimitsOf, filesOf } = sources;
+  const { node, sandboxes, pods, memoryLimitsOf, filesOf, claimedOf } = sources;
   const known = new Map(pods.map((pod) => [podUIDOf(pod), pod]));
   const disk = diskOf(node.fs);
   const shown = new Map<string, PodStats>();
@@ -42,7 +45,7 @@ export function buildStatsSummary(sources: StatsSources): StatsSummary {
     if (uid === undefined || shown.has(uid)) continue;
     const pod = known.get(uid);
     const limitOf = pod && memoryLimitsOf?.(pod);
-    shown.set(uid, podStats(sandbox, uid, { pod, limitOf, files: filesOf?.(uid), disk }));
+    shown.set(uid, podStats(sandbox, uid, { pod, limitOf, files: filesOf?.(uid), claimed: claimedOf?.(uid) ?? [], disk }));
   }
   return { node, pods: [...shown.values()] };
 }
@@ -52,19 +55,20 @@ interface PodFacts {
   readonly pod: Pod | undefined;
   readonly limitOf: ((container: string | undefined) => number | undefined) | undefined;
   readonly files: CountedFiles | undefined;
+  readonly claimed: readonly VolumeStats[];
   readonly disk: DiskStats;
 }
 
 function podStats(sandbox: PodSandboxStats, uid: string, facts: PodFacts): PodStats {
   const { labels, at, receivedBytes, sentBytes, processes } = sandbox;
-  const { pod, limitOf, files, disk } = facts;
+  const { pod, limitOf, files, claimed, disk } = facts;
   const time = measuredAt(at);
   const starts = startsOf(pod);
   // the runtime also names containers that have ended, of which nothing is measured
   const containers = sandbox.containers.filter(isMeasured).map((each) => containerStats(each, starts.get(each.name), facts));
   const hasNetwork = receivedBytes !== undefined || sentBytes !== undefined;
   const swap = swapOf(containers);
-  const volume = files === undefined ? [] : volumeStats(files, disk);
+  const volume = [...(files === undefined ? [] : volumeStats(files, disk)), ...claimed];
   const storage = ephemeralStorage(containers, files, disk);
   return {
     podRef: { name: labels[runtimeLabels.podName] ?? '', namespace: labels[runtimeLabels.podNamespace] ?? '', uid },

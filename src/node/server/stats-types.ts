@@ -73,7 +73,7 @@ export interface PodStats {
     /** Bytes that went out. */
     readonly txBytes?: number;
   };
-  /** Its volumes whose files were counted. */
+  /** Its volumes whose files were counted, and claimed ones that were measured. */
   readonly volume?: readonly VolumeStats[];
   /** What the pod has on the node's disks: its containers' own file systems, its logs, and its volumes that are not in memory. */
   readonly 'ephemeral-storage'?: FileSystemStats;
@@ -106,6 +106,13 @@ export interface ContainerStatsEntry {
 export interface VolumeStats extends FileSystemStats {
   /** The volume's name in the pod's spec. */
   readonly name: string;
+  /** Of a claimed volume: the PersistentVolumeClaim. */
+  readonly pvcRef?: {
+    /** Its name. */
+    readonly name: string;
+    /** Its namespace. */
+    readonly namespace: string;
+  };
 }
 
 /** Processor time. */

@@ -139,6 +139,14 @@ describe('the storage of a pod', () => {
     expect(stats?.['ephemeral-storage']).toEqual({ time: counted, ...disk, usedBytes: 50 + 22, inodesUsed: 4 + 5 });
   });
 
+  it('does not count what the pod has claimed, which is shown with its claim', () => {
+    const claimed = { name: 'disk', time, usedBytes: 70, pvcRef: { name: 'disk-0', namespace: 'default' } };
+    const sources = { node: withDisk, sandboxes: [sandbox('u1', 'web')], pods: [pod] };
+    const [stats] = buildStatsSummary({ ...sources, claimedOf: (uid) => (uid === 'u1' ? [claimed] : []) }).pods;
+    expect(stats?.volume).toEqual([claimed]);
+    expect(stats?.['ephemeral-storage']?.usedBytes).toBe(50);
+  });
+
   it('is what its containers have written, while nothing is counted', () => {
     const stats = statsWith(() => undefined);
     expect(stats).not.toHaveProperty('volume');

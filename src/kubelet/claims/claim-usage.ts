@@ -1,0 +1,85 @@
+// Behaviour of pkg/kubelet/server/stats/volume_stat_calculator.go and of pkg/volume/metrics_statfs.go, v1.36.3.
+
+import { statfs } from 'node:fs/promises';
+import type { SteadyClock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import type { MountedVolume } from '../volumes/pod-folder.ts';
+import type { BoundClaim } from './claim-reader.ts';
+import type { PersistentVolumeKind, VolumeUsage } from './persistent-volume-kind.ts';
+
+/** What a claimed volume of a pod takes. */
+export interface ClaimedUsage extends VolumeUsage {
+  /** The volume's name in the pod's spec. */
+  readonly name: string;
+  readonly claim: { readonly name: string; readonly namespace: string };
+  /** When it was measured, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A claimed volume that a pod has. */
+export interface MeasuredVolume {
+  readonly bound: BoundClaim;
+  readonly mounted: MountedVolume;
+  readonly kind: PersistentVolumeKind;
+}
+
+interface Measured {
+  usage?: ClaimedUsage | undefined;
+  /** By the clock's elapsed time. */
+  begunMs: number;
+  /** While it goes on. */
+  work?: Promise<void> | undefined;
+}
+
+/** A volume is measured at most so often, and an answer waits so long for it. */
+const leastRestMs = 60_000;
+const longestWaitMs = 1000;
+
+/** How full claimed volumes are. One that does not answer is asked by one call at a time, and delays nobody. */
+export class ClaimUsages {
+  readonly #clock: SteadyClock;
+  readonly #measured = new WeakMap<MountedVolume, Measured>();
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  /** Of those that have been measured, the last values. */
+  async of(volumes: readonly MeasuredVolume[]): Promise<readonly ClaimedUsage[]> {
+    const all = volumes.map((volume) => this.#measure(volume));
+    const work = all.flatMap(({ work }) => work ?? []);
+    if (work.length > 0) await settlesWithin(Promise.all(work), { clock: this.#clock, timeoutMs: longestWaitMs });
+    return all.flatMap(({ usage }) => usage ?? []);
+  }
+
+  #measure(volume: MeasuredVolume): Measured {
+    const { bound, mounted, kind } = volume;
+    const now = this.#clock.elapsed();
+    const known = this.#measured.get(mounted) ?? { begunMs: Number.NEGATIVE_INFINITY };
+    this.#measured.set(mounted, known);
+    const { measure } = kind;
+    if (measure === undefined || known.work !== undefined || now - known.begunMs < leastRestMs) return known;
+    known.begunMs = now;
+    const { name = '', namespace = '' } = bound.claim.metadata ?? {};
+    const measured = async (): Promise<void> => {
+      const usage = await measure.call(kind, { ...bound, mounted }).catch(() => undefined);
+      known.usage = usage && { ...usage, name: mounted.name, claim: { name, namespace }, at: this.#clock.now() };
+      known.work = undefined;
+    };
+    known.work = measured();
+    return known;
+  }
+}
+
+/** What the file system at a folder says. */
+export async function fileSystemUsage(folder: string): Promise<VolumeUsage> {
+  const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(folder);
+  return {
+    capacityBytes: blocks * bsize,
+    availableBytes: bavail * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+    inodesUsed: files - ffree,
+  };
+}
