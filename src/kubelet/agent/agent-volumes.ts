@@ -3,6 +3,7 @@ import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import { ClaimVolumes } from '../claims/claim-volumes.ts';
 import { hostPathClaims } from '../claims/host-path-claims.ts';
 import { LocalClaims } from '../claims/local-claims.ts';
+import { NfsClaims } from '../claims/nfs-claims.ts';
 import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
 import { type DriverVolumes, requireNoDriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
@@ -32,6 +33,7 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   const kinds = new Map<string, PersistentVolumeKind>([
     ['hostPath', hostPathClaims],
     ['local', local],
+    ['nfs', new NfsClaims({ mounter, clock })],
   ]);
   const claims = new ClaimVolumes({ transport, kinds, node: () => node.known(), rootDirectory, clock });
   return withInline(claims, plugins?.volumes ?? noPlugins);

@@ -1,0 +1,112 @@
+// Behaviour of pkg/volume/nfs, v1.36.3.
+
+import { access, mkdir } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import type { Pod } from '../../api/json/types.ts';
+import { containersOfPod } from '../../api/pod/pod-containers.ts';
+import type { Clock } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
+import { errorText } from '../../base/errors.ts';
+import { runProgram } from '../../base/run-program.ts';
+import type { Mounter } from '../volumes/mounter.ts';
+import type { MountedVolume } from '../volumes/pod-folder.ts';
+import { forEachPath, pathsIn, unmountAndRemove } from './claim-folders.ts';
+import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
+
+export interface NfsClaimsOptions {
+  readonly mounter: Mounter;
+  readonly clock: Clock;
+  /** Says how full a file system is. Default: the program `stat`, which may hang in place of this process. */
+  readonly askFileSystem?: (folder: string, signal: AbortSignal) => Promise<VolumeUsage>;
+  /** Where `mount` looks for the helper of NFS. */
+  readonly helpers?: readonly string[];
+}
+
+const typeFolder = 'kubernetes.io~nfs';
+const helperPaths = ['/sbin/mount.nfs', '/usr/sbin/mount.nfs', '/usr/local/sbin/mount.nfs'];
+/** A helper tries for two minutes. */
+const mountLimitMs = 150_000;
+const answerLimitMs = 10_000;
+const never = new AbortController().signal;
+
+/** PersistentVolumes of type `nfs`. Each pod has a mount of its own. What a server that is gone would hold for ever is done by other processes. */
+export class NfsClaims implements PersistentVolumeKind {
+  readonly takesMountOptions = true;
+  readonly takesBlock = false;
+  readonly #options: Required<NfsClaimsOptions>;
+
+  constructor(options: NfsClaimsOptions) {
+    this.#options = { askFileSystem, helpers: helperPaths, ...options };
+  }
+
+  async mount(request: PersistentVolumeRequest): Promise<MountedVolume> {
+    const { pod, persistentVolume, volume, volumesFolder, readOnly, signal } = request;
+    const { name } = persistentVolume.metadata;
+    const folder = join(volumesFolder, typeFolder, name);
+    if (!(await this.#isMounted(folder, join(volumesFolder, typeFolder)))) await this.#mount(request, folder);
+    // a sub path is opened by this process: what does not answer would hold it
+    if (usesPartOf(pod, volume.name)) {
+      await this.#ask(folder, signal).catch((cause: unknown) => {
+        signal.throwIfAborted();
+        throw new Error(`the NFS server does not answer for the volume's sub paths: ${errorText(cause)}`, { cause });
+      });
+    }
+    return { name: volume.name, type: 'persistentVolumeClaim', hostPath: folder, readonly: readOnly, selinuxRelabel: false };
+  }
+
+  async unmount(_podUID: string, { volumesFolder }: PodVolumeFolders): Promise<void> {
+    const parent = join(volumesFolder, typeFolder);
+    await forEachPath(await pathsIn(parent), (folder) => unmountAndRemove(folder, parent, this.#options.mounter));
+  }
+
+  measure({ mounted }: { readonly mounted: MountedVolume }): Promise<VolumeUsage> {
+    return this.#ask(mounted.hostPath, never);
+  }
+
+  /** The root of the mount is never looked at by this process. */
+  async #isMounted(folder: string, parent: string): Promise<boolean> {
+    return (await this.#options.mounter.mountsBelow(parent)).includes(folder);
+  }
+
+  async #mount({ persistentVolume, mountOptions, readOnly, signal }: PersistentVolumeRequest, folder: string): Promise<void> {
+    const { mounter, helpers } = this.#options;
+    const { server = '', path = '' } = persistentVolume.spec?.nfs ?? {};
+    const found = await Promise.all(helpers.map((helper) => access(helper).then(...whether)));
+    if (!found.includes(true)) {
+      throw new Error('this node mounts no NFS: it has no mount.nfs (the package nfs-common or nfs-utils)');
+    }
+    const options = [...new Set([...mountOptions, ...(readOnly ? ['ro'] : [])])].sort();
+    await mkdir(folder, { recursive: true, mode: 0o750 });
+    const source = `${isIPv6(server) ? `[${server}]` : server}:${path}`;
+    await mounter.mount(source, folder, { type: 'nfs', options, timeoutMs: mountLimitMs }, signal);
+  }
+
+  #ask(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
+    const { askFileSystem, clock } = this.#options;
+    const late = (): Error => new Error(`it took longer than ${answerLimitMs / 1000} s`);
+    return callWithin((call) => askFileSystem(folder, call), { clock, timeoutMs: answerLimitMs, signal, late });
+  }
+}
+
+const whether = [() => true, () => false] as const;
+
+function usesPartOf(pod: Pod, name: string): boolean {
+  return containersOfPod(pod).some(({ volumeMounts }) =>
+    volumeMounts?.some((mount) => mount.name === name && Boolean(mount.subPath || mount.subPathExpr)),
+  );
+}
+
+async function askFileSystem(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
+  const format = ['--file-system', '--format', '%S %b %f %a %c %d', '--', folder];
+  const text = await runProgram({ command: 'stat', args: format, mostOutputBytes: 1024, signal });
+  const [size = 0, blocks = 0, free = 0, available = 0, inodes = 0, inodesFree = 0] = text.trim().split(' ').map(Number);
+  return {
+    capacityBytes: blocks * size,
+    availableBytes: available * size,
+    usedBytes: (blocks - free) * size,
+    inodes,
+    inodesFree,
+    inodesUsed: inodes - inodesFree,
+  };
+}
