@@ -9,7 +9,7 @@ import './base/node-version.ts';
 export type { SpecVolume } from './api/pod/pod-containers.ts';
 export type { AgentSettings } from './kubelet/agent/agent-settings.ts';
 export { NodeAgent } from './kubelet/agent/node-agent.ts';
-export type { AgentServerOptions, NodeAgentOptions, ProblemSource } from './kubelet/agent/node-agent-options.ts';
+export type { AgentServerOptions, NodeAgentOptions, NodePlugins, ProblemSource } from './kubelet/agent/node-agent-options.ts';
 export type {
   AgentPodExplanation,
   AgentPodReport,
@@ -37,6 +37,15 @@ export type {
   PublishVolumeRequest,
   StageVolumeRequest,
 } from './kubelet/csi/csi-node.ts';
+export type {
+  DraClaim,
+  DraConnector,
+  DraDevice,
+  DraDeviceHealth,
+  DraDriver,
+  DraService,
+  PreparedClaim,
+} from './kubelet/dra/dra-driver.ts';
 export type { CredentialVerification } from './kubelet/images/image-puller-options.ts';
 export { LogRotation, type LogRotationOptions } from './kubelet/logs/log-rotation.ts';
 export type { Machine } from './kubelet/machine/machine.ts';

@@ -66,6 +66,11 @@ export function isCountedResource(name: string): boolean {
   return counted.includes(name) || isExtendedResource(name);
 }
 
+/** True for a resource that a claim may stand for: an extended one, or a class of devices by its own name. */
+export function isDraResource(name: string): boolean {
+  return isExtendedResource(name) || name.startsWith('deviceclass.resource.kubernetes.io/');
+}
+
 /** True for a resource that Kubernetes itself does not know: `example.com/device`. */
 export function isExtendedResource(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');

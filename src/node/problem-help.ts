@@ -9,6 +9,8 @@ const helpByKind = {
   'services-unread': 'Let the node list and watch services (deploy/rbac.yaml).',
   'service-account-token':
     'Create the service account OBJECT if it is missing; else let the node make tokens of it (deploy/rbac.yaml).',
+  'resource-claims':
+    'See whether the claim is allocated and reserved for the pod (kubectl get resourceclaim -o yaml), whether its driver runs on this node, and the log of the driver.',
   'host-path': 'Correct the path or the type of the hostPath volume, or make on the node what it names.',
   'volume-type': 'Use a volume of another type: this agent has no persistent volumes.',
   'csi-driver':
@@ -72,6 +74,11 @@ const helpByKind = {
   'plugins-folder':
     'See whether the agent may read plugins_registry in its root directory: plugins that come or go are not noticed.',
   'csi-node': 'Let the node get, create, update and delete its CSINode, and patch the status of its Node (deploy/rbac.yaml).',
+  'resource-slices':
+    'Let the node delete collections of resourceslices (deploy/rbac.yaml): pods may be placed here that no driver has devices for.',
+  'claims-file':
+    'Mend the file dra_manager_state in the root directory. Or drain the node and remove it: what drivers have made ready is then known to nobody.',
+  'claims-left': 'See whether the driver that the message names runs on this node, and its log.',
   'shutting-down': 'Wait for the next start of the machine; shutdown -c calls off a shutdown that has not begun.',
   'shutdown-unseen':
     'See whether D-Bus and systemd-logind run, and whether busctl and systemd-inhibit are there: until then a shutdown kills the pods.',

@@ -138,7 +138,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime ' +
     'kubelet/systemd',
-  'kubelet/grpc': 'base/grpc-codes base/clock base/errors base/concurrency',
+  'kubelet/grpc': 'base/grpc-codes base/guard base/clock base/errors base/concurrency',
   'kubelet/cri':
     'base/clock base/errors base/options base/logging node/environment kubelet/cri/proto ' + 'kubelet/runtime kubelet/grpc',
   'kubelet/images':
@@ -177,9 +177,12 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/csi':
     'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +
     'client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help kubelet/registration kubelet/volumes',
+  'kubelet/dra':
+    'base/clock base/errors base/names base/logging base/problem base/text-beginning base/concurrency base/failure-run base/metrics ' +
+    'api/json api/pod client/resources node/files node/problem-help kubelet/registration',
   'kubelet/plugins/proto': '',
   'kubelet/plugins':
-    'api/json base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/plugins/proto',
+    'api/json base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/dra kubelet/plugins/proto',
   'kubelet/containers':
     'base/guard base/clock base/errors base/names base/options base/concurrency base/run-program api/json api/pod client/events node/files node/pod-status ' +
     'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes',
@@ -196,7 +199,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/containers ' +
+    'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/containers ' +
     'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',

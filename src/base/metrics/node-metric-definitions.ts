@@ -278,6 +278,9 @@ export const probeMetricDefinitions = {
 
 const lifecyclePart = 'PodLifecycle';
 
+/** From 0.1 to 40 s in 15 steps of one factor, as the kubelet has them. */
+const claimBuckets = Array.from({ length: 15 }, (_, step) => Number((0.1 * 400 ** (step / 14)).toPrecision(6)));
+
 /** What is measured of the lists and events of a container runtime. */
 export const lifecycleMetricDefinitions = {
   kubelet_pleg_relist_duration_seconds: {
@@ -313,6 +316,18 @@ export const lifecycleMetricDefinitions = {
     unit: 's',
     labels: {},
     part: lifecyclePart,
+    origin: 'kubelet',
+  },
+  dra_operations_duration_seconds: {
+    type: 'histogram',
+    help: 'How long it took to make all resource claims of a pod ready, or to give them back.',
+    unit: 's',
+    labels: {
+      operation_name: { help: 'what was done', values: ['PrepareResources', 'UnprepareResources'] },
+      is_error: { help: 'whether it failed', values: ['true', 'false'] },
+    },
+    buckets: claimBuckets,
+    part: 'NodeAgent',
     origin: 'kubelet',
   },
   kubelet_running_pods: {

@@ -1,6 +1,7 @@
 import type {
   CoreV1Event,
   EventsV1Event,
+  ResourceV1ResourceClaim,
   V1ConfigMap,
   V1CSIDriver,
   V1CSINode,
@@ -11,6 +12,7 @@ import type {
   V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1Pod,
+  V1ResourceSlice,
   V1RuntimeClass,
   V1Secret,
   V1Service,
@@ -128,6 +130,10 @@ export interface KnownResources {
   readonly csiDrivers: ApiResource<Wire<V1CSIDriver>>;
   /** What nodes have of CSI drivers, of `storage.k8s.io`; without a namespace. */
   readonly csiNodes: ApiResource<Wire<V1CSINode>>;
+  /** Claims of devices, of `resource.k8s.io`. */
+  readonly resourceClaims: ApiResource<Wire<ResourceV1ResourceClaim>>;
+  /** What drivers have of devices, of `resource.k8s.io`; without a namespace. */
+  readonly resourceSlices: ApiResource<Wire<V1ResourceSlice>>;
 }
 
 /** Theirs are the types of client-node, as JSON on the wire. */
@@ -146,6 +152,8 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
   runtimeClasses: inGroup('node.k8s.io', 'runtimeclasses', 'RuntimeClass', false),
   csiDrivers: inGroup('storage.k8s.io', 'csidrivers', 'CSIDriver', false),
   csiNodes: inGroup('storage.k8s.io', 'csinodes', 'CSINode', false),
+  resourceClaims: inGroup('resource.k8s.io', 'resourceclaims', 'ResourceClaim', true),
+  resourceSlices: inGroup('resource.k8s.io', 'resourceslices', 'ResourceSlice', false),
 });
 
 /** The newer API of events: the same objects as those of the core group, with other names of their fields. */

@@ -1,19 +1,24 @@
 import { join } from 'node:path';
+import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { ReferencedObjects } from '../../node/object-managers/referenced-objects.ts';
 import type { TokenManager } from '../../node/pod-files/token-manager.ts';
 import { helped } from '../../node/problem-help.ts';
+import type { PodWorkers } from '../../node/workers/pod-workers.ts';
+import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import { CsiDrivers } from '../csi/csi-drivers.ts';
-import type { PluginConnector } from '../csi/csi-node.ts';
 import { CsiNodeObject } from '../csi/csi-node-object.ts';
 import { CsiNodeUpdates } from '../csi/csi-node-updates.ts';
 import { CsiVolumes } from '../csi/csi-volumes.ts';
+import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { NodePluginRegistry } from '../registration/node-plugin-registry.ts';
 import type { DriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
+import { AgentClaims, type ClaimedPods } from './agent-claims.ts';
 import type { AgentClients } from './agent-clients.ts';
-import type { ResolvedAgentOptions } from './node-agent-options.ts';
+import type { NodePlugins, ResolvedAgentOptions } from './node-agent-options.ts';
 
 /** The parts of the agent that plugins need. */
 interface PluginParts {
@@ -21,6 +26,12 @@ interface PluginParts {
   readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
   readonly referencedObjects: ReferencedObjects;
   readonly tokenManager: TokenManager;
+  // asked once all parts are there
+  readonly loop: Pick<SyncLoop, 'sourcesReady' | 'podChanged'>;
+  readonly pleg: Pick<PodLifecycle, 'getPods'>;
+  readonly podWorkers: Pick<PodWorkers, 'couldHaveRunningContainers'>;
+  /** The pods that are not over. */
+  readonly activePods: () => readonly Pod[];
 }
 
 /** Undefined for an agent that speaks with no plugins. */
@@ -29,25 +40,38 @@ export function agentPlugins(parts: PluginParts, mounter: Mounter): AgentPlugins
   return plugins && new AgentPlugins(plugins, parts, mounter);
 }
 
-/** The plugins of a node: they register themselves, and storage drivers among them make volumes. */
+function claimedPods(parts: PluginParts): ClaimedPods {
+  return {
+    arePodsKnown: () => parts.loop.sourcesReady(),
+    isActive: (podUID) =>
+      parts.activePods().some((pod) => podUIDOf(pod) === podUID) || parts.podWorkers.couldHaveRunningContainers(podUID),
+    podsThatRun: (signal) => parts.pleg.getPods(signal),
+    podChanged: (podUID) => parts.loop.podChanged(podUID),
+  };
+}
+
+/** The plugins of a node: they register themselves, storage drivers among them make volumes, and others give devices to claims. */
 export class AgentPlugins {
   readonly volumes: DriverVolumes;
+  /** What drivers of dynamic resource allocation do for pods. */
+  readonly claims: AgentClaims;
   readonly #registry: NodePluginRegistry;
   readonly #nodeObject: CsiNodeObject;
   readonly #drivers: CsiDrivers;
   readonly #updates: CsiNodeUpdates;
 
-  constructor(connector: PluginConnector, parts: PluginParts, mounter: Mounter) {
+  constructor(connector: NodePlugins, parts: PluginParts, mounter: Mounter) {
     const { referencedObjects, tokenManager: tokens } = parts;
     const { nodeName, settings, random, clock, logger } = parts.options;
     const { rootDirectory } = settings;
     const { kubeClient: transport, eventRecorder } = parts.clients;
     this.#nodeObject = new CsiNodeObject({ transport, nodeName, random, clock, logger });
     this.#drivers = new CsiDrivers({ connect: (path) => connector.csiNode(path), nodeObject: this.#nodeObject });
+    this.claims = new AgentClaims(connector, parts.options, transport, claimedPods(parts));
     this.#registry = new NodePluginRegistry({
       folder: join(rootDirectory, 'plugins_registry'),
       connect: (path) => connector.registration(path),
-      handlers: { CSIPlugin: this.#drivers },
+      handlers: { CSIPlugin: this.#drivers, DRAPlugin: this.claims.drivers },
       ...{ clock, logger },
     });
     const { secretManager: secrets } = referencedObjects;
@@ -62,6 +86,7 @@ export class AgentPlugins {
   /** The Node must be there: what plugins say of the node is written to it. */
   start(): void {
     this.#nodeObject.start();
+    this.claims.start();
     this.#registry.start();
     this.#updates.start();
   }
@@ -69,9 +94,10 @@ export class AgentPlugins {
   /** Calls of drivers that are under way reject as uncertain. Volumes and the CSINode stay. */
   async stop(): Promise<void> {
     this.#drivers.close();
-    await Promise.all([this.#registry.stop(), this.#updates.stop(), this.#nodeObject.stop()]);
+    await Promise.all([this.#registry.stop(), this.#updates.stop(), this.#nodeObject.stop(), this.claims.stop()]);
     // one may have been registered meanwhile
     this.#drivers.close();
+    await this.claims.drivers.close();
   }
 
   problems(): readonly Problem[] {
@@ -90,6 +116,6 @@ export class AgentPlugins {
       const message = `the CSINode could not be written: ${errorText(failure.error)}`;
       found.push({ attempt, since, retryAt: at + retryInMs, ...helped('csi-node'), message });
     }
-    return found;
+    return [...found, ...this.claims.problems()];
   }
 }

@@ -114,7 +114,7 @@ export class MainKubelet {
     this.source = new HandledSource(this.#apiServerSource);
     this.cgroups = given.cgroups ?? this.#newCgroups();
     this.statusManager = this.#newStatusManager();
-    this.classUpdates = new ClassUpdates({ cgroups: this.cgroups, activePods: () => this.#activePods(), clock, logger });
+    this.classUpdates = new ClassUpdates({ cgroups: this.cgroups, activePods: () => this.activePods(), clock, logger });
     this.pleg = this.#newPleg();
     this.node = this.#newNode();
     this.limitGroups = newLimitGroups(this.options, { cgroups: this.cgroups, node: this.node, eventRecorder });
@@ -163,7 +163,8 @@ export class MainKubelet {
       podManager,
       podSource: this.source,
       podDeletionSafety: {
-        podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
+        podCouldHaveRunningContainers: (pod) =>
+          this.podWorkers.podCouldHaveRunningContainers(pod) || this.plugins?.claims.mayHold(pod) === true,
         podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod),
       },
       ...shared,
@@ -216,9 +217,7 @@ export class MainKubelet {
   }
 
   #newContainerConfigs(mounter: Mounter): ContainerConfigs {
-    const { cgroups, node, referencedObjects, services } = this;
-    const { eventRecorder } = this.clients;
-    return newContainerConfigs(this.options, { mounter, cgroups, eventRecorder, node, referencedObjects, services });
+    return newContainerConfigs(this.options, this, mounter);
   }
 
   #newProbeManager(): ProbeManager {
@@ -241,6 +240,7 @@ export class MainKubelet {
       imageManager: this.#imageManager,
       node: this.node,
       pleg: this.pleg,
+      plugins: this.plugins,
       podChanged: this.#podChanged,
       probeManager: this.probeManager,
       referencedObjects: this.referencedObjects,
@@ -379,7 +379,7 @@ export class MainKubelet {
   }
 
   /** pkg/kubelet/kubelet_pods.go isPodInactive: a pod that has ended counts while it is being brought to its end. */
-  #activePods(): Pod[] {
+  activePods(): Pod[] {
     return this.options.podManager.getPods().filter((pod) => {
       const podUID = podUIDOf(pod);
       if (this.podWorkers.isPodKnownTerminated(podUID)) return false;

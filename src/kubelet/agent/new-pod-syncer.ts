@@ -33,7 +33,9 @@ import type { Mounter } from '../volumes/mounter.ts';
 import { podFolder } from '../volumes/pod-folder.ts';
 import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
+import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
+import type { AgentPlugins } from './agent-plugins.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { limitsOf } from './node-limits.ts';
 
@@ -128,18 +130,23 @@ export function newVolumeManager(agent: ResolvedAgentOptions, needs: VolumeNeeds
 }
 
 interface ContainerConfigNeeds {
+  readonly plugins: AgentPlugins | undefined;
   readonly cgroups: PodCgroups;
-  readonly eventRecorder: EventRecorder;
-  readonly mounter: Mounter;
+  readonly clients: Pick<AgentClients, 'eventRecorder'>;
   readonly node: AgentNode;
   readonly referencedObjects: ReferencedObjects;
   readonly services: ClusterServices;
 }
 
 /** Makes the configurations of sandboxes and containers, with what the node and the cluster say. */
-export function newContainerConfigs(agent: ResolvedAgentOptions, needs: ContainerConfigNeeds): ContainerConfigs {
+export function newContainerConfigs(
+  agent: ResolvedAgentOptions,
+  needs: ContainerConfigNeeds,
+  mounter: Mounter,
+): ContainerConfigs {
   const { settings, machine, random } = agent;
-  const { cgroups, eventRecorder, mounter, node, referencedObjects, services } = needs;
+  const { cgroups, clients, node, referencedObjects, services, plugins } = needs;
+  const claims = plugins?.claims;
   const { rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault } = settings;
   const { secretManager, configMapManager } = referencedObjects;
   return new ContainerConfigs({
@@ -153,7 +160,8 @@ export function newContainerConfigs(agent: ResolvedAgentOptions, needs: Containe
     nodeIPs: () => settings.nodeIPs,
     hostIPs: () => node.hostIPs(),
     idsOf: (pod, runtimeHandler) => node.userNamespaces.idsOf(pod, runtimeHandler),
-    eventRecorder,
+    claimedDevicesOf: claims && ((pod, container) => claims.cdiDevicesOf(pod, container)),
+    eventRecorder: clients.eventRecorder,
     random,
     nodeAllocatable: () => node.resources.allocatable,
     objects: {
@@ -191,6 +199,7 @@ interface PodSyncerNeeds {
   readonly imageManager: ImagePuller;
   readonly node: AgentNode;
   readonly pleg: PodLifecycle;
+  readonly plugins: AgentPlugins | undefined;
   /** Called when a pod is to be synced soon. */
   readonly podChanged: (podUID: string) => void;
   readonly probeManager: ProbeManager;
@@ -225,6 +234,7 @@ export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds)
       ensurePod: (pod) => cgroups.ensurePod(pod),
       removePod: (pod) => cgroups.removePod(pod),
     },
+    claims: needs.plugins?.claims,
     nodeIPs: () => settings.nodeIPs,
     eventRecorder: needs.eventRecorder,
     resizer: needs.resizer,

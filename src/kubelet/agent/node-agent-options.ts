@@ -20,6 +20,7 @@ import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PluginConnector } from '../csi/csi-node.ts';
+import type { DraConnector } from '../dra/dra-driver.ts';
 import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
@@ -37,6 +38,9 @@ export interface ProblemSource {
   /** The problem of now; undefined: there is none. */
   problem(): Problem | undefined;
 }
+
+/** Speaks with all kinds of plugins of a node. */
+export interface NodePlugins extends PluginConnector, DraConnector {}
 
 /** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeAgentOptions extends AgentSettings {
@@ -58,9 +62,10 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly mounter?: Mounter;
   /**
    * Speaks with plugins over their sockets, such as `GrpcPlugins` of `pod-status-manager/plugins`. Those in `plugins_registry` of the root
-   * directory are registered: storage drivers (CSI), for volumes that live with their pod. Default: there are no plugins.
+   * directory are registered: storage drivers (CSI), for volumes that live with their pod, and drivers of dynamic resource allocation, for pods
+   * with `resourceClaims`. Default: there are no plugins.
    */
-  readonly plugins?: PluginConnector;
+  readonly plugins?: NodePlugins;
   /** Makes the cgroups of pods. Default: those of the machine. */
   readonly cgroups?: PodCgroups;
   /**
@@ -196,7 +201,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   const nodeName = nodeNameOption(options.nodeName);
   requireMethods('runtime', runtime, runtimeMethods);
   if (options.server !== undefined) requireMethods('runtime', runtime, ['exec', 'attach', 'portForward']);
-  if (options.plugins !== undefined) requireMethods('plugins', options.plugins, ['registration', 'csiNode']);
+  if (options.plugins !== undefined) requireMethods('plugins', options.plugins, ['registration', 'csiNode', 'draDriver']);
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   const { shutdownSignals } = options;
   if (shutdownSignals !== undefined)

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { EnvironmentObjects } from '../../node/environment/environment.ts';
@@ -23,6 +24,8 @@ export interface ContainerConfigsOptions extends MountSettings {
   readonly limits: CheckedNodeLimits;
   /** Gives the ids of a pod with a user namespace of its own; undefined for any other pod. */
   readonly idsOf: (pod: Pod, runtimeHandler: string) => Promise<IDMapping | undefined>;
+  /** The names of the devices that a container has by claims of its pod. Undefined: a pod with claims is refused. */
+  readonly claimedDevicesOf: ((pod: Pod, container: Container) => Promise<readonly string[]>) | undefined;
   /** What the node can give to pods, by resource. */
   readonly nodeAllocatable: () => ResourceQuantities;
   /** The addresses that the node was given: the first one decides which family comes first. Without one it is IPv4. */

@@ -84,7 +84,7 @@ export class ContainerConfigs {
     const { limits, cgroups, podLogsDirectory, clusterDomain, idsOf } = this.#options;
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
     try {
-      requireSupportedPod(pod);
+      this.#requireSupported(pod);
       const logDirectory = podLogDirectory(podLogsDirectory, pod);
       const dnsConfig = await this.#dns(pod);
       const hostname = pod.spec?.hostNetwork === true ? '' : kernelHostname(pod, podHostname(pod, clusterDomain));
@@ -125,13 +125,14 @@ export class ContainerConfigs {
     signal.throwIfAborted();
     const { pod, container, attempt, image, imageRef, targetContainerID } = request;
     try {
-      requireSupportedPod(pod);
+      this.#requireSupported(pod);
       requireSupportedContainer(container);
       const users = await this.#options.idsOf(pod, request.runtimeHandler);
       const { environment, texts } = await this.#start(request, signal);
       const mounts = await this.#mounts(request, environment, signal);
       verifyRunAsNonRoot(pod, container, image);
       await mkdir(join(podLogDirectory(this.#options.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
+      const cdiDevices = (await this.#options.claimedDevicesOf?.(pod, container)) ?? [];
       signal.throwIfAborted();
       const { stopSignal } = container.lifecycle ?? {};
       return {
@@ -141,6 +142,7 @@ export class ContainerConfigs {
         workingDir: container.workingDir ?? '',
         mounts: users === undefined ? mounts : mounts.map((mount) => ({ ...mount, users })),
         devices: containerDevices(container, request.volumes),
+        ...(cdiDevices.length > 0 && { cdiDevices }),
         labels: containerLabels(pod, container),
         annotations: containerAnnotations(pod, container, attempt),
         logPath: containerLogPath(container.name, attempt),
@@ -162,6 +164,10 @@ export class ContainerConfigs {
   /** What changes when a container of the spec changes so that it must be made anew. */
   containerHash(container: Pick<Container, 'name' | 'image'>): string {
     return containerHash(container);
+  }
+
+  #requireSupported(pod: Pod): void {
+    requireSupportedPod(pod, { hasClaims: this.#options.claimedDevicesOf !== undefined });
   }
 
   async #dns(pod: Pod): Promise<NonNullable<PodSandboxConfig['dnsConfig']>> {

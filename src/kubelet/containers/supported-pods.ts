@@ -4,7 +4,7 @@ import { isPathSegment } from '../../base/options.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
 
 /** Throws {@link ContainerConfigError} for a pod that asks for what this agent has not: it would run with other rights than it says. */
-export function requireSupportedPod({ metadata, spec }: Pod): void {
+export function requireSupportedPod({ metadata, spec, status }: Pod, { hasClaims }: { readonly hasClaims: boolean }): void {
   for (const [field, text] of Object.entries({ name: metadata?.name, namespace: metadata?.namespace, uid: metadata?.uid })) {
     // they become names of folders
     if (!isPathSegment(text))
@@ -14,8 +14,8 @@ export function requireSupportedPod({ metadata, spec }: Pod): void {
     if (spec?.hostUsers !== false || spec[field] !== true) continue;
     throw new ContainerConfigError(`a pod with hostUsers: false cannot have ${field}: true`);
   }
-  if (spec?.resourceClaims?.length) {
-    throw new ContainerConfigError('this agent has no dynamic resource allocation, and the pod has resourceClaims');
+  if (!hasClaims && (spec?.resourceClaims?.length || status?.extendedResourceClaimStatus)) {
+    throw new ContainerConfigError('this agent speaks with no plugins (the option plugins), and the pod has resource claims');
   }
 }
 

@@ -9,11 +9,12 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { type ChannelOptions, Client, type ClientReadableStream, credentials } from '@grpc/grpc-js';
+import { type ChannelOptions, Client, type ClientReadableStream, connectivityState, credentials } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { type WatchedLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { grpcCodeNames } from '../../base/grpc-codes.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 
 /** The connection is made again soon: as the kubelet's, after 100 ms at first and every 3 s at the latest. */
 const channelOptions: ChannelOptions = {
@@ -114,6 +115,22 @@ export class GrpcConnection {
       end();
     });
     return answersOf(call, ended, signal);
+  }
+
+  /** Makes the connection, and makes it again whenever it ends. Calls `onChange` whenever it begins to stand, or ceases to. */
+  watch(onChange: (isConnected: boolean) => void): void {
+    const channel = this.#client.getChannel();
+    let isConnected = false;
+    const look = (): void => {
+      if (this.#isClosed) return;
+      const state = channel.getConnectivityState(true);
+      const stands = state === connectivityState.READY;
+      const hasChanged = stands !== isConnected;
+      isConnected = stands;
+      if (hasChanged) callGuarded(() => onChange(stands), ignoreFailure);
+      if (!this.#isClosed) channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
+    };
+    look();
   }
 
   /** Ends the connection. Calls under way reject with kind `unavailable`, later ones too. */

@@ -1,9 +1,11 @@
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { CsiNode, PluginConnector } from '../csi/csi-node.ts';
+import type { DraConnector, DraDriver, DraService } from '../dra/dra-driver.ts';
 import { GrpcConnection } from '../grpc/grpc-connection.ts';
 import { type PluginCall, PluginCallError, type PluginRegistration } from '../registration/plugin-registration.ts';
 import { GrpcCsiNode } from './grpc-csi-node.ts';
+import { GrpcDraDriver } from './grpc-dra-driver.ts';
 import { Registration } from './proto/pluginregistration_pb.ts';
 
 /** How plugins are spoken with. */
@@ -22,8 +24,9 @@ const rpcError = (code: string, call: string, description: string, options?: Err
   new PluginCallError(code, call, description, options);
 
 /**
- * Speaks with the plugins of a node over their unix sockets by gRPC: `pluginregistration.v1`, and the identity and node services of CSI v1. Its
- * connections are made at their first call, and again after the plugin has restarted.
+ * Speaks with the plugins of a node over their unix sockets by gRPC: `pluginregistration.v1`, the identity and node services of CSI v1, and
+ * the services of dynamic resource allocation (v1, v1beta1, and the health of devices, v1alpha1). Its connections are made at their first call,
+ * and again after the plugin has restarted.
  *
  * @example
  * ```ts
@@ -35,7 +38,7 @@ const rpcError = (code: string, call: string, description: string, options?: Err
  * driver.close();
  * ```
  */
-export class GrpcPlugins implements PluginConnector {
+export class GrpcPlugins implements PluginConnector, DraConnector {
   readonly #clock: Clock;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -65,6 +68,10 @@ export class GrpcPlugins implements PluginConnector {
 
   csiNode(socketPath: string): CsiNode {
     return new GrpcCsiNode(this.#connect(socketPath, longestAnswer));
+  }
+
+  draDriver(socketPath: string, service: DraService): DraDriver {
+    return new GrpcDraDriver(this.#connect(socketPath, longestAnswer), service);
   }
 
   #connect(socketPath: string, maxMessageBytes: number): GrpcConnection {

@@ -8,7 +8,7 @@ import type { PodManager } from '../../status/pods/pod-manager.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { PodResizer } from '../resize/pod-resizer.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
-import type { SyncProbeManager, SyncStatusManager } from './agent-pod-syncer-options.ts';
+import type { SyncClaims, SyncProbeManager, SyncStatusManager } from './agent-pod-syncer-options.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { ProgressView } from './start-progress.ts';
 
@@ -19,6 +19,7 @@ export interface PodStatusesOptions {
   readonly deadlines: Pick<ActiveDeadlines, 'eviction'>;
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
+  readonly claims: Pick<SyncClaims, 'withHealth'> | undefined;
   readonly resizer: Pick<PodResizer, 'report'> | undefined;
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
 }
@@ -45,7 +46,7 @@ export class AgentPodStatuses {
   }
 
   #generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver: boolean, reasons: WaitingReasons | undefined): WirePodStatus {
-    const { statusManager, probes, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
+    const { statusManager, probes, deadlines, hostIPs, nodeIPs, resizeConditions, resizer, claims } = this.#options;
     const podUID = podUIDOf(pod);
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
     const status = generatePodStatus({
@@ -60,7 +61,8 @@ export class AgentPodStatuses {
       eviction: deadlines.eviction(pod),
       resizeConditions: resizeConditions(podUID),
     });
-    return resizer?.report(pod, status, runtimeStatus) ?? status;
+    const reported = resizer?.report(pod, status, runtimeStatus) ?? status;
+    return claims?.withHealth(pod, reported) ?? reported;
   }
 
   /** Tells the status now. A status that waits is not told any more. */

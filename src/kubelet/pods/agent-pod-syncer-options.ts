@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from '../../api/json/types.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -34,6 +34,16 @@ export interface SyncCgroups {
   removePod(pod: Pod): Promise<unknown>;
 }
 
+/** What gives pods the devices of their resource claims. */
+export interface SyncClaims {
+  /** Resolves once the claims of a pod are ready whose sandbox is about to be made. */
+  prepare(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Resolves once nothing is held for the pod alone. Its containers have ended. */
+  unprepare(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** The status with how the devices of its containers are. */
+  withHealth(pod: Pod, status: WirePodStatus): WirePodStatus;
+}
+
 /** What an agent's pods are made with. */
 export interface AgentPodSyncerOptions {
   readonly runtime: ContainerRuntime;
@@ -43,6 +53,8 @@ export interface AgentPodSyncerOptions {
   readonly images: Pick<ImagePuller, 'ensureImage'>;
   readonly volumes: SyncVolumeManager;
   readonly cgroups: SyncCgroups;
+  /** Undefined: no pod has claims. */
+  readonly claims: SyncClaims | undefined;
   readonly configs: Pick<ContainerConfigs, 'sandboxConfig' | 'containerConfig' | 'containerHash'>;
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   /** The secrets for pulling the pod's images; those that are not there are left out. */

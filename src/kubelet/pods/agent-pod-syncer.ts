@@ -29,7 +29,7 @@ import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-st
 import { PodTroubles, type TroubleWords } from './pod-troubles.ts';
 import { StartFailures } from './start-failures.ts';
 import { progressView, StartProgress } from './start-progress.ts';
-import { cleanUpWords, endWords, preparationWords, preStopWords, syncWords } from './trouble-words.ts';
+import { claimWords, cleanUpWords, endWords, preparationWords, preStopWords, syncWords } from './trouble-words.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */
 const unknownPodGraceSeconds = 1;
@@ -188,9 +188,22 @@ export class AgentPodSyncer implements PodSyncer {
       throw error;
     }
     this.#endings.ended(podUIDOf(pod));
+    await this.#giveClaimsBack(pod, signal);
     this.#troubles.forget(podUIDOf(pod));
     probes.removePod(pod);
     this.#statuses.tell(pod, this.#statuses.generate(pod, { ...stopped, ips: before.ips }, true), podStatusFn);
+  }
+
+  /** Once the status says that the pod is over, others may get what its claims stand for. */
+  async #giveClaimsBack(pod: Pod, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.claims?.unprepare(pod, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#troubles.keepOnly(podUIDOf(pod), (part) => part === 'claims');
+      this.#troubles.failed(pod, 'claims', claimWords(error));
+      throw error;
+    }
   }
 
   async syncTerminatingRuntimePod({ uid, name, namespace }: RunningPod, signal: AbortSignal): Promise<void> {

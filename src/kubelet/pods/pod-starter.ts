@@ -4,7 +4,11 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
+
+import { BackoffError } from '../../node/workers/backoff-error.ts';
 import { podConditionType } from '../../status/conditions/pod-conditions.ts';
 import { computePodActions } from '../actions/compute-pod-actions.ts';
 import { containerEntries, type EphemeralContainer, isNoAction, newestEntry, type PodActions } from '../actions/pod-actions.ts';
@@ -19,7 +23,10 @@ import { crashKinds, type PodTroubles } from './pod-troubles.ts';
 import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
 import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
 import { restartedRuns } from './start-progress.ts';
-import { containerWords } from './trouble-words.ts';
+import { claimWords, containerWords } from './trouble-words.ts';
+
+/** The wait after the first time that claims could not be made ready, doubled by each further one, and the longest. */
+const claimRetry = { firstMs: 1000, longestMs: 60_000 };
 
 export interface PodStarterOptions extends AgentPodSyncerOptions {
   readonly hooks: LifecycleHooks;
@@ -92,8 +99,29 @@ export class PodStarter {
 
   async #sandbox({ pod, status }: PodStartRequest, actions: PodActions, signal: AbortSignal): Promise<ReadySandbox> {
     const { attempt, sandboxID } = actions;
-    if (actions.createSandbox) return this.#sandboxes.start(pod, attempt, signal);
+    if (actions.createSandbox) {
+      await this.#readyClaims(pod, signal);
+      return this.#sandboxes.start(pod, attempt, signal);
+    }
     return this.#sandboxes.existing(pod, sandboxID ?? '', attempt, pod.spec?.hostNetwork === true ? [] : status.ips, signal);
+  }
+
+  /** Pods that begin are made ready for: what runs goes on without its drivers. */
+  async #readyClaims(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { claims, eventRecorder, troubles, clock } = this.#options;
+    const podUID = podUIDOf(pod);
+    try {
+      await claims?.prepare(pod, signal);
+      troubles.cleared(podUID, 'claims');
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const text = errorText(error);
+      eventRecorder.event(pod, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${text}`);
+      const attempt = (troubles.of(podUID).get('claims')?.attempt ?? 0) + 1;
+      const until = clock.now() + nthDelayMs(attempt, claimRetry);
+      troubles.failed(pod, 'claims', claimWords(error), { retryAt: until });
+      throw new BackoffError(`Failed to prepare dynamic resources: ${text}`, until, { cause: error });
+    }
   }
 
   /** Ends and removes what may not go on. */

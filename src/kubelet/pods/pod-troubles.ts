@@ -20,7 +20,7 @@ export interface AgentPodTrouble extends TroubleWords {
 /** The kinds of a container that ends again and again. */
 export const crashKinds: ReadonlySet<string> = new Set(['crash-loop-back-off', 'oom-killed']);
 
-const partRanks: Readonly<Record<string, number>> = { preparation: 0, sync: 2, end: 6, grace: 7, 'clean-up': 8 };
+const partRanks: Readonly<Record<string, number>> = { preparation: 0, claims: 0, sync: 2, end: 6, grace: 7, 'clean-up': 8 };
 const rankOfContainers = 1;
 export const rankOfProbes = 3;
 const rankOfBackoffs = 4;
@@ -46,7 +46,7 @@ interface TroubledPod {
 
 type PodNamesOfTrouble = Pick<PodProblem, 'podUID' | 'podNamespace' | 'podName'>;
 
-/** What could not be done for pods, by the pod and by the part of it: `preparation`, `sync`, `end`, or a container. */
+/** What could not be done for pods, by the pod and by the part of it: `preparation`, `claims`, `sync`, `end`, or a container. */
 export class PodTroubles {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #pods = new Map<string, TroubledPod>();

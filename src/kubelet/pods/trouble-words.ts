@@ -37,6 +37,13 @@ export function preparationWords(pod: Pod, error: unknown): TroubleWords {
 
 export const cgroupText = 'unable to ensure pod container exists';
 
+/** The claims of a pod could not be made ready, or not be given back. */
+export function claimWords(error: unknown): TroubleWords {
+  const text = errorText(error);
+  const what = text.startsWith('unprepare') ? 'be given back' : 'be made ready';
+  return { ...helped('resource-claims'), message: `the resource claims of the pod could not ${what}: ${text}` };
+}
+
 /** The sandbox could not be made, or what may not go on could not be ended. */
 export function syncWords(error: unknown): TroubleWords {
   const text = errorText(error);

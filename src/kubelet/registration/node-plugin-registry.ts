@@ -64,7 +64,7 @@ export class NodePluginRegistry {
   readonly #options: NodePluginRegistryOptions;
   readonly #stopping = new AbortController();
   readonly #sockets = new Map<string, KnownSocket>();
-  /** The socket of each plugin that is registered, or about to be, by type and name. */
+  /** The socket of each plugin that is registered, or about to be, by type and name, and by the endpoint where a name may have several. */
   readonly #claims = new Map<string, string>();
   readonly #room = new Semaphore(atOnce);
   readonly #tasks = new Set<Promise<void>>();
@@ -213,9 +213,15 @@ export class NodePluginRegistry {
     const handler = this.#handlerOf(plugin);
     if (handler === undefined) throw new Error(`no handler registered for plugin type: ${plugin.type} at socket ${path}`);
     handler.validate(plugin);
-    const claim = claimOf(plugin);
+    const claim = this.#claimOf(plugin);
     const owner = this.#claims.get(claim);
-    if (owner !== undefined) throw new Error(`another plugin with the name ${plugin.name} is registered at socket ${owner}`);
+    if (owner !== undefined) {
+      throw new Error(
+        handler.takesInstances === true
+          ? `endpoint ${plugin.endpoint} is already registered for the plugin ${plugin.name}`
+          : `another plugin with the name ${plugin.name} is registered at socket ${owner}`,
+      );
+    }
     this.#claims.set(claim, path);
     try {
       await this.#within(handlerTimeoutMs, ({ signal }) => handler.register(plugin, signal));
@@ -248,8 +254,14 @@ export class NodePluginRegistry {
     try {
       await this.#within(handlerTimeoutMs, async ({ signal }) => this.#handlerOf(plugin)?.deregister(plugin, signal));
     } finally {
-      this.#claims.delete(claimOf(plugin));
+      this.#claims.delete(this.#claimOf(plugin));
     }
+  }
+
+  /** What no two plugins may have. */
+  #claimOf(plugin: PluginInfo): string {
+    const { type, name, endpoint } = plugin;
+    return this.#handlerOf(plugin)?.takesInstances === true ? `${type}/${name} ${endpoint}` : `${type}/${name}`;
   }
 
   #handlerOf({ type }: PluginInfo): PluginHandler | undefined {
@@ -270,10 +282,6 @@ export class NodePluginRegistry {
     const limits = { clock: this.#options.clock, timeoutMs, signal: this.#stopping.signal, late };
     return callWithin((signal) => call({ signal, timeoutMs }), limits);
   }
-}
-
-function claimOf({ type, name }: PluginInfo): string {
-  return `${type}/${name}`;
 }
 
 /** Whatever a plugin says becomes short text. */

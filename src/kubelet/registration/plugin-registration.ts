@@ -32,6 +32,8 @@ export interface PluginRegistration {
 
 /** What a plugin is told, and registered with, by its type. */
 export interface PluginHandler {
+  /** True: several plugins of one name may be registered, each with an endpoint of its own. Default: a name belongs to one socket. */
+  readonly takesInstances?: boolean;
   /** Throws where such a plugin cannot be registered. The message is sent to the plugin. */
   validate(plugin: PluginInfo): void;
   /** Makes use of the plugin from now on. Rejects where that cannot be; the message is sent to the plugin. */

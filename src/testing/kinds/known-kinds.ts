@@ -1,5 +1,6 @@
 import { type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
 import { pathSegmentProblem } from '../objects/api-names.ts';
+import { clusterFieldsBeside, objectAt, textAt } from '../objects/selectors.ts';
 import type { ObjectRules } from '../objects/store-types.ts';
 import { configMapRules, secretRules } from './data-objects.ts';
 import { eventRules } from './events.ts';
@@ -66,6 +67,11 @@ function coreKinds(): KnownKind[] {
   ];
 }
 
+const sliceFields = clusterFieldsBeside({
+  'spec.nodeName': (slice) => textAt(objectAt(slice, 'spec'), 'nodeName'),
+  'spec.driver': (slice) => textAt(objectAt(slice, 'spec'), 'driver'),
+});
+
 function groupKinds(): KnownKind[] {
   const [apps, batch, rbac] = ['apps', 'batch', 'rbac.authorization.k8s.io'];
   const [storage, networking, dra] = ['storage.k8s.io', 'networking.k8s.io', 'resource.k8s.io'];
@@ -96,7 +102,7 @@ function groupKinds(): KnownKind[] {
     named(storage, 'ns', 'csistoragecapacities', 'CSIStorageCapacity', { updatesNeedVersion: true }),
     named(dra, 'ns', 'resourceclaims', 'ResourceClaim', { ...specAndStatus, returnsDeleted: true }),
     named(dra, 'ns', 'resourceclaimtemplates', 'ResourceClaimTemplate', { returnsDeleted: true }),
-    named(dra, 'cluster', 'resourceslices', 'ResourceSlice', { ...specOnly, returnsDeleted: true }),
+    named(dra, 'cluster', 'resourceslices', 'ResourceSlice', { ...specOnly, returnsDeleted: true, fields: sliceFields }),
     named(dra, 'cluster', 'deviceclasses', 'DeviceClass', { ...specOnly, returnsDeleted: true }),
   ];
 }

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { writeClaimCheckpoint } from '../../../src/kubelet/dra/claim-checkpoint.ts';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import { until } from '../../support/until.ts';
@@ -422,6 +423,60 @@ const pluginRows: readonly AgentRow[] = [
         await world.pass(10);
         return world.agent.snapshot().problems.some(({ kind }) => kind === 'credential-plugin');
       });
+    },
+  },
+  {
+    id: 'resource-slices-refused',
+    title: 'a node that may not delete what drivers have told of it',
+    about: 'node',
+    kind: 'resource-slices',
+    words: 'resourceslices.resource.k8s.io is forbidden',
+    log: { message: 'the resource slices of drivers that are not here could not be deleted' },
+    help: 'Let the node delete collections of resourceslices (deploy/rbac.yaml): pods may be placed here that no driver has devices for.',
+    arrange: async (world) => {
+      world.refuse(/resourceslices/, 403, 'Forbidden', 'resourceslices.resource.k8s.io is forbidden');
+      await world.start({ plugins: silentPlugins });
+      await world.pass(5000);
+    },
+    mend: (world) => world.allow(),
+  },
+  {
+    id: 'claims-file',
+    title: 'a file of resource claims that is broken: pods with claims wait',
+    about: 'node',
+    kind: 'claims-file',
+    words: 'dra_manager_state is no checkpoint of resource claims that is whole',
+    log: { message: 'the file of resource claims cannot be used; pods that ask for claims wait' },
+    retried: 'untimed',
+    help: 'Mend the file dra_manager_state in the root directory. Or drain the node and remove it: what drivers have made ready is then known to nobody.',
+    arrange: async (world) => {
+      const rootDirectory = await world.folder();
+      await writeFile(join(rootDirectory, 'dra_manager_state'), 'no checkpoint');
+      await world.start({ rootDirectory, plugins: silentPlugins });
+      await world.pass(5000);
+    },
+  },
+  {
+    id: 'claims-left',
+    title: 'claims of a pod that is gone, whose driver is not here',
+    about: 'node',
+    kind: 'claims-left',
+    words: 'DRA driver gpu.example.com is not registered',
+    log: { message: 'the claims of a pod that is gone could not be taken back; it is tried again' },
+    retried: 'untimed',
+    help: 'See whether the driver that the message names runs on this node, and its log.',
+    arrange: async (world) => {
+      const rootDirectory = await world.folder();
+      const claim = {
+        namespace: 'default',
+        name: 'gpu',
+        uid: '1',
+        podUIDs: new Set(['gone']),
+        drivers: new Map([['gpu.example.com', []]]),
+      };
+      await writeClaimCheckpoint(join(rootDirectory, 'dra_manager_state'), [claim]);
+      await world.start({ rootDirectory, plugins: silentPlugins });
+      await world.pass(70_000);
     },
   },
   {

@@ -177,6 +177,18 @@ const volumeRows: readonly AgentRow[] = [
     arrange: (world) => world.run(withVolume({ csi: { driver: 'disk.example.com' } }), { plugins: silentPlugins }),
   },
   {
+    id: 'resource-claim',
+    title: 'a pod with a resource claim that is not there',
+    about: 'pod',
+    kind: 'resource-claims',
+    words: 'fetch ResourceClaim gpu: ',
+    log: notSynced,
+    event: { reason: 'FailedPrepareDynamicResources' },
+    help: 'See whether the claim is allocated and reserved for the pod (kubectl get resourceclaim -o yaml), whether its driver runs on this node, and the log of the driver.',
+    arrange: (world) =>
+      world.run(app({}, { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }), { plugins: silentPlugins }),
+  },
+  {
     id: 'volume-mount',
     title: 'a volume that the kernel does not mount',
     about: 'pod',

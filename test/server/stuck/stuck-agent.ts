@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import type { Mounter } from '../../../src/kubelet/volumes/mounter.ts';
-import { type NodeAgent, type NodeAgentOptions, PluginCallError, type PluginConnector } from '../../../src/kubelet.ts';
+import { type NodeAgent, type NodeAgentOptions, type NodePlugins, PluginCallError } from '../../../src/kubelet.ts';
 import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runtime-options.ts';
 import { FakeMounter } from '../../../src/testing.ts';
 import { Prng } from '../../random/chaos/prng.ts';
@@ -36,7 +36,7 @@ export interface ToldEvent {
 }
 
 /** Speaks with plugins that are not there. */
-export const silentPlugins: PluginConnector = {
+export const silentPlugins: NodePlugins = {
   registration: (path) => ({
     getInfo: () =>
       Promise.reject(new PluginCallError('Unavailable', 'GetInfo', `no connection established to ${basename(path)}`)),
@@ -44,6 +44,9 @@ export const silentPlugins: PluginConnector = {
     close: () => {},
   }),
   csiNode: () => {
+    throw new Error('there is no driver');
+  },
+  draDriver: () => {
     throw new Error('there is no driver');
   },
 };

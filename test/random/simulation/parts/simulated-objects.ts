@@ -66,6 +66,11 @@ export class SimulatedObjects {
     const version = query.get('resourceVersion') ?? undefined;
     if (method === 'POST') return shown(store, store.create(copy(body as object)));
     if (method === 'PUT') return shown(store, store.update(copy(body as object)));
+    if (name === undefined && method === 'DELETE') {
+      for (const { metadata } of store.list(selectionOf(namespace, query)))
+        store.delete({ namespace, name: metadata?.name ?? '' }, {});
+      return {};
+    }
     if (name === undefined) return this.#list(store, selectionOf(namespace, query), version);
     if (method === 'GET') return shown(store, this.#get(store, { namespace, name }, version));
     if (method === 'PATCH') {

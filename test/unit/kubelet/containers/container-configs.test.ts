@@ -41,7 +41,7 @@ function configsWith(options: Partial<ContainerConfigsOptions> = {}): ContainerC
     services: () => [kubernetes],
     awaitServices: async () => {},
     nodeAllocatable: () => ({}),
-    idsOf: async () => undefined,
+    ...{ idsOf: async () => undefined, claimedDevicesOf: undefined },
     nodeIPs: () => ['192.168.0.1'],
     hostIPs: () => ['192.168.0.1'],
     seccompDefault: false,
@@ -142,7 +142,7 @@ describe('sandboxConfig', () => {
     [{ hostUsers: false, hostNetwork: true }, {}, 'hostUsers: false cannot have hostNetwork: true'],
     [{ hostUsers: false, hostPID: true }, {}, 'hostUsers: false cannot have hostPID: true'],
     [{ hostUsers: false, hostIPC: true }, {}, 'hostUsers: false cannot have hostIPC: true'],
-    [{ resourceClaims: [{ name: 'gpu' }] }, {}, 'has no dynamic resource allocation'],
+    [{ resourceClaims: [{ name: 'gpu' }] }, {}, 'speaks with no plugins'],
     [{}, { namespace: '../x' }, 'namespace is no name of a folder'],
     [{}, { uid: '' }, 'uid is no name of a folder'],
   ])('refuses what it cannot do: %j %j', async (spec, metadata, message) => {

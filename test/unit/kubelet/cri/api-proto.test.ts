@@ -6,7 +6,14 @@ import { root } from '../../../structure/source-tree.ts';
 
 const licence = 'Licensed under the Apache License, Version 2.0';
 
-describe.each(['cri/api', 'plugins/pluginregistration', 'plugins/csi'])('the proto file %s', (name) => {
+describe.each([
+  'cri/api',
+  'plugins/pluginregistration',
+  'plugins/csi',
+  'plugins/dra_v1',
+  'plugins/dra_v1beta1',
+  'plugins/dra_health',
+])('the proto file %s', (name) => {
   const [folder = '', file = ''] = name.split('/');
   const proto = readFileSync(join(root, `tools/proto/${name}.proto`));
   const generated = readFileSync(join(root, `src/kubelet/${folder}/proto/${file}_pb.ts`), 'utf8');

@@ -96,6 +96,7 @@ export class SyncerWorld {
         ensurePod: async () => this.#note('ensurePod', undefined),
         removePod: async () => this.#note('removePodCgroup', undefined),
       },
+      claims: undefined,
       configs: testConfigs,
       lastLogNumber: async () => -1,
       requestSync: (podUID) => this.#note(`wake ${podUID}`, undefined),
