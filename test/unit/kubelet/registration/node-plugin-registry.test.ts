@@ -34,7 +34,7 @@ async function setUp() {
   const told: string[] = [];
   const registered: string[] = [];
   const logs: string[] = [];
-  const handler: PluginHandler = {
+  const handler: PluginHandler & { takesInstances?: boolean } = {
     validate: ({ supportedVersions }) => {
       if (supportedVersions.length === 0) throw new Error('no version');
     },
@@ -128,6 +128,22 @@ describe('the registry of plugins', () => {
     first.close();
     await test.eventually(() => test.registered.length === 3);
     expect(test.registered).toEqual(['+same', '-same', '+same']);
+  });
+
+  it('lets several sockets have a name of a type that takes instances, each with an endpoint of its own', async () => {
+    const test = await setUp();
+    test.handler.takesInstances = true;
+    const paths = ['a', 'b', 'c'].map((name) => join(test.folder, `${name}.sock`));
+    for (const path of paths) test.infos.set(path, { ...infoOf('same'), endpoint: path });
+    test.infos.set(paths[2] ?? '', { ...infoOf('same'), endpoint: paths[0] ?? '' });
+    const sockets = [];
+    for (const path of paths) sockets.push(await socketAt(path));
+    test.registry.start();
+    await test.eventually(() => test.told.length === 3);
+    expect([...test.told].sort()).toEqual([`endpoint ${paths[0]} is already registered for the plugin same`, 'ok', 'ok']);
+    sockets[1]?.close();
+    await test.eventually(() => test.registered.includes('-same'));
+    expect(test.registry.registered.map(({ endpoint }) => endpoint)).toEqual([paths[0]]);
   });
 
   it('tells a plugin why it is not registered, tries again later and later, and says so', async () => {
