@@ -7,7 +7,7 @@ import { canonicalQuantity, nanoInMilli, nanoInOne } from '../../api/quantity/qu
 import { quantityInNano } from '../../api/quantity/quantity-arithmetic.ts';
 import { matchesNodeAffinity } from '../../api/selectors/node-selector.ts';
 import { findUntoleratedTaint } from '../../api/selectors/taints.ts';
-import { isExtendedResource } from '../../base/names.ts';
+import { isDraResource, isExtendedResource } from '../../base/names.ts';
 import type { NodePressures } from '../../node/node-object/node-conditions.ts';
 import type { Admission } from '../../node/workers/pod-admissions.ts';
 
@@ -152,9 +152,24 @@ function byName({ resource: one }: Shortage, { resource: other }: Shortage): num
   return place(one) - place(other) || (one < other ? -1 : 1);
 }
 
-function requestsOf({ spec }: Pod): Record<string, bigint> {
-  const requests: Quantities = podRequests(spec ?? undefined);
+function requestsOf(pod: Pod): Record<string, bigint> {
+  const requests: Quantities = podRequests(withoutClaimed(pod).spec ?? undefined);
   return Object.fromEntries(Object.entries(requests).map(([name, quantity]) => [name, amountOf(name, quantity)]));
+}
+
+/** The pod without the extended resources that its containers have by a claim: drivers give them, and no plugin of the node. */
+function withoutClaimed(pod: Pod): Pod {
+  const mappings = pod.status?.extendedResourceClaimStatus?.requestMappings ?? [];
+  if (mappings.length === 0 || !pod.spec) return pod;
+  const claimed = new Set(mappings.map(({ containerName, resourceName }) => `${containerName} ${resourceName}`));
+  const reduced = <C extends NonNullable<Pod['spec']>['containers'][number]>(container: C): C => {
+    const isKept = ([name]: [string, unknown]): boolean => !isDraResource(name) || !claimed.has(`${container.name} ${name}`);
+    const requests = Object.fromEntries(Object.entries(container.resources?.requests ?? {}).filter(isKept));
+    const limits = Object.fromEntries(Object.entries(container.resources?.limits ?? {}).filter(isKept));
+    return { ...container, resources: { ...container.resources, requests, limits } };
+  };
+  const { containers, initContainers } = pod.spec;
+  return { ...pod, spec: { ...pod.spec, containers: containers.map(reduced), initContainers: initContainers?.map(reduced) } };
 }
 
 function amount(resource: string, quantity: string | undefined): bigint {

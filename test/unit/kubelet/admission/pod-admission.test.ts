@@ -14,9 +14,14 @@ import { type BareParts, barePod } from '../../../support/pods.ts';
 const node: WireNode = {
   metadata: { name: 'node-1', labels: { disk: 'ssd', rank: '7' } },
   spec: {},
-  status: { allocatable: { cpu: '2', memory: '1Gi', 'ephemeral-storage': '10Gi', pods: '3' } },
+  status: { allocatable: { 'example.com/gpu': '1', cpu: '2', memory: '1Gi', 'ephemeral-storage': '10Gi', pods: '3' } },
 };
 const requests = (given: Record<string, string>): Pod => pod({ containers: [{ name: 'app', resources: { requests: given } }] });
+const withClaim = (resourceName: string): Pod => {
+  const requestMappings = [{ containerName: 'app', resourceName, requestName: 'r' }];
+  const status = { extendedResourceClaimStatus: { resourceClaimName: 'c', requestMappings } };
+  return { ...requests({ [resourceName]: '1' }), status };
+};
 const pod = (spec: BareParts['spec'] = {}, metadata: BareParts['metadata'] = {}): Pod =>
   barePod({ metadata: { name: 'p', uid: 'p', ...metadata }, spec });
 const critical = (cpu: string): Pod => pod({ ...requests({ cpu }).spec, priority: 2_000_000_000 });
@@ -49,7 +54,20 @@ describe('what a scheduler looks at', () => {
       [requests({}), requests({}), requests({})],
       ['OutOfpods', "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3"],
     ],
-    ['a resource that the node does not know', requests({ 'example.com/gpu': '1' }), [], undefined],
+    ['a class of devices that it has by a claim', withClaim('deviceclass.resource.kubernetes.io/gpu'), [], undefined],
+    [
+      'a class of devices without a claim',
+      requests({ 'deviceclass.resource.kubernetes.io/gpu': '1' }),
+      [],
+      ['OutOfdeviceclass.resource.kubernetes.io/gpu', expect.any(String)],
+    ],
+    [
+      'a resource that others have by claims',
+      requests({ cpu: '2', 'example.com/gpu': '1' }),
+      [withClaim('example.com/gpu')],
+      undefined,
+    ],
+    ['a resource that the node does not know', requests({ 'example.com/other': '1' }), [], undefined],
     [
       "a resource of Kubernetes' own that the node has not",
       requests({ 'kubernetes.io/x': '1' }),
