@@ -15,6 +15,8 @@ const helpByKind = {
   'volume-type': 'Use a volume of another type: this agent has no persistent volumes.',
   'csi-driver':
     'See whether the storage driver that the message names runs on this node and is registered (kubectl get csinode -o yaml), and its log.',
+  'volume-attach':
+    "See what the controller and the driver's attacher say of it (kubectl describe volumeattachment, the log of the external-attacher): they attach volumes to nodes.",
   volume: 'Mend what the message names; the log of the kernel (dmesg) says why a mount fails.',
   'pod-cgroup': 'See whether the agent may write to /sys/fs/cgroup, and whether cgroupDriver is that of the runtime.',
   sandbox: 'See what the container runtime says of the sandbox (crictl pods, its log).',
@@ -79,6 +81,10 @@ const helpByKind = {
   'claims-file':
     'Mend the file dra_manager_state in the root directory. Or drain the node and remove it: what drivers have made ready is then known to nobody.',
   'claims-left': 'See whether the driver that the message names runs on this node, and its log.',
+  'csi-unstage':
+    'See whether the storage driver runs on this node and what its log says: the node keeps the volume, and nobody detaches it, until the driver takes it back.',
+  'csi-unsure':
+    'Mend or remove the folders that the message names: no volume of a driver is given back, and none is said to be unused, until then.',
   'shutting-down': 'Wait for the next start of the machine; shutdown -c calls off a shutdown that has not begun.',
   'shutdown-unseen':
     'See whether D-Bus and systemd-logind run, and whether busctl and systemd-inhibit are there: until then a shutdown kills the pods.',

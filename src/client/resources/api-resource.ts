@@ -17,6 +17,7 @@ import type {
   V1Secret,
   V1Service,
   V1ServiceAccount,
+  V1VolumeAttachment,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../api/json/types.ts';
 import { invalidArgument, invalidOption } from '../../base/errors.ts';
@@ -134,6 +135,8 @@ export interface KnownResources {
   readonly resourceClaims: ApiResource<Wire<ResourceV1ResourceClaim>>;
   /** What drivers have of devices, of `resource.k8s.io`; without a namespace. */
   readonly resourceSlices: ApiResource<Wire<V1ResourceSlice>>;
+  /** Volumes that are attached to nodes, of `storage.k8s.io`; without a namespace. */
+  readonly volumeAttachments: ApiResource<Wire<V1VolumeAttachment>>;
 }
 
 /** Theirs are the types of client-node, as JSON on the wire. */
@@ -154,6 +157,7 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
   csiNodes: inGroup('storage.k8s.io', 'csinodes', 'CSINode', false),
   resourceClaims: inGroup('resource.k8s.io', 'resourceclaims', 'ResourceClaim', true),
   resourceSlices: inGroup('resource.k8s.io', 'resourceslices', 'ResourceSlice', false),
+  volumeAttachments: inGroup('storage.k8s.io', 'volumeattachments', 'VolumeAttachment', false),
 });
 
 /** The newer API of events: the same objects as those of the core group, with other names of their fields. */

@@ -23,6 +23,8 @@ export interface NodeReporterOptions extends NodeResources {
   readonly maxImages: number;
   /** True: the addresses of the Node are another one's to say. Default: they are the agent's. */
   readonly keepsAddresses?: boolean;
+  /** The volumes that may be in use; undefined while it is not known. Default: nothing is said of volumes. */
+  readonly volumesInUse?: (() => readonly string[] | undefined) | undefined;
   readonly periodMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -44,10 +46,11 @@ export class NodeReporter {
 
   /** The status as it is known now. */
   status(): AdvertisedStatus {
-    const { watch, maxImages, port } = this.#options;
+    const { watch, maxImages, port, volumesInUse } = this.#options;
     const images = this.#images && nodeImages(this.#images, maxImages);
     const { version, health } = watch;
-    return nodeStatus({ ...this.#options, addresses: this.#addresses(), port: port(), version, health, images });
+    const facts = { addresses: this.#addresses(), port: port(), version, health, images, volumesInUse: volumesInUse?.() };
+    return nodeStatus({ ...this.#options, ...facts });
   }
 
   async lookOnce(): Promise<void> {
@@ -61,6 +64,11 @@ export class NodeReporter {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#run;
+  }
+
+  /** What may be in use of volumes is told at once: their mounts wait for that. */
+  volumesChanged(): void {
+    if (!this.#stopping.signal.aborted) this.#tell();
   }
 
   async #report(): Promise<void> {
@@ -115,6 +123,8 @@ export interface NodeFacts extends NodeResources {
   readonly health: RuntimeHealth | undefined;
   /** Undefined until the runtime has answered. */
   readonly images: readonly WireContainerImage[] | undefined;
+  /** Undefined while it is not known. */
+  readonly volumesInUse?: readonly string[] | undefined;
 }
 
 /** The version of Kubernetes whose kubelet the agent behaves as. */
@@ -127,7 +137,7 @@ const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'RestartAll
 
 /** What the agent says of its node. What the runtime has not said yet stays as the apiserver has it. */
 export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
-  const { machine, version, health, images } = facts;
+  const { machine, version, health, images, volumesInUse } = facts;
   const runtime = version === undefined ? 'Unknown' : `${version.runtimeName}://${version.runtimeVersion}`;
   return {
     capacity: facts.capacity,
@@ -148,6 +158,7 @@ export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
     },
     declaredFeatures,
     ...(images !== undefined && { images }),
+    ...(volumesInUse !== undefined && { volumesInUse }),
     ...(health !== undefined && {
       features: { supplementalGroupsPolicy: health.features.supplementalGroupsPolicy },
       runtimeHandlers: health.handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({

@@ -31,6 +31,11 @@ export interface AdvertisedStatus {
   readonly runtimeHandlers?: readonly WireNodeRuntimeHandler[];
   /** Features of the agent that the scheduler and the apiserver go by. Default: what the apiserver has of the node stays. */
   readonly declaredFeatures?: readonly string[];
+  /**
+   * The volumes that may be in use on the node, by their unique names: nobody detaches one of them. Empty: none is. Default: what the apiserver
+   * has of the node stays.
+   */
+  readonly volumesInUse?: readonly string[];
 }
 
 /** What stands in a status only where the agent says it. */
@@ -46,7 +51,7 @@ export type ResolvedStatus = {
   readonly daemonEndpoints: WireNodeDaemonEndpoints;
 };
 
-const optionalMembers = ['images', 'features', 'runtimeHandlers', 'declaredFeatures'] as const;
+const optionalMembers = ['images', 'features', 'runtimeHandlers', 'declaredFeatures', 'volumesInUse'] as const;
 export const statusMembers = ['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints', ...optionalMembers] as const;
 const neededResources = ['cpu', 'memory', 'pods'];
 const addressTypes = ['Hostname', 'InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS'];
@@ -89,7 +94,7 @@ export function resolveStatus(status: AdvertisedStatus, nodeName: string): Resol
 }
 
 function checkedOptional(status: OptionalStatus): OptionalStatus {
-  for (const name of ['images', 'runtimeHandlers', 'declaredFeatures'] as const) {
+  for (const name of ['images', 'runtimeHandlers', 'declaredFeatures', 'volumesInUse'] as const) {
     const list: unknown = status[name];
     if (list !== undefined && !Array.isArray(list)) throw invalidOption(name, 'a list', list);
   }

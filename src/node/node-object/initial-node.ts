@@ -155,6 +155,8 @@ function withLabels(node: WireNode, { initial }: DesiredNode, keys: readonly str
   return { ...node, metadata: { ...node.metadata, labels } };
 }
 
+type WireNodeStatus = NonNullable<WireNode['status']>;
+
 function withStatus(node: WireNode, { status: own, advertised }: DesiredNode, health: NodeHealth, now: string): WireNode {
   const { status = {} } = node;
   const capacity = { ...without(status.capacity ?? {}, (name) => advertised.has(name)), ...own.capacity };
@@ -162,7 +164,7 @@ function withStatus(node: WireNode, { status: own, advertised }: DesiredNode, he
   const allocatable = { ...without(status.allocatable ?? {}, (name) => advertised.has(name)), ...capacity, ...own.allocatable };
   return {
     ...node,
-    status: {
+    status: withoutEmptyList({
       ...status,
       capacity,
       allocatable,
@@ -171,8 +173,14 @@ function withStatus(node: WireNode, { status: own, advertised }: DesiredNode, he
       daemonEndpoints: { ...own.daemonEndpoints },
       ...(structuredClone(own.optional) as WireNode['status']),
       conditions: nodeConditions(status.conditions ?? [], health, now),
-    },
+    }),
   };
+}
+
+/** The apiserver keeps no empty list of volumes. */
+function withoutEmptyList(status: WireNodeStatus): WireNodeStatus {
+  const { volumesInUse, ...rest } = status;
+  return volumesInUse?.length ? status : rest;
 }
 
 function without(list: Readonly<Record<string, string>>, isGone: (resource: string) => boolean): Record<string, string> {

@@ -137,6 +137,7 @@ const nodeMembers = namesOf<NodeMembers>({
   features: true,
   runtimeHandlers: true,
   declaredFeatures: true,
+  volumesInUse: true,
   labels: true,
   annotations: true,
   taints: true,

@@ -130,8 +130,9 @@ it('a status says only what the runtime has said', () => {
   };
   const version = { runtimeName: 'containerd', runtimeVersion: 'v2', runtimeApiVersion: 'v1' };
   const features = { recursiveReadOnlyMounts: true, userNamespaces: false };
-  expect(nodeStatus({ ...facts, version, health, images: [] })).toMatchObject({
+  expect(nodeStatus({ ...facts, version, health, images: [], volumesInUse: [] })).toMatchObject({
     images: [],
+    volumesInUse: [],
     features: { supplementalGroupsPolicy: true },
     runtimeHandlers: [{ features }, { name: 'other', features }],
     nodeInfo: { containerRuntimeVersion: 'containerd://v2' },

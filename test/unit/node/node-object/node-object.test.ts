@@ -268,6 +268,20 @@ describe('a change', () => {
     await world.node.stop();
   });
 
+  it('of the volumes in use is told at once, and that there are none is told once', async () => {
+    const world = new NodeWorld({ volumesInUse: ['kubernetes.io/csi/disk^1'] });
+    await world.start();
+    expect(world.stored()?.status?.volumesInUse).toEqual(['kubernetes.io/csi/disk^1']);
+    await world.clock.advance(2000);
+    world.node.setStatus({ volumesInUse: [] });
+    await settle(10);
+    expect(world.stored()?.status?.volumesInUse).toBeUndefined();
+    world.takeCalls();
+    await world.clock.advance(minute);
+    expect(world.takeCalls().filter((call) => call.includes('nodes'))).toEqual([]);
+    await world.node.stop();
+  });
+
   it('by others is put right at the next look, and what is theirs stays', async () => {
     const world = new NodeWorld();
     await world.start();
