@@ -176,7 +176,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/volumes',
   'kubelet/csi':
     'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +
-    'client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help kubelet/registration kubelet/volumes',
+    'api/quantity client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help ' +
+    'kubelet/registration kubelet/volumes kubelet/claims',
   'kubelet/dra':
     'base/clock base/errors base/names base/logging base/problem base/text-beginning base/concurrency base/failure-run base/metrics ' +
     'api/json api/pod client/resources node/files node/problem-help kubelet/registration',

@@ -43,6 +43,8 @@ export interface AgentNodeOptions {
   /** Says for which pods there is no memory. */
   readonly apiServerSource: Pick<ApiServerSource, 'refusal'>;
   readonly pressures: () => NodePressures;
+  /** The volumes that may be in use; undefined while it is not known. */
+  readonly volumesInUse: () => readonly string[] | undefined;
   /** The pods that end before the machine shuts down, and how they do. */
   readonly pods: Pick<NodeShutdownOptions, 'activePods' | 'killPod' | 'isCleanedUp' | 'flushStatuses'>;
 }
@@ -102,6 +104,7 @@ export class AgentNode {
       keepsAddresses: settings.externalCloudProvider,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
+      volumesInUse: options.volumesInUse,
       tell: (status) => this.object.setStatus(status),
     });
     this.object = this.#makeObject();
@@ -138,6 +141,11 @@ export class AgentNode {
   /** Whether a pod that is new on this node may run here. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
     return admitPod(this.#checks, { pod, others, node: this.known(), pressures: this.#options.pressures() });
+  }
+
+  /** What may be in use of volumes is told at once. */
+  volumesChanged(): void {
+    this.#reporter.volumesChanged();
   }
 
   /** `port`: what the agent's own API has got; undefined where there is none. The cluster is told of it. */

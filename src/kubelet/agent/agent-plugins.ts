@@ -11,13 +11,13 @@ import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import { CsiDrivers } from '../csi/csi-drivers.ts';
 import { CsiNodeObject } from '../csi/csi-node-object.ts';
 import { CsiNodeUpdates } from '../csi/csi-node-updates.ts';
-import { CsiVolumes } from '../csi/csi-volumes.ts';
+import { CsiStorage } from '../csi/csi-storage.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { NodePluginRegistry } from '../registration/node-plugin-registry.ts';
-import type { DriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { AgentClaims, type ClaimedPods } from './agent-claims.ts';
 import type { AgentClients } from './agent-clients.ts';
+import type { AgentNode } from './agent-node.ts';
 import type { NodePlugins, ResolvedAgentOptions } from './node-agent-options.ts';
 
 /** The parts of the agent that plugins need. */
@@ -26,6 +26,7 @@ interface PluginParts {
   readonly clients: Pick<AgentClients, 'kubeClient' | 'eventRecorder'>;
   readonly referencedObjects: ReferencedObjects;
   readonly tokenManager: TokenManager;
+  readonly node: Pick<AgentNode, 'object' | 'volumesChanged'>;
   // asked once all parts are there
   readonly loop: Pick<SyncLoop, 'sourcesReady' | 'podChanged'>;
   readonly pleg: Pick<PodLifecycle, 'getPods'>;
@@ -52,7 +53,7 @@ function claimedPods(parts: PluginParts): ClaimedPods {
 
 /** The plugins of a node: they register themselves, storage drivers among them make volumes, and others give devices to claims. */
 export class AgentPlugins {
-  readonly volumes: DriverVolumes;
+  readonly storage: CsiStorage;
   /** What drivers of dynamic resource allocation do for pods. */
   readonly claims: AgentClaims;
   readonly #registry: NodePluginRegistry;
@@ -61,7 +62,7 @@ export class AgentPlugins {
   readonly #updates: CsiNodeUpdates;
 
   constructor(connector: NodePlugins, parts: PluginParts, mounter: Mounter) {
-    const { referencedObjects, tokenManager: tokens } = parts;
+    const { referencedObjects, tokenManager: tokens, node } = parts;
     const { nodeName, settings, random, clock, logger } = parts.options;
     const { rootDirectory } = settings;
     const { kubeClient: transport, eventRecorder } = parts.clients;
@@ -77,9 +78,11 @@ export class AgentPlugins {
     const { secretManager: secrets } = referencedObjects;
     const drivers = this.#drivers;
     this.#updates = new CsiNodeUpdates({ drivers, transport, clock, logger });
-    this.volumes = new CsiVolumes({
+    this.storage = new CsiStorage({
       ...{ drivers, transport, nodeName, rootDirectory, mounter },
-      ...{ secrets, tokens, eventRecorder, clock, logger },
+      ...{ secrets, tokens, eventRecorder, random, clock, logger },
+      node: () => node.object.newest,
+      inUseChanged: () => node.volumesChanged(),
     });
   }
 
@@ -89,12 +92,14 @@ export class AgentPlugins {
     this.claims.start();
     this.#registry.start();
     this.#updates.start();
+    this.storage.start();
   }
 
   /** Calls of drivers that are under way reject as uncertain. Volumes and the CSINode stay. */
   async stop(): Promise<void> {
     this.#drivers.close();
-    await Promise.all([this.#registry.stop(), this.#updates.stop(), this.#nodeObject.stop(), this.claims.stop()]);
+    const { storage, claims } = this;
+    await Promise.all([this.#registry, this.#updates, this.#nodeObject, storage, claims].map((part) => part.stop()));
     // one may have been registered meanwhile
     this.#drivers.close();
     await this.claims.drivers.close();
@@ -116,6 +121,6 @@ export class AgentPlugins {
       const message = `the CSINode could not be written: ${errorText(failure.error)}`;
       found.push({ attempt, since, retryAt: at + retryInMs, ...helped('csi-node'), message });
     }
-    return [...found, ...this.claims.problems()];
+    return [...found, ...this.storage.problems(), ...this.claims.problems()];
   }
 }

@@ -35,8 +35,9 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
     ['local', local],
     ['nfs', new NfsClaims({ mounter, clock })],
   ]);
+  if (plugins !== undefined) kinds.set('csi', plugins.storage.persistentVolumes);
   const claims = new ClaimVolumes({ transport, kinds, node: () => node.known(), rootDirectory, clock });
-  return withInline(claims, plugins?.volumes ?? noPlugins);
+  return withInline(claims, plugins?.storage.inline ?? noPlugins);
 }
 
 const noPlugins: DriverVolumes = {

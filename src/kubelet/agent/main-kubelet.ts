@@ -184,7 +184,7 @@ export class MainKubelet {
       eventRecorder,
       pleg: this.pleg,
       apiServerSource: this.#apiServerSource,
-      pressures: () => this.garbageCollection.pressures,
+      ...{ pressures: () => this.garbageCollection.pressures, volumesInUse: () => this.plugins?.storage.volumesInUse() },
       pods: {
         activePods: () => this.#podsThatAreNotOver(),
         killPod: (pod, kill) => this.podWorkers.killPodNow(pod, kill),

@@ -5,8 +5,8 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
+import type { WireCsiDriver } from './csi-driver-objects.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
-import type { WireCsiDriver } from './inline-context.ts';
 
 export interface CsiNodeUpdatesOptions {
   readonly drivers: Pick<CsiDrivers, 'names' | 'update'>;

@@ -7,6 +7,7 @@ import { isJsonObject } from '../../api/json/json.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
 import { nameBeside, replaceFile } from '../../node/files/replace-file.ts';
 import { readAtMost } from '../../node/files/small-file.ts';
+import type { CsiVolumeID } from './volume-ids.ts';
 
 /** What is kept of a volume beside its mount, under the kubelet's names: a kubelet and this agent take over from each other by it. */
 export interface VolumeData {
@@ -18,7 +19,14 @@ export interface VolumeData {
   readonly volumeLifecycleMode: string;
 }
 
-const fileName = 'vol_data.json';
+/** What a file has said of a volume. What a file of the kubelet's leaves out is absent. */
+export type LoadedVolumeData = Pick<VolumeData, 'driverName' | 'volumeHandle'> & Partial<VolumeData>;
+
+export const volumeDataFile = 'vol_data.json';
+/** Of a volume that lives with its pod. */
+export const ephemeralMode = 'Ephemeral';
+/** Of a volume that outlives its pod. */
+export const persistentMode = 'Persistent';
 const mostBytes = 65_536;
 
 /** The id of a volume that lives with its pod. */
@@ -45,12 +53,27 @@ export async function saveVolumeData(volumeFolder: string, data: VolumeData): Pr
   const { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle, volumeLifecycleMode } = data;
   // in the order in which Go writes a map
   const members = { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle, volumeLifecycleMode };
-  await replaceFile(join(volumeFolder, fileName), `${JSON.stringify(members)}\n`, 0o644);
+  await writeData(volumeFolder, members);
+}
+
+/** The same for a volume that is made ready for the node. */
+export async function saveStageData(folder: string, { driverName, volumeHandle }: CsiVolumeID): Promise<void> {
+  await writeData(folder, { driverName, volumeHandle });
+}
+
+/** The same for a block device of the node: which volume of the cluster it is says the file alone. */
+export async function saveDeviceData(folder: string, data: VolumeData): Promise<void> {
+  const { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle } = data;
+  await writeData(folder, { attachmentID: attachment, driverName, nodeName, specVolID, volumeHandle });
+}
+
+async function writeData(folder: string, members: object): Promise<void> {
+  await replaceFile(join(folder, volumeDataFile), `${JSON.stringify(members)}\n`, 0o644);
 }
 
 /** What is kept of the volume; undefined where there is nothing: nothing was published then. Rejects for what cannot be read. */
-export async function loadVolumeData(volumeFolder: string): Promise<Pick<VolumeData, 'driverName' | 'volumeHandle'> | undefined> {
-  const path = join(volumeFolder, fileName);
+export async function loadVolumeData(volumeFolder: string): Promise<LoadedVolumeData | undefined> {
+  const path = join(volumeFolder, volumeDataFile);
   const text = await readAtMost(path, mostBytes).catch(ifCode('ENOENT'));
   if (text === undefined) return undefined;
   let data: unknown;
@@ -59,17 +82,22 @@ export async function loadVolumeData(volumeFolder: string): Promise<Pick<VolumeD
   } catch (cause) {
     throw new Error(`failed to parse volume data file [${path}]: ${errorText(cause)}`, { cause });
   }
-  const { driverName, volumeHandle } = isJsonObject(data) ? data : {};
+  const { driverName, volumeHandle, volumeLifecycleMode, specVolID } = isJsonObject(data) ? data : {};
   if (typeof driverName !== 'string' || typeof volumeHandle !== 'string' || driverName === '' || volumeHandle === '') {
     throw new Error(`the volume data file [${path}] names no driver and volume`);
   }
-  return { driverName, volumeHandle };
+  return {
+    driverName,
+    volumeHandle,
+    ...(typeof volumeLifecycleMode === 'string' && { volumeLifecycleMode }),
+    ...(typeof specVolID === 'string' && { specVolID }),
+  };
 }
 
 /** Removes the folder of a volume that is not mounted. What is in the mount's folder is never deleted: it rejects where that is not empty. */
-export async function removeVolumeFolder(volumeFolder: string): Promise<void> {
-  await rmdir(mountFolder(volumeFolder)).catch(ifCode('ENOENT'));
-  const file = join(volumeFolder, fileName);
+export async function removeVolumeFolder(volumeFolder: string, mount = mountFolder(volumeFolder)): Promise<void> {
+  await rmdir(mount).catch(ifCode('ENOENT'));
+  const file = join(volumeFolder, volumeDataFile);
   for (const path of [nameBeside(file), file]) await unlink(path).catch(ifCode('ENOENT'));
   await rmdir(volumeFolder).catch(ifCode('ENOENT'));
 }

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { LinuxMounter } from '../../../src/kubelet.ts';
+import { claimContract } from '../../support/plugins/claim-contract.ts';
 import { driverContract } from '../../support/plugins/driver-contract.ts';
 import { DriverWorld } from '../../support/plugins/driver-world.ts';
 import { RealDriver, requireRealDriver } from '../../support/plugins/real-driver.ts';
@@ -9,5 +10,7 @@ requireOwnMounts();
 await requireRealDriver();
 
 describe('csi-driver-host-path', () => {
-  driverContract(() => DriverWorld.make(new LinuxMounter(), (root) => new RealDriver(root)));
+  const make = () => DriverWorld.make(new LinuxMounter(), (root) => new RealDriver(root));
+  driverContract(make);
+  claimContract(make);
 });

@@ -6,6 +6,7 @@ import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import { until } from '../../support/until.ts';
 import { agentShutdownRows } from './agent-shutdown-rows.ts';
+import { agentStorageRows } from './agent-storage-rows.ts';
 import { type AgentRow, silentPlugins } from './stuck-agent.ts';
 
 const startRuntime = 'Start the container runtime, or see why it does not answer (systemctl status containerd, its log).';
@@ -504,4 +505,5 @@ export const agentNodeRows: readonly AgentRow[] = [
   ...agentShutdownRows,
   ...serverRows,
   ...pluginRows,
+  ...agentStorageRows,
 ];

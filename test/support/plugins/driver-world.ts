@@ -1,14 +1,21 @@
-import { readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mounter } from '../../../src/kubelet.ts';
 import { NodeAgent } from '../../../src/kubelet.ts';
 import { GrpcPlugins } from '../../../src/plugins.ts';
-import { buildPod, FakeRuntime, InMemoryApiServer } from '../../../src/testing.ts';
+import { buildPod, FakeMounter, FakeRuntime, InMemoryApiServer } from '../../../src/testing.ts';
 import { networkOf } from '../network-of.ts';
 import { quietMachine } from '../quiet-machine.ts';
 import { tempDir } from '../temp-dir.ts';
 
 export const driverName = 'hostpath.csi.k8s.io';
+
+/** Paths of one volume. */
+export interface VolumePlaces {
+  readonly staged: readonly string[];
+  readonly published: readonly string[];
+}
 
 /** A storage driver and its registrar, each a process or something like one. */
 export interface PluginProcesses extends AsyncDisposable {
@@ -22,6 +29,10 @@ export interface PluginProcesses extends AsyncDisposable {
   goOn(): void;
   /** So many volumes the driver has. */
   volumeCount(): Promise<number>;
+  /** Resolves with the id of a volume that outlives its pods. */
+  createVolume(name: string, options?: { readonly isBlock?: boolean }): Promise<string>;
+  /** Where the driver has made the volume ready: for the node, and for pods. */
+  placesOf(volumeID: string): Promise<VolumePlaces>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the server answers
@@ -110,6 +121,49 @@ export class DriverWorld<Driver extends PluginProcesses = PluginProcesses> {
     return (await this.request('POST', '/api/v1/namespaces/default/pods', { ...pod, metadata })).metadata.uid;
   }
 
+  /** A claim that is bound to a persistent volume of the driver, both of this name. */
+  async createClaim(name: string, volumeHandle: string, spec: object = {}): Promise<void> {
+    const resources = { requests: { storage: '16Mi' } };
+    const common = { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem', storageClassName: '', ...spec };
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const claim = await this.request('POST', claims, { metadata: { name }, spec: { ...common, resources, volumeName: name } });
+    const claimRef = { kind: 'PersistentVolumeClaim', namespace: 'default', name, uid: claim.metadata.uid };
+    const volume = {
+      ...common,
+      capacity: { storage: '16Mi' },
+      csi: { driver: driverName, volumeHandle, fsType: 'ext4' },
+      claimRef,
+    };
+    await this.request('POST', '/api/v1/persistentvolumes', { metadata: { name }, spec: volume });
+    await this.patch(`${claims}/${name}/status`, { status: { phase: 'Bound', capacity: { storage: '16Mi' } } });
+  }
+
+  /** A pod that has a claim. */
+  createPodOf(name: string, claimName: string, spec: object = {}): Promise<string> {
+    return this.createPod(name, { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }], ...spec });
+  }
+
+  /** What the attach-detach controller and an attacher do. */
+  async attach(volumeHandle: string, attachmentMetadata: object = {}): Promise<void> {
+    const name = `csi-${createHash('sha256').update(`${volumeHandle}${driverName}node-1`).digest('hex')}`;
+    const attachments = '/apis/storage.k8s.io/v1/volumeattachments';
+    const spec = { attacher: driverName, nodeName: 'node-1', source: { persistentVolumeName: 'disk' } };
+    await this.request('POST', attachments, { metadata: { name }, spec });
+    await this.patch(`${attachments}/${name}/status`, { status: { attached: true, attachmentMetadata } });
+    const volumesAttached = [{ name: `kubernetes.io/csi/${driverName}^${volumeHandle}`, devicePath: '' }];
+    await this.patch('/api/v1/nodes/node-1/status', { status: { volumesAttached } });
+  }
+
+  async volumesInUse(): Promise<readonly string[]> {
+    return (await this.request('GET', '/api/v1/nodes/node-1')).status.volumesInUse ?? [];
+  }
+
+  async patch(path: string, body: object): Promise<Answer> {
+    const address = this.#server.kubeConfig().getCurrentCluster()?.server ?? '';
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    return (await fetch(`${address}${path}`, { method: 'PATCH', body: JSON.stringify(body), headers })).json();
+  }
+
   async phaseOf(name: string): Promise<string | undefined> {
     return (await this.request('GET', `/api/v1/namespaces/default/pods/${name}`)).status?.phase;
   }
@@ -118,8 +172,13 @@ export class DriverWorld<Driver extends PluginProcesses = PluginProcesses> {
     return this.request('DELETE', `/api/v1/namespaces/default/pods/${name}`);
   }
 
-  volumeFolder(podUID: string): string {
-    return join(this.rootDirectory, 'pods', podUID, 'volumes', 'kubernetes.io~csi', 'data');
+  volumeFolder(podUID: string, name = 'data'): string {
+    return join(this.rootDirectory, 'pods', podUID, 'volumes', 'kubernetes.io~csi', name);
+  }
+
+  /** The group that the files were given to. */
+  async groupOf(path: string): Promise<number | undefined> {
+    return this.mounter instanceof FakeMounter ? this.mounter.owners.get(path)?.gid : (await stat(path)).gid;
   }
 
   async podFolders(): Promise<readonly string[]> {

@@ -1,11 +1,11 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, type DescService, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, type sendUnaryData } from '@grpc/grpc-js';
 import { Identity, Node } from '../../../src/kubelet/plugins/proto/csi_pb.ts';
 import { Registration } from '../../../src/kubelet/plugins/proto/pluginregistration_pb.ts';
 import type { Mounter } from '../../../src/kubelet.ts';
-import { driverName, type PluginProcesses } from './driver-world.ts';
+import { driverName, type PluginProcesses, type VolumePlaces } from './driver-world.ts';
 
 /** A call as the driver has read it. */
 export interface DriverCall {
@@ -34,6 +34,9 @@ export class FakeDriver implements PluginProcesses {
   readonly calls: DriverCall[] = [];
   readonly statuses: { readonly pluginRegistered: boolean; readonly error: string }[] = [];
   readonly volumes = new Map<string, string>();
+  /** By the ids of volumes. */
+  readonly #staged = new Map<string, Set<string>>();
+  readonly #published = new Map<string, Set<string>>();
   readonly #held: (() => void)[] = [];
   #isHanging = false;
   #driver: Server | undefined;
@@ -61,6 +64,14 @@ export class FakeDriver implements PluginProcesses {
 
   async volumeCount(): Promise<number> {
     return this.volumes.size;
+  }
+
+  async createVolume(name: string): Promise<string> {
+    return `id-of-${name}`;
+  }
+
+  async placesOf(volumeID: string): Promise<VolumePlaces> {
+    return { staged: [...(this.#staged.get(volumeID) ?? [])], published: [...(this.#published.get(volumeID) ?? [])] };
   }
 
   async startDriver(): Promise<void> {
@@ -137,8 +148,28 @@ export class FakeDriver implements PluginProcesses {
     else callback(null, Buffer.from(toBinary(output, create(output, answer as Record<string, never>))));
   }
 
+  async #bind(places: Map<string, Set<string>>, volumeID: string, path: string): Promise<void> {
+    const known = places.get(volumeID) ?? new Set<string>();
+    places.set(volumeID, known);
+    if (known.has(path)) return;
+    known.add(path);
+    await this.#options.mounter.bind('/tmp', path, {});
+  }
+
+  async #unbind(places: Map<string, Set<string>>, volumeID: string, path: string): Promise<void> {
+    for (const mount of await this.#options.mounter.mountsBelow(path)) await this.#options.mounter.unmount(mount);
+    places.get(volumeID)?.delete(path);
+  }
+
+  /** A file stands for the device. */
+  async #publishDevice({ volumeId, targetPath }: { readonly volumeId: string; readonly targetPath: string }): Promise<object> {
+    await writeFile(targetPath, '');
+    this.#published.set(volumeId, (this.#published.get(volumeId) ?? new Set()).add(targetPath));
+    return {};
+  }
+
   async #own({ name, request }: DriverCall): Promise<DriverAnswer> {
-    const { mounter, capabilities = [] } = this.#options;
+    const { capabilities = [] } = this.#options;
     switch (name) {
       case 'GetInfo':
         return { type: 'CSIPlugin', name: this.name, endpoint: this.socketPath, supportedVersions: ['1.0.0'] };
@@ -155,17 +186,25 @@ export class FakeDriver implements PluginProcesses {
         };
       case 'NodeGetCapabilities':
         return { capabilities: capabilities.map((type) => ({ type: { case: 'rpc', value: { type } } })) };
+      case 'NodeStageVolume':
+        await this.#bind(this.#staged, request.volumeId, request.stagingTargetPath);
+        return {};
+      case 'NodeUnstageVolume':
+        await this.#unbind(this.#staged, request.volumeId, request.stagingTargetPath);
+        return {};
       case 'NodePublishVolume':
-        if (this.volumes.has(request.volumeId)) return {};
         this.volumes.set(request.volumeId, request.targetPath);
+        if (request.volumeCapability?.accessType.case === 'block') return this.#publishDevice(request);
         await mkdir(request.targetPath, { recursive: true });
-        await mounter.bind('/tmp', request.targetPath, {});
+        await this.#bind(this.#published, request.volumeId, request.targetPath);
         return {};
       case 'NodeUnpublishVolume':
-        for (const path of await mounter.mountsBelow(request.targetPath)) await mounter.unmount(path);
-        await rmdir(request.targetPath).catch(() => {});
-        this.volumes.delete(request.volumeId);
+        await this.#unbind(this.#published, request.volumeId, request.targetPath);
+        await rm(request.targetPath, { recursive: true, force: true });
+        if (!this.#published.get(request.volumeId)?.size) this.volumes.delete(request.volumeId);
         return {};
+      case 'NodeExpandVolume':
+        return { capacityBytes: request.capacityRange.requiredBytes };
       default:
         return name === 'Probe' ? {} : { code: 12, details: `unknown method ${name}` };
     }

@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isExecutable, userCache } from '../user-cache.ts';
-import { driverName, type PluginProcesses } from './driver-world.ts';
+import { createVolume } from './create-volume.ts';
+import { driverName, type PluginProcesses, type VolumePlaces } from './driver-world.ts';
 
 /** The programs of kubernetes-csi, as `CSI_BIN` or the cache of the tests has them. */
 const folder = process.env.CSI_BIN ?? join(userCache(process.env), 'csi');
 const plugin = join(folder, 'hostpathplugin');
 const registrar = join(folder, 'csi-node-driver-registrar');
+const volumeBytes = 16 * 1024 ** 2;
 
 /** Throws where this machine has no csi-driver-host-path and node-driver-registrar: they are in no Go module proxy. */
 export async function requireRealDriver(): Promise<void> {
@@ -36,6 +38,16 @@ export class RealDriver implements PluginProcesses {
   /** The driver has a folder for each volume. */
   async volumeCount(): Promise<number> {
     return (await readdir(this.#stateFolder)).filter((name) => name !== 'state.json').length;
+  }
+
+  createVolume(name: string, { isBlock = false }: { readonly isBlock?: boolean } = {}): Promise<string> {
+    return createVolume(this.socketPath, name, volumeBytes, isBlock);
+  }
+
+  async placesOf(volumeID: string): Promise<VolumePlaces> {
+    const state = JSON.parse(await readFile(join(this.#stateFolder, 'state.json'), 'utf8'));
+    const found = (state.Volumes ?? []).find(({ VolID }: { readonly VolID: string }) => VolID === volumeID);
+    return { staged: found?.Staged ?? [], published: found?.Published ?? [] };
   }
 
   get #stateFolder(): string {

@@ -2,7 +2,7 @@ import { mkdir, realpath, rmdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeClock } from '../../../../src/base/clock.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { CsiVolumes } from '../../../../src/kubelet/csi/csi-volumes.ts';
+import { CsiStorage } from '../../../../src/kubelet/csi/csi-storage.ts';
 import { type CsiNode, type CsiNodeCapability, type PublishVolumeRequest, VolumeManager } from '../../../../src/kubelet.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 import { podWith, setUp as setUpVolumes } from '../volumes/volumes-world.ts';
@@ -65,8 +65,8 @@ export async function setUp(driverSpec: object = {}, isLinked = false) {
   const secrets = new Map<string, Record<string, string>>();
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const tokens = { asked: [] as object[] };
-  const newVolumes = (): CsiVolumes =>
-    new CsiVolumes({
+  const newVolumes = () =>
+    new CsiStorage({
       drivers: {
         driver: (name) => {
           if (!state.isRegistered) throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);
@@ -93,7 +93,8 @@ export async function setUp(driverSpec: object = {}, isLinked = false) {
       eventRecorder: { event: (_, __, reason, message) => void events.push(`${reason} ${message}`) },
       clock: safeClock(clock),
       logger: { debug: () => {}, info: () => {}, warn: note, error: note },
-    });
+      ...{ random: () => 0.5, node: () => undefined, inUseChanged: () => {} },
+    }).inline;
   const options = { ...world.options, rootDirectory: `${toldRoot}/`, drivers: newVolumes() };
   const manager = new VolumeManager(options);
   return {

@@ -1,0 +1,81 @@
+// Behaviour of pkg/volume/util/resize_util.go, v1.36.3.
+
+import { formatTime } from '../../api/json/time.ts';
+import type { Clock } from '../../base/clock.ts';
+import { errorText } from '../../base/errors.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
+import type { WireClaim } from '../claims/persistent-volume-kind.ts';
+
+type ClaimStatus = NonNullable<WireClaim['status']>;
+type Conditions = NonNullable<ClaimStatus['conditions']>;
+type Change = (status: ClaimStatus) => object;
+
+const resizeConditions: ReadonlySet<string> = new Set([
+  'FileSystemResizePending',
+  'Resizing',
+  'ControllerResizeError',
+  'NodeResizeError',
+]);
+/** Somebody else may write a claim meanwhile. */
+const mostTries = 3;
+
+/** Writes what the node says of a claim that grows. Each write names the version that it was made against. */
+export class ClaimStatuses {
+  readonly #claims: ResourceClient<WireClaim>;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(transport: ResourceTransport, clock: Pick<Clock, 'now'>) {
+    this.#claims = new ResourceClient(transport, resources.persistentVolumeClaims);
+    this.#clock = clock;
+  }
+
+  async read({ metadata }: WireClaim): Promise<WireClaim> {
+    return this.#claims.get({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' });
+  }
+
+  /** The node begins. */
+  markInProgress(claim: WireClaim): Promise<WireClaim> {
+    return this.#patch(claim, () => ({ allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } }));
+  }
+
+  /** The node is done: the claim has this much. */
+  markFinished(claim: WireClaim, size: string): Promise<WireClaim> {
+    return this.#patch(claim, ({ conditions }) => ({
+      capacity: { storage: size },
+      allocatedResourceStatuses: { storage: null },
+      conditions: (conditions ?? []).filter(({ type }) => !resizeConditions.has(type)),
+    }));
+  }
+
+  /** The driver has refused. `isInfeasible`: the controller is to try another size. */
+  markFailed(claim: WireClaim, error: unknown, isInfeasible: boolean): Promise<WireClaim> {
+    return this.#patch(claim, ({ conditions }) => ({
+      ...(isInfeasible && { allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } }),
+      conditions: this.#withFailure(conditions ?? [], error),
+    }));
+  }
+
+  #withFailure(conditions: Conditions, error: unknown): Conditions {
+    if (conditions.some(({ type, status }) => type === 'NodeResizeError' && status === 'True')) return conditions;
+    const lastTransitionTime = formatTime(this.#clock.now());
+    const message = `failed to expand pvc with ${errorText(error)}`;
+    const failure = { type: 'NodeResizeError', status: 'True', lastTransitionTime, message };
+    return [...conditions.filter(({ type }) => type !== 'NodeResizeError'), failure] as Conditions;
+  }
+
+  async #patch(claim: WireClaim, change: Change): Promise<WireClaim> {
+    for (let [newest, tries] = [claim, 1]; ; tries++) {
+      const { namespace = '', name = '', resourceVersion } = newest.metadata ?? {};
+      const body = { metadata: { resourceVersion }, status: change(newest.status ?? {}) };
+      try {
+        const type = 'application/merge-patch+json';
+        return await this.#claims.patch({ namespace, name, subresource: 'status' }, { type, body });
+      } catch (cause) {
+        if (tries < mostTries && classifyApiError(cause) === 'conflict') newest = await this.read(claim);
+        else throw new Error(`patchPVCStatus failed to patch PVC ${JSON.stringify(name)}: ${errorText(cause)}`, { cause });
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { PluginCallError } from '../../../../src/kubelet.ts';
+import { setUp } from './persistent-world.ts';
+
+const path = '/api/v1/namespaces/shop/persistentvolumeclaims/disk';
+const pending = { type: 'FileSystemResizePending', status: 'True' };
+const gib = 1024 ** 3;
+
+/** A volume that has grown to 2Gi, and its claim. */
+async function grown(status: object = {}, parts: { readonly spec?: object } = {}) {
+  const test = await setUp();
+  const claim = (more: object = {}) => ({
+    metadata: { name: 'disk', namespace: 'shop', resourceVersion: '1', ...more },
+    spec: { resources: { requests: { storage: '2Gi' } }, accessModes: ['ReadWriteOnce'], ...parts.spec },
+    status: { capacity: { storage: '1Gi' }, conditions: [pending], ...status },
+  });
+  test.objects.set(path, claim());
+  const request = { spec: { capacity: { storage: '2Gi' } } };
+  const refuse = (code: string): void => {
+    test.state.before.expand = () => Promise.reject(new PluginCallError(code, 'NodeExpandVolume', 'too large'));
+  };
+  return { ...test, request, claim, refuse, status: () => test.objects.get(path).status };
+}
+
+const allocated = { allocatedResources: { storage: '2Gi' }, allocatedResourceStatuses: { storage: 'NodeResizePending' } };
+const succeeded = 'FileSystemResizeSuccessful MountVolume.NodeExpandVolume succeeded for volume "pv-1" node-1';
+
+describe('a volume that has grown behind the node', () => {
+  it.each([
+    ['of a resizer that says what is allocated', allocated],
+    ['of an older one', {}],
+  ])('grows before the pod gets it, and the claim is told: %s', async (_, status) => {
+    const test = await grown(status);
+    await test.mount('u1', test.request);
+    const [stage, publish, expand] = test.calls.map((call) => call.split(' ')[0]);
+    expect([stage, publish, expand]).toEqual(['stage', 'publish', 'expand']);
+    expect(test.expanded).toMatchObject([{ volumeID: 'h-1', requiredBytes: 2 * gib, volumePath: test.published[0]?.targetPath }]);
+    expect(test.expanded[0]?.stagingTargetPath).toBe(test.staged[0]?.stagingTargetPath);
+    expect(test.status()).toEqual({
+      ...('allocatedResources' in status && { allocatedResources: { storage: '2Gi' } }),
+      ...{ capacity: { storage: '2Gi' }, conditions: [], allocatedResourceStatuses: {} },
+    });
+    expect(test.events).toEqual([succeeded]);
+  });
+
+  it('grows while pods have it, once', async () => {
+    const test = await grown(allocated);
+    await test.mount('u1');
+    expect(test.expanded).toEqual([]);
+    for (let sync = 0; sync < 2; sync++) await test.mount('u1', test.request);
+    expect(test.expanded).toHaveLength(1);
+    expect([test.status().capacity, test.events]).toEqual([{ storage: '2Gi' }, [succeeded]]);
+  });
+
+  it('that several nodes have grows on each, also where the claim is told already', async () => {
+    const test = await grown(
+      { ...allocated, allocatedResourceStatuses: {}, capacity: { storage: '2Gi' } },
+      { spec: { accessModes: ['ReadWriteMany'] } },
+    );
+    await test.mount('u1');
+    await test.mount('u1', test.request);
+    expect(test.expanded).toHaveLength(1);
+    const before = test.requests.filter((each) => each.startsWith('PATCH'));
+    expect(before).toEqual([]);
+  });
+
+  it('is left to the controller while it is not the turn of the node', async () => {
+    const test = await grown({ ...allocated, allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' } });
+    await test.mount('u1', test.request);
+    expect([test.expanded, test.status().capacity.storage]).toEqual([[], '1Gi']);
+  });
+
+  it('keeps its pod waiting where its driver refuses, and the controller is told where another size is needed', async () => {
+    const test = await grown(allocated);
+    test.refuse('OutOfRange');
+    const words =
+      'MountVolume.Setup failed while expanding volume for volume "pv-1" : Expander.NodeExpand failed to expand the volume';
+    await expect(test.mount('u1', test.request)).rejects.toThrow(words);
+    expect(test.status().allocatedResourceStatuses.storage).toBe('NodeResizeInfeasible');
+    const failure = test.status().conditions.find(({ type }: { readonly type: string }) => type === 'NodeResizeError');
+    expect(failure).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('failed to expand pvc with Expander.NodeExpand'),
+    });
+    // nothing more is asked of the driver
+    await test.mount('u1', test.request);
+    expect([test.expanded.length, test.published.length]).toEqual([1, 1]);
+  });
+
+  it('that its driver refuses twice is infeasible where the claim asks for another size meanwhile', async () => {
+    const test = await grown(allocated);
+    test.refuse('Internal');
+    await expect(test.mount('u1', test.request)).rejects.toThrow('too large');
+    expect(test.status().allocatedResourceStatuses.storage).toBe('NodeResizeInProgress');
+    const smaller = { resources: { requests: { storage: '1500Mi' } }, accessModes: ['ReadWriteOnce'] };
+    test.objects.set(path, { ...test.objects.get(path), spec: smaller });
+    await expect(test.mount('u1', test.request)).rejects.toThrow('too large');
+    expect(test.status().allocatedResourceStatuses.storage).toBe('NodeResizeInfeasible');
+  });
+
+  it('keeps its pod going where that fails while it has it, with an event, and the next sync tries again', async () => {
+    const test = await grown(allocated);
+    await test.mount('u1');
+    test.refuse('Unavailable');
+    expect((await test.mount('u1', test.request)).hostPath).toContain('pv-1');
+    const words = 'VolumeResizeFailed NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : Expander.NodeExpand failed';
+    expect(test.events).toEqual([expect.stringContaining(words)]);
+    expect(test.status().conditions).toEqual([pending]);
+    test.state.before.expand = () => Promise.resolve();
+    await test.mount('u1', test.request);
+    expect([test.expanded.length, test.status().capacity.storage]).toEqual([2, '2Gi']);
+  });
+
+  it('that grows only while nobody uses it starts its pod, and is not asked for again', async () => {
+    const test = await grown(allocated);
+    test.refuse('FailedPrecondition');
+    for (let sync = 0; sync < 3; sync++) await test.mount('u1', test.request);
+    expect([test.expanded.length, test.status().capacity.storage]).toEqual([1, '1Gi']);
+  });
+
+  it('is left as it is by a driver that does nothing on the node, and for a pod that only reads', async () => {
+    const test = await grown();
+    test.state.capabilities = ['STAGE_UNSTAGE_VOLUME'];
+    await test.mount('u1', test.request);
+    test.state.capabilities.push('EXPAND_VOLUME');
+    await test.mount('u2', { ...test.request, readOnly: true });
+    expect(test.expanded).toEqual([]);
+    expect(test.events).toEqual([
+      'FileSystemResizeFailed MountVolume.NodeExpandVolume failed for volume "pv-1" requested read-only file system',
+    ]);
+  });
+
+  it('is told of with the version that was read, and once more after a conflict', async () => {
+    const test = await grown();
+    const conflict = Object.assign(new Error('conflict'), { code: 409 });
+    let refused = 0;
+    const held = test.objects.get(path);
+    Object.defineProperty(test.objects, 'set', {
+      value: (key: string, value: object) => {
+        if (key === path && refused++ === 0) throw conflict;
+        return Map.prototype.set.call(test.objects, key, value);
+      },
+    });
+    expect(held.status.capacity.storage).toBe('1Gi');
+    await test.mount('u1', test.request);
+    expect(test.status().capacity.storage).toBe('2Gi');
+  });
+});
