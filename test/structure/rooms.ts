@@ -171,7 +171,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/registration':
     'base/clock base/errors base/guard base/logging base/problem base/text-beginning base/concurrency base/failure-run node/problem-help',
   'kubelet/claims':
-    'base/clock base/errors base/names base/logging base/run-program base/concurrency api/json api/pod api/selectors ' +
+    'base/guard base/clock base/errors base/names base/logging base/run-program base/concurrency api/json api/pod api/selectors ' +
     'client/resources client/events ' +
     'kubelet/volumes',
   'kubelet/csi':

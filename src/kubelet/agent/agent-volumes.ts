@@ -7,6 +7,7 @@ import { NfsClaims } from '../claims/nfs-claims.ts';
 import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
 import { type DriverVolumes, requireNoDriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
+import { driverVolumesFolder } from '../volumes/pod-folder.ts';
 import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { AgentPlugins } from './agent-plugins.ts';
@@ -44,7 +45,7 @@ const noPlugins: DriverVolumes = {
   mount: async () => {
     throw new Error('volume type csi is not supported by this agent: it speaks with no plugins');
   },
-  unmount: (_, volumesFolder) => requireNoDriverVolumes(volumesFolder),
+  unmount: (_, volumesFolder) => requireNoDriverVolumes(volumesFolder, driverVolumesFolder),
 };
 
 /** Volumes of drivers stand in the pod's spec, or are claimed. */

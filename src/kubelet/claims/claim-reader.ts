@@ -3,15 +3,20 @@
 import type { Pod } from '../../api/json/types.ts';
 import { containersOfPod, type SpecVolume } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
 import { isDnsSubdomain } from '../../base/names.ts';
 import { resources } from '../../client/resources/api-resource.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { PersistentVolumeRequest, WireClaim, WirePersistentVolume } from './persistent-volume-kind.ts';
 
 /** A claim and what it is bound to. */
 export type BoundClaim = Pick<PersistentVolumeRequest, 'claim' | 'persistentVolume' | 'isBlock'>;
 
+/** Asked again after 50, 100 and 200 ms. */
+const afterForbidden = { firstMs: 50, tries: 4 };
 const protection = 'kubernetes.io/pvc-protection';
 
 /** Reads claims as a kubelet does: the claim and its persistent volume, each by its name, and whether they belong together. */
@@ -19,7 +24,10 @@ export class ClaimReader {
   readonly #claims: ResourceClient<WireClaim>;
   readonly #persistentVolumes: ResourceClient<WirePersistentVolume>;
 
-  constructor(transport: ResourceTransport) {
+  readonly #clock: Clock;
+
+  constructor(transport: ResourceTransport, clock: Clock) {
+    this.#clock = clock;
     this.#claims = new ResourceClient(transport, resources.persistentVolumeClaims);
     this.#persistentVolumes = new ResourceClient(transport, resources.persistentVolumes);
   }
@@ -40,8 +48,21 @@ export class ClaimReader {
     return { claim: trimmed(claim), persistentVolume, isBlock: isBlockIn(pod, volume.name, persistentVolume) };
   }
 
+  /** The Node authorizer learns just after the agent which pods the node has, and what they may read. */
+  async #get<T>(get: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await get();
+      } catch (error) {
+        if (tries === afterForbidden.tries || classifyApiError(error) !== 'forbidden') throw error;
+        await sleep(this.#clock, nthDelayMs(tries, afterForbidden), signal);
+        signal.throwIfAborted();
+      }
+    }
+  }
+
   async #claim(namespace: string, name: string, signal: AbortSignal): Promise<WireClaim> {
-    const claim = await this.#claims.get({ namespace, name }, { signal }).catch((cause: unknown) => {
+    const claim = await this.#get(() => this.#claims.get({ namespace, name }, { signal }), signal).catch((cause: unknown) => {
       throw new Error(`failed to fetch PVC from API server: ${errorText(cause)}`, { cause });
     });
     const { metadata, spec, status } = claim;
@@ -53,7 +74,7 @@ export class ClaimReader {
 
   async #persistentVolume({ metadata, spec }: WireClaim, signal: AbortSignal): Promise<BoundClaim['persistentVolume']> {
     const name = spec?.volumeName ?? '';
-    const found = await this.#persistentVolumes.get({ name }, { signal }).catch((cause: unknown) => {
+    const found = await this.#get(() => this.#persistentVolumes.get({ name }, { signal }), signal).catch((cause: unknown) => {
       throw new Error(`failed to fetch PV ${name} from API server: ${errorText(cause)}`, { cause });
     });
     const { claimRef } = found.spec ?? {};

@@ -61,7 +61,7 @@ export class ClaimVolumes implements DriverVolumes {
 
   constructor(options: ClaimVolumesOptions) {
     this.#options = options;
-    this.#reader = new ClaimReader(options.transport);
+    this.#reader = new ClaimReader(options.transport, options.clock);
     this.#usages = new ClaimUsages(options.clock);
   }
 

@@ -7,6 +7,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { volumeStepError } from '../volumes/driver-volumes.ts';
@@ -144,8 +145,10 @@ export class LocalClaims implements PersistentVolumeKind {
       const [, place, type, name] = mount.slice(root.length + 1).split('/');
       if (place !== 'volumes' || type !== typeFolder || name !== basename(mount) || mount === folder) continue;
       if (name === basename(folder)) return true;
-      const found = await this.#turns.run(name, () => stat(mount), signal);
-      if (found.dev === source.dev && found.ino === source.ino) return true;
+      // what is wrong with another pod's volume is its own matter
+      const found = await this.#turns.run(name, () => stat(mount), signal).catch(ignoreFailure);
+      signal.throwIfAborted();
+      if (found?.dev === source.dev && found.ino === source.ino) return true;
     }
     return false;
   }

@@ -49,9 +49,12 @@ export interface DriverVolumes {
   unmount(podUID: string, volumesFolder: string): Promise<void>;
 }
 
-/** For an agent that speaks with no drivers: rejects where an earlier one has left volumes of them, which nobody else can take back. */
-export async function requireNoDriverVolumes(volumesFolder: string): Promise<void> {
-  const left = await driverVolumesIn(dirname(volumesFolder));
+/**
+ * For an agent that speaks with no drivers: rejects where an earlier one has left volumes of them, which nobody else can take back. `only` is the
+ * folder of their type; without it all volumes count that are not the agent's own.
+ */
+export async function requireNoDriverVolumes(volumesFolder: string, only?: string): Promise<void> {
+  const left = await driverVolumesIn(dirname(volumesFolder), only);
   if (left.length === 0) return;
   const names = left.slice(0, 5).join(', ');
   throw new Error(

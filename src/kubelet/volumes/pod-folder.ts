@@ -92,13 +92,13 @@ function outerOnes(targets: readonly string[]): readonly string[] {
   return targets.filter((target) => targets.some((other) => other.startsWith(`${target}/`)));
 }
 
-/** What drivers and claims have left in a pod's folder: the folders of volumes, and links to devices. */
-export async function driverVolumesIn(folder: string): Promise<readonly string[]> {
+/** What drivers and claims have left in a pod's folder, of one type or of all: the folders of volumes, and links to devices. */
+export async function driverVolumesIn(folder: string, only?: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const place of ['volumes', devicesFolderName]) {
     const types = (await readdir(join(folder, place)).catch(ifCode('ENOENT', 'ENOTDIR'))) ?? [];
     for (const type of types) {
-      if (place === 'volumes' && ownFolders.has(type)) continue;
+      if ((place === 'volumes' && ownFolders.has(type)) || (only !== undefined && type !== only)) continue;
       const names = await readdir(join(folder, place, type)).catch(ifCode('ENOENT', 'ENOTDIR'));
       found.push(...(names ?? []));
     }

@@ -2,6 +2,7 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PersistentVolumeRequest } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
+import { until } from '../../../support/until.ts';
 import { never } from '../volumes/volumes-world.ts';
 import { asDevice, podOf, setUp, wordsOf } from './claims-world.ts';
 
@@ -113,6 +114,21 @@ describe('A claim', () => {
     const [container] = asDevice.containers;
     const both = { containers: [{ ...container, volumeMounts: [{ name: 'data', mountPath: '/data' }] }] };
     expect(await wordsOf(manager.mountVolumes(podOf(both), never))).toBe(words);
+  });
+
+  it('is asked for again at once where the server has not learnt yet that the node may read it', async () => {
+    const { manager, state, clock, mounter } = await setUp();
+    state.forbidden = 3;
+    let isMounted = false;
+    const mounting = manager.mountVolumes(podOf(), never).then(() => {
+      isMounted = true;
+    });
+    await until(async () => {
+      await clock.advance(50);
+      return isMounted;
+    });
+    await mounting;
+    expect(mounter.mounts).toHaveLength(1);
   });
 
   it('stays mounted when it can be read no more', async () => {

@@ -45,10 +45,14 @@ export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new Fa
   const asked: string[] = [];
   const events: string[] = [];
   const warnings: string[] = [];
-  const state = { isAway: false, labels: { zone: 'a' } as Record<string, string> };
+  const state = { isAway: false, forbidden: 0, labels: { zone: 'a' } as Record<string, string> };
   const transport = {
     async request({ path }: { readonly path: string }) {
       asked.push(path);
+      if (state.forbidden > 0) {
+        state.forbidden -= 1;
+        throw new ApiError({ status: 403, reason: 'Forbidden', message: 'no relationship found', isStatus: true } as never);
+      }
       if (state.isAway) throw new Error('connection refused');
       const found = objects.get(path);
       if (found === undefined)
