@@ -12,7 +12,9 @@ const helpByKind = {
   'resource-claims':
     'See whether the claim is allocated and reserved for the pod (kubectl get resourceclaim -o yaml), whether its driver runs on this node, and the log of the driver.',
   'host-path': 'Correct the path or the type of the hostPath volume, or make on the node what it names.',
-  'volume-type': 'Use a volume of another type: this agent has no persistent volumes.',
+  'volume-type': 'Use a volume of another type: this agent has none of the one that the message names.',
+  'volume-claim':
+    'See whether the claim is bound (kubectl describe pvc), to which PersistentVolume, and what that one says (kubectl get pv -o yaml).',
   'csi-driver':
     'See whether the storage driver that the message names runs on this node and is registered (kubectl get csinode -o yaml), and its log.',
   'volume-attach':

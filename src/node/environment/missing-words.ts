@@ -40,6 +40,8 @@ export function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp
   if (/hostPath type check failed|invalid HostPath|is an invalid volume type/.test(text)) return helped('host-path');
   if (/list of registered CSI drivers|the driver \S+ says:|no CSIDriver object|not supported by driver/.test(text))
     return helped('csi-driver');
+  if (/error processing PVC|was not created for pod|has volumeMode|NodeAffinity check failed|ReadWriteOncePod/.test(text))
+    return helped('volume-claim');
   return helped(text.includes('is not supported by this agent') ? 'volume-type' : 'volume');
 }
 
