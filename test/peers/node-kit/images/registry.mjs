@@ -40,4 +40,4 @@ http
       file,
     );
   })
-  .listen(Number(port), '127.0.0.1');
+  .listen(Number(port), '0.0.0.0');

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,8 @@ import { ControlPlane } from '../../../support/control-plane/control-plane.ts';
 import { heapOptions } from '../../../support/own-agent.ts';
 import { NodeMachine } from './node-machine.ts';
 
+const unitFile = fileURLToPath(new URL('../../../../examples/kubelet/kubelet.service', import.meta.url));
+const kitFolder = join(process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '/root', '.cache'), 'node-kit');
 const peers = fileURLToPath(new URL('../../../peers/', import.meta.url));
 
 /** Who gives pods and containers their cgroups: the agent and the runtime by themselves, or systemd for them. */
@@ -24,16 +27,42 @@ export async function buildForMachine(options: readonly string[] = []): Promise<
   if (code !== 0) throw new Error('the programs of the node kit were not built');
 }
 
-/** A machine with containerd, which has the test images. It needs the programs of the node kit. */
-async function machineWithRuntime(driver: CgroupDriver): Promise<NodeMachine> {
+/** The port of the machine's outside at which images are pulled. */
+const imagePort = '5999';
+
+/** A machine with containerd, which has the test images, and can pull them. It needs the programs of the node kit. */
+export async function machineWithRuntime(driver: CgroupDriver): Promise<NodeMachine> {
   const machine = await NodeMachine.start();
   try {
-    await machine.read([join(peers, 'node-machine/runtime.sh'), driver]);
+    const layout = join(kitFolder, 'images/layout');
+    machine.spawnOutside([process.execPath, join(peers, 'node-kit/images/registry.mjs'), layout, imagePort]);
+    await installRuntime(machine, driver);
     return machine;
   } catch (error) {
     await machine.stop();
     throw error;
   }
+}
+
+/** Gives the machine a containerd with the test images, and CNI. It pulls from port 5999 of the machine's outside. */
+export async function installRuntime(machine: NodeMachine, driver: CgroupDriver): Promise<void> {
+  await machine.read([join(peers, 'node-machine/runtime.sh'), driver, `10.0.2.1:${imagePort}`]);
+}
+
+/** Starts the agent as a unit of systemd. */
+export async function startMachineAgent(machine: NodeMachine, agent: MachineAgent, flags: readonly string[]): Promise<void> {
+  const bin = join(kitFolder, 'bin');
+  const program = agent === 'kubelet' ? [join(bin, 'kubelet')] : [process.execPath, ...heapOptions(), bundleKubelet()];
+  const unit = ['--unit=kubelet', '-p', 'KillMode=process', '-E', `PATH=${bin}:/usr/sbin:/usr/bin`, '-E', 'HOME=/root'];
+  await machine.read(['systemd-run', '-q', ...unit, ...program, ...flags]);
+}
+
+/** Writes a file of the machine. */
+export async function writeInside(machine: NodeMachine, path: string, text: string): Promise<void> {
+  const child = machine.spawn(['sh', '-c', 'cat > "$1"', 'sh', path], { stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin?.end(text);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${path} was not written`);
 }
 
 /** A machine with containerd, and an apiserver outside: a node once an agent runs. It needs the programs of the node kit. */
@@ -71,19 +100,43 @@ export class MachineNode {
     ];
     await this.#write(config, kubeletConfig(this.driver));
     await this.#write(kubeconfig, this.controlPlane.kubeconfigYaml());
-    const kit = join(process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '/root', '.cache'), 'node-kit/bin');
-    const program = agent === 'kubelet' ? [join(kit, 'kubelet')] : [process.execPath, ...heapOptions(), bundleKubelet()];
     const flags = [
       `--config=${config}`,
       `--kubeconfig=${kubeconfig}`,
       `--hostname-override=${MachineNode.nodeName}`,
       '--node-ip=10.0.2.2',
     ];
-    const unit = ['--unit=kubelet', '-p', 'KillMode=process', '-E', `PATH=${kit}:/usr/sbin:/usr/bin`, '-E', 'HOME=/root'];
-    await this.machine.read(['systemd-run', '-q', ...unit, ...program, ...flags]);
+    await startMachineAgent(this.machine, agent, flags);
+    await this.untilReady();
+  }
+
+  /**
+   * Puts examples/kubelet where its unit file expects it, on the machine's own disk, and starts that unit as it is, also at each boot.
+   * Waits until the node is ready.
+   */
+  async startUnitFile(): Promise<void> {
+    await this.machine.read([
+      'sh',
+      '-c',
+      'mkdir -p /opt/node-agent /etc/kubernetes && cp "$1" /usr/bin/node',
+      'sh',
+      process.execPath,
+    ]);
+    await this.#write('/opt/node-agent/kubelet.mjs', await readFile(bundleKubelet(), 'utf8'));
+    await this.#write('/etc/kubernetes/kubelet.yaml', kubeletConfig(this.driver));
+    await this.#write('/etc/kubernetes/kubelet.conf', this.controlPlane.kubeconfigYaml());
+    await this.#write('/etc/systemd/system/kubelet.service', await readFile(unitFile, 'utf8'));
+    await this.machine.read(['systemctl', 'daemon-reload']);
+    await this.machine.read(['systemctl', 'enable', '-q', '--now', 'kubelet']);
+    await this.untilReady();
+  }
+
+  /** Waits until the node is ready, and has said so after this moment of the apiserver's clock, where one is given. */
+  async untilReady(after = 0): Promise<void> {
     await this.until('the node is ready', async () => {
       const { body } = await this.admin.send('GET', `/api/v1/nodes/${MachineNode.nodeName}`);
-      return conditionsOf(body).some(({ type, status }) => type === 'Ready' && status === 'True');
+      const ready = conditionsOf(body).find(({ type }) => type === 'Ready');
+      return ready?.status === 'True' && Date.parse(ready.lastHeartbeatTime) >= after;
     });
   }
 
@@ -107,17 +160,15 @@ export class MachineNode {
     await this.machine.stop();
   }
 
-  async #write(path: string, text: string): Promise<void> {
-    const child = this.machine.spawn(['sh', '-c', 'cat > "$1"', 'sh', path], { stdio: ['pipe', 'ignore', 'inherit'] });
-    child.stdin?.end(text);
-    const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`${path} was not written`);
+  #write(path: string, text: string): Promise<void> {
+    return writeInside(this.machine, path, text);
   }
 }
 
 interface NodeCondition {
   readonly type: string;
   readonly status: string;
+  readonly lastHeartbeatTime: string;
 }
 
 function conditionsOf(body: unknown): readonly NodeCondition[] {
