@@ -20,7 +20,7 @@ export class ContractPod {
   }
 
   static async run(subject: RuntimeSubject, more: Partial<PodSandboxConfig> = {}): Promise<ContractPod> {
-    const config = sandboxConfigOf(randomUUID(), 0, more);
+    const config = contractSandbox(subject, randomUUID(), 0, more);
     return new ContractPod(subject, config, await subject.settled(subject.runtime.runPodSandbox(config, '')));
   }
 
@@ -49,6 +49,18 @@ export class ContractPod {
     await this.#subject.until(async () => (await this.#subject.runtime.containerStatus(id)).state === 'exited');
     return this.#subject.runtime.containerStatus(id);
   }
+}
+
+/** The sandbox of a pod, in a cgroup that the subject can make. */
+export function contractSandbox(
+  subject: RuntimeSubject,
+  uid: string,
+  attempt = 0,
+  more: Partial<PodSandboxConfig> = {},
+): PodSandboxConfig {
+  const config = sandboxConfigOf(uid, attempt, more);
+  const { cgroupParent = config.linux.cgroupParent } = subject;
+  return { ...config, linux: { ...config.linux, cgroupParent } };
 }
 
 /** What a call rejects with. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxConfigOf } from '../runtime-configs.ts';
-import { ContractPod, failureOf } from './contract-pod.ts';
+import { ContractPod, contractSandbox, failureOf } from './contract-pod.ts';
 import type { MakeRuntimeSubject, RuntimeSubject } from './runtime-subject.ts';
 
 const noSandbox = '0'.repeat(64);
@@ -79,7 +79,7 @@ export function sandboxContract(makeSubject: MakeRuntimeSubject): void {
       const { config, uid, sandboxID } = await ContractPod.run(subject);
       const failure = await failureOf(subject, subject.runtime.runPodSandbox(config, ''));
       expect(failure).toMatchObject({ name: 'RuntimeError', message: expect.stringContaining(sandboxID) });
-      const next = await subject.settled(subject.runtime.runPodSandbox(sandboxConfigOf(uid, 1), ''));
+      const next = await subject.settled(subject.runtime.runPodSandbox(contractSandbox(subject, uid, 1), ''));
       const ids = (await subject.runtime.listPodSandboxes({ podUID: uid })).map(({ id }) => id);
       expect(ids.sort()).toEqual([sandboxID, next].sort());
     });

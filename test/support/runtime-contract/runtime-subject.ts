@@ -3,6 +3,8 @@ import type { ContainerRuntime } from '../../../src/kubelet/runtime/container-ru
 /** A container runtime under test, and what the tests need around it. */
 export interface RuntimeSubject {
   readonly runtime: ContainerRuntime;
+  /** The cgroup in which the runtime puts sandboxes. Default: a path, one for each pod, as without systemd. */
+  readonly cgroupParent?: string;
   /** The name of an image with a shell that the runtime has. */
   readonly image: string;
   /** The name of another image, which can be pulled and removed. */

@@ -8,6 +8,8 @@ const images = 'registry.k8s.io/e2e-test-images';
 /** A containerd that tests can end and start. */
 export interface ContainerdServer {
   readonly socketPath: string;
+  /** The slice of its sandboxes, where it asks systemd for their cgroups. */
+  readonly cgroupParent?: string;
   /** The text of a file of its node; empty while there is none. */
   readFile(path: string): Promise<string>;
   /** Ends it as a crash does; its containers go on. */
@@ -27,6 +29,7 @@ export async function containerdSubject(containerd: ContainerdServer): Promise<R
   };
   return {
     runtime,
+    ...(containerd.cgroupParent !== undefined && { cgroupParent: containerd.cgroupParent }),
     image: `${images}/busybox:1.36.1-1`,
     pullableImage: `${images}/kitten:1.8`,
     missingImage: 'registry.k8s.io/no-such-image:1',
