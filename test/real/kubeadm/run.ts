@@ -101,6 +101,8 @@ async function joinAndLeave(first: KubeadmMachine, second: KubeadmMachine): Prom
   await second.reset();
   await first.kubectl('delete', 'node', second.name);
   say('kubeadm reset has ended well on the second node, and nothing is left there');
+  const left = ['get', 'pods', '-A', '--no-headers', `--field-selector=spec.nodeName=${second.name}`];
+  await until('the cluster has no pod of the second node', 10, async () => (await first.kubectl(...left)) === '');
   await first.kubectl('uncordon', first.name);
 }
 
