@@ -162,6 +162,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/shutdown':
     'base/guard base/clock base/errors base/options base/metrics base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem base/run-program api/json api/pod node/files node/pod-status node/problem-help node/workers',
+  'kubelet/cadvisor':
+    'base/guard base/clock base/logging base/concurrency api/json api/pod kubelet/runtime kubelet/cgroups kubelet/machine',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'node/certificates node/server kubelet/runtime kubelet/logs',
@@ -200,7 +202,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/shutdown kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/containers ' +
+    'kubelet/shutdown kubelet/cadvisor kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/containers ' +
     'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',

@@ -6,6 +6,7 @@ import type { StatsSummary, VolumeStats } from '../../node/server/stats-types.ts
 import { syncLoopCheck } from '../../node/server/sync-loop-check.ts';
 import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
+import { ContainerMetrics } from '../cadvisor/container-metrics.ts';
 import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
@@ -36,6 +37,7 @@ export class AgentApiHost implements KubeletApiHost {
   readonly #options: AgentApiHostOptions;
   readonly #pods: ServedPods;
   readonly #syncLoopCheck: HealthCheck;
+  readonly #containerMetrics: ContainerMetrics;
 
   constructor(agent: ResolvedAgentOptions, options: AgentApiHostOptions) {
     this.#agent = agent;
@@ -43,6 +45,10 @@ export class AgentApiHost implements KubeletApiHost {
     this.runtime = agent.given.runtime;
     this.#pods = new ServedPods(agent.podManager, options.statusManager);
     this.#syncLoopCheck = syncLoopCheck(options.loop, agent.clock);
+    const { machine, settings, clock, logger } = agent;
+    const { cgroupRoot } = settings;
+    const pods = (): Pod[] => this.pods();
+    this.#containerMetrics = new ContainerMetrics({ runtime: this.runtime, machine, cgroupRoot, pods, clock, logger });
   }
 
   pods(): Pod[] {
@@ -102,6 +108,8 @@ export class AgentApiHost implements KubeletApiHost {
       claimedOf: (podUID) => claimedByPod.get(podUID) ?? [],
     });
   }
+
+  readonly containerMetrics = (): Promise<string> => this.#containerMetrics.text();
 
   configz(): unknown {
     const { staticPodURLHeader: _secret, ...settings } = this.#agent.settings;

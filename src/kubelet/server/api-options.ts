@@ -119,6 +119,8 @@ export interface KubeletApiHost {
   metrics(): string | Promise<string>;
   /** What the node and its pods take: the shape of `/stats/summary`. */
   statsSummary(signal: AbortSignal): Promise<StatsSummary>;
+  /** What `/metrics/cadvisor` shows: what containers, pods and the machine take, in the text format of Prometheus. Default: there is no such page. */
+  readonly containerMetrics?: (() => Promise<string>) | undefined;
   /** The agent's configuration, shown as `{"kubeletconfig": …}`. It must hold no secret. */
   configz(): unknown;
 }

@@ -14,11 +14,14 @@ export class RuntimeApiHost implements NodeApiHost {
   readonly #clock: Clock;
   readonly #idleTimeoutMs: number;
 
+  readonly containerMetrics: NodeApiHost['containerMetrics'];
+
   constructor(
     host: KubeletApiHost,
     { clock, streamIdleTimeoutMs }: { readonly clock: Clock; readonly streamIdleTimeoutMs: number },
   ) {
     this.#host = host;
+    this.containerMetrics = host.containerMetrics && (() => host.containerMetrics?.() ?? Promise.resolve(''));
     this.#clock = clock;
     this.#idleTimeoutMs = streamIdleTimeoutMs;
   }

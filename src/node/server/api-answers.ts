@@ -1,8 +1,8 @@
 import { type ApiExchange, answerJson, answerText, isApiRefusal, KubeletApiRefusal } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { answerHealth } from './health-answer.ts';
-import { resourceMetrics } from './resource-metrics.ts';
-import { parseTarget, type Route, routeOf } from './routes.ts';
+import { probeMetrics, resourceMetrics } from './resource-metrics.ts';
+import { type MetricSet, parseTarget, type Route, routeOf } from './routes.ts';
 import type { NodeApiServerOptions } from './serving-settings.ts';
 import type { StatsSummary } from './stats-types.ts';
 
@@ -67,14 +67,21 @@ export class ApiAnswers {
       case 'attach':
       case 'port-forward':
         return this.#stream(() => host.answerStream(exchange, route, query));
+      case 'not-implemented':
+        throw new KubeletApiRefusal(501, route.text);
       case 'disabled':
         throw new KubeletApiRefusal(405, route.text);
     }
   }
 
-  async #metrics(set: 'all' | 'resource', signal: AbortSignal): Promise<string> {
+  async #metrics(set: MetricSet, signal: AbortSignal): Promise<string> {
     const { host } = this.#options;
     if (set === 'all') return host.metrics();
+    if (set === 'probes') return probeMetrics(await host.metrics());
+    if (set === 'cadvisor') {
+      if (host.containerMetrics === undefined) throw new KubeletApiRefusal(404, '404: Page Not Found');
+      return host.containerMetrics();
+    }
     return host.resourceMetrics?.(signal) ?? resourceMetrics(await this.#summary(signal));
   }
 

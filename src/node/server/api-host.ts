@@ -23,6 +23,8 @@ export interface NodeApiHost {
   metrics(): string | Promise<string>;
   /** What `/metrics/resource` shows. Default: it is made of the summary. */
   readonly resourceMetrics?: ((signal: AbortSignal) => Promise<string>) | undefined;
+  /** What `/metrics/cadvisor` shows. Default: there is no such page. */
+  readonly containerMetrics?: (() => Promise<string>) | undefined;
   statsSummary(signal: AbortSignal): Promise<StatsSummary>;
   /** Default: no configuration is shown. */
   readonly configz?: (() => unknown) | undefined;

@@ -89,3 +89,9 @@ function labelsOf(labels: Readonly<Record<string, string>>): string {
   });
   return `{${escaped.join(',')}}`;
 }
+
+/** What `/metrics/probes` shows of all metrics: those of probes, and when the process began. */
+export function probeMetrics(all: string): string {
+  const lines = all.split('\n').filter((text) => /^(?:# (?:HELP|TYPE) )?(?:prober_probe_|process_start_time_seconds)/.test(text));
+  return lines.map((text) => `${text}\n`).join('');
+}

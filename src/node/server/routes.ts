@@ -11,16 +11,19 @@ export interface ContainerTarget {
 
 export type PodTarget = Omit<ContainerTarget, 'container'>;
 
+/** `cadvisor`: what containers and the machine take. */
+export type MetricSet = 'all' | 'resource' | 'cadvisor' | 'probes';
+
 /** What is asked for. */
 export type Route =
   | { readonly kind: 'health'; readonly check: string | undefined }
   | { readonly kind: 'pods' | 'running-pods' | 'stats-summary' | 'configz' }
-  | { readonly kind: 'metrics'; readonly set: 'all' | 'resource' }
+  | { readonly kind: 'metrics'; readonly set: MetricSet }
   | { readonly kind: 'container-logs'; readonly target: ContainerTarget }
   | { readonly kind: 'exec' | 'attach'; readonly target: ContainerTarget }
   | { readonly kind: 'run'; readonly target: ContainerTarget }
   | { readonly kind: 'port-forward'; readonly target: PodTarget }
-  | { readonly kind: 'disabled'; readonly text: string };
+  | { readonly kind: 'disabled' | 'not-implemented'; readonly text: string };
 
 /** A request to switch to another protocol. */
 export type StreamRoute = Extract<Route, { kind: 'exec' | 'attach' | 'port-forward' }>;
@@ -39,6 +42,7 @@ const reading: readonly string[] = ['GET', 'HEAD'];
 const streaming: readonly string[] = ['GET', 'POST'];
 /** Where debugging handlers are off these answer nobody, whatever the method is. */
 const debugging: readonly string[] = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'debug', 'logs'];
+const noCheckpoints = 'checkpoints of containers are not made by this node agent';
 const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The right is decided by the first part of the path alone, also where there is no such page. */
@@ -69,6 +73,7 @@ function routeOfAll(segments: readonly string[]): RoutedRequest {
     case 'logs':
       return allowedBy(['log'], { kind: 'disabled', text: 'logs endpoint is disabled.' }, reading);
     case 'checkpoint':
+      return allowedBy([first], { kind: 'not-implemented', text: noCheckpoints }, ['POST']);
     case 'statusz':
       return allowedBy([first], undefined, reading);
     case 'flagz':
@@ -90,8 +95,10 @@ function alone(rest: readonly string[], route: Route): Route | undefined {
 
 function metricsRoute(rest: readonly string[]): Route | undefined {
   if (rest.length === 0) return { kind: 'metrics', set: 'all' };
-  // cadvisor, probes and slis would have nothing to show
-  return rest.join('/') === 'resource' ? { kind: 'metrics', set: 'resource' } : undefined;
+  const [set = ''] = rest;
+  // slis would have nothing to show
+  const isSet = rest.length === 1 && (set === 'resource' || set === 'cadvisor' || set === 'probes');
+  return isSet ? { kind: 'metrics', set } : undefined;
 }
 
 function methodsOf(first: string): readonly string[] {

@@ -87,4 +87,28 @@ answers.
 Without a sink: too little to tell it from the noise of a measurement. With prom-client or OpenTelemetry a change of a status, from \`setPodStatus\` to the
 end of its patch, takes about 2 % more processor time; a collection looks at every pod, and takes about 1.2 ms for 500 pods.
 \`npm run bench:metrics\` measures this, sink beside sink, in one run. The delay of the event loop is sampled by a timer every 20 ms,
-which \`eventLoopDelay: false\` turns off.`;
+which \`eventLoopDelay: false\` turns off.
+
+## What containers take
+
+A \`NodeAgent\` that serves its API answers \`/metrics/cadvisor\` as a kubelet does, for whom may read \`nodes/metrics\`: the series that the dashboards and rules of
+kube-prometheus and kubernetes-mixin ask for, with the names, labels and units of cAdvisor. They are read from the files of the kernel when somebody asks, of cgroups of
+version 1 and 2, of both drivers, and one reading counts for five seconds. The labels \`container\`, \`image\`, \`name\`, \`namespace\`, \`pod\` and \`id\` are there on each:
+of the machine (\`id="/"\`), of all pods, of a class, of a pod, of its sandbox (which has the network of the pod) and of each container.
+
+| series | what they tell |
+|---|---|
+| \`container_cpu_usage_seconds_total\` (\`cpu="total"\`), \`_user_\`, \`_system_\`; \`container_cpu_cfs_periods_total\`, \`_throttled_periods_total\`, \`_throttled_seconds_total\` | processor time, and how often a limit held it up |
+| \`container_memory_working_set_bytes\`, \`_usage_bytes\`, \`_rss\`, \`_cache\`, \`_swap\`, \`_mapped_file\`, \`_max_usage_bytes\`, \`_failcnt\`, \`_total_active_file_bytes\`, \`_total_inactive_file_bytes\`; \`container_oom_events_total\` | memory |
+| \`container_network_receive_*\`, \`container_network_transmit_*\`: \`bytes\`, \`packets\`, \`packets_dropped\`, \`errors\` | network of a sandbox and of the machine, by \`interface\` |
+| \`container_fs_reads_total\`, \`_reads_bytes_total\`, \`_writes_total\`, \`_writes_bytes_total\` | disks, by \`device\` |
+| \`container_fs_usage_bytes\`, \`_limit_bytes\`, \`_inodes_total\`, \`_inodes_free\` | disks of the machine, by \`device\` |
+| \`container_spec_cpu_period\`, \`_quota\`, \`_shares\`; \`container_spec_memory_limit_bytes\`, \`_swap_limit_bytes\`, \`_reservation_limit_bytes\` | limits |
+| \`container_processes\`, \`container_threads\`, \`container_threads_max\`; \`container_pressure_*\` | processes; waits for processor time, memory and disks, by cgroups of version 2 |
+| \`container_start_time_seconds\`, \`container_last_seen\`, \`container_scrape_error\`; \`machine_cpu_cores\`, \`machine_memory_bytes\`, \`machine_swap_bytes\` | |
+
+Not there is what no rule asks for and costs much to read: open files, sockets, limits of users, states of tasks, page faults, merges and queues of disks, and what the
+machine is made of (\`machine_*\` beside those above). cgroups of other programs than pods are not shown. Where the runtime does not answer within five seconds, the series
+of containers are missing and \`container_scrape_error\` is 1.
+
+\`/metrics/probes\` has \`prober_probe_total\` and \`prober_probe_duration_seconds\` alone, \`/metrics/resource\` what metrics-server reads.`;

@@ -42,15 +42,44 @@ describe('a page of the kubelet API', () => {
     expect((await get('/metrics')).headers['content-type']).toContain('text/plain; version=0.0.4');
   });
 
+  it('/metrics/cadvisor shows what containers take, to whom may see metrics', async () => {
+    const { get, reviews } = await apiWorld({ host: fakeHost({ containerMetrics: async () => 'container_memory_rss 1\n' }) });
+    const { status, headers, text } = await get('/metrics/cadvisor');
+    expect([status, headers['content-type'], text]).toEqual([
+      200,
+      expect.stringContaining('text/plain; version=0.0.4'),
+      'container_memory_rss 1\n',
+    ]);
+    expect(reviews.rights).toEqual(['get nodes/metrics']);
+  });
+
+  it('/metrics/probes shows of all metrics those of probes', async () => {
+    const all = [
+      ...['# HELP prober_probe_total Probes', '# TYPE prober_probe_total counter', 'prober_probe_total{result="failed"} 2'],
+      ...['# HELP up Up', 'up 1', 'process_start_time_seconds 7', 'my_prober_probe_total 3'],
+    ];
+    const { get, reviews } = await apiWorld({ host: fakeHost({ metrics: () => `${all.join('\n')}\n` }) });
+    const { status, text } = await get('/metrics/probes');
+    expect([status, text]).toEqual([200, `${[...all.slice(0, 3), 'process_start_time_seconds 7'].join('\n')}\n`]);
+    expect(reviews.rights).toEqual(['get nodes/metrics']);
+  });
+
   it.each([
     'cadvisor',
-    'probes',
     'slis',
     'resource/more',
+    'cadvisor/more',
   ])('/metrics/%s, of which there is nothing, is not there', async (set) => {
     const { get, reviews } = await apiWorld();
     expect((await get(`/metrics/${set}`)).status).toBe(404);
     expect(reviews.rights).toEqual(['get nodes/metrics']);
+  });
+
+  it('/checkpoint says that no checkpoints are made, to whom may ask for them', async () => {
+    const { get, reviews } = await apiWorld();
+    const answer = await get('/checkpoint/default/web/app', { method: 'POST' });
+    expect([answer.status, answer.text]).toEqual([501, 'checkpoints of containers are not made by this node agent']);
+    expect(reviews.rights).toEqual(['create nodes/checkpoint']);
   });
 
   it('/healthz says ok, and what is wrong', async () => {
@@ -82,7 +111,7 @@ describe('a page of the kubelet API', () => {
     ['GET', '/containerLogs/default/web/u1/app', 404],
     ['GET', '/stats/summary/x', 404],
     ['GET', '/metrics/other', 404],
-    ['GET', '/checkpoint/default/web/app', 404],
+    ['GET', '/checkpoint/default/web/app', 405],
     ['PUT', '/pods', 405],
     ['POST', '/containerLogs/default/web/app', 405],
     ['GET', '/run/default/web/app', 405],
