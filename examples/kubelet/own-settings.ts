@@ -74,10 +74,12 @@ export function registryCredentialFiles({ rootDirectory = '/var/lib/kubelet' }: 
   ];
 }
 
-/** Throws where the file wants no swap and the machine has some. `swaps`: what the kernel says in `/proc/swaps`. */
-export function requireNoSwap({ failSwapOn = false }: Fields, swaps: string): void {
+/** Throws where the machine has swap, unless that is wanted: as a kubelet. `swaps`: what the kernel says in `/proc/swaps`. */
+export function requireNoSwap({ failSwapOn = true }: Fields, swaps: string): void {
   const areas = swaps.trim().split('\n').slice(1);
-  if (failSwapOn === true && areas.length > 0) throw new ConfigError(`failSwapOn: the machine has swap: ${areas.join(', ')}`);
+  if (failSwapOn === false || areas.length === 0) return;
+  const help = 'turn it off (swapoff -a), or set failSwapOn to false';
+  throw new ConfigError(`failSwapOn: the machine has swap, ${help}: ${areas.join(', ')}`);
 }
 
 const versions = ['VersionTLS12', 'VersionTLS13'] as const;
@@ -86,10 +88,11 @@ function isVersion(value: unknown): value is (typeof versions)[number] {
   return versions.some((version) => version === value);
 }
 
-/** Throws where the file wants no cgroups of version 1 and the machine has them. `controllers`: what `/sys/fs/cgroup` has of version 2. */
-export function requireCgroups({ failCgroupV1 = false }: Fields, controllers: string | undefined): void {
-  if (failCgroupV1 !== true || controllers !== undefined) return;
-  throw new ConfigError('failCgroupV1: the machine has cgroups of version 1');
+/** Throws where the machine has cgroups of version 1, unless they are wanted: as a kubelet. `controllers`: what `/sys/fs/cgroup` has of version 2. */
+export function requireCgroups({ failCgroupV1 = true }: Fields, controllers: string | undefined): void {
+  if (failCgroupV1 === false || controllers !== undefined) return;
+  const help = 'start it with those of version 2 (systemd.unified_cgroup_hierarchy=1), or set failCgroupV1 to false';
+  throw new ConfigError(`failCgroupV1: the machine has cgroups of version 1, ${help}`);
 }
 
 /** Throws where the process is in another cgroup than the file says. `cgroups`: what the kernel says in `/proc/self/cgroup`. */

@@ -70,15 +70,25 @@ export function wholePeriodMs(periods: readonly ShutdownGracePeriod[]): number {
   return periods.reduce((sum, { shutdownGracePeriodSeconds }) => sum + shutdownGracePeriodSeconds, 0) * 1000;
 }
 
-/** The same groups with less time each, so that all of them end within `atMostMs`. */
+/**
+ * The same groups with less time each, so that all of them end within `atMostMs`: in proportion, in whole seconds. What that leaves over goes
+ * to the groups with the highest priorities: where there is a second at all, critical pods have it.
+ */
 export function shortened(periods: readonly ShutdownGracePeriod[], atMostMs: number): readonly ShutdownGracePeriod[] {
   const wholeMs = wholePeriodMs(periods);
   if (wholeMs <= atMostMs) return periods;
   const share = atMostMs / wholeMs;
-  return periods.map(({ priority, shutdownGracePeriodSeconds: seconds }) => ({
-    priority,
-    shutdownGracePeriodSeconds: Math.trunc(seconds * share),
-  }));
+  const exact = periods.map(({ shutdownGracePeriodSeconds: seconds }) => seconds * share);
+  let left = Math.trunc(atMostMs / 1000) - exact.reduce((sum, seconds) => sum + Math.trunc(seconds), 0);
+  return periods
+    .toReversed()
+    .map(({ priority }, index) => {
+      const seconds = exact.at(-1 - index) ?? 0;
+      const more = left > 0 && !Number.isInteger(seconds) ? 1 : 0;
+      left -= more;
+      return { priority, shutdownGracePeriodSeconds: Math.trunc(seconds) + more };
+    })
+    .toReversed();
 }
 
 /** Pods that end together. */

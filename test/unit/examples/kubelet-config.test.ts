@@ -158,15 +158,21 @@ it('fields that harden a kubelet harden the agent, or stop its start', () => {
   });
   expect(() => serverOptions({ ...own, tlsMinVersion: 'VersionTLS10' }, node)).toThrow('tlsMinVersion must be');
   const none = 'Filename\t\t\t\tType\t\tSize\n';
-  expect(() => requireNoSwap(own, `${none}/swapfile file 2097148\n`)).toThrow('failSwapOn: the machine has swap: /swapfile');
+  expect(() => requireNoSwap(own, `${none}/swapfile file 2097148\n`)).toThrow(
+    /failSwapOn: the machine has swap, .* set failSwapOn to false: \/swapfile/,
+  );
   expect(() => requireNoSwap(own, none)).not.toThrow();
-  expect(() => requireNoSwap({}, `${none}/swapfile file 2097148\n`)).not.toThrow();
+  expect(() => requireNoSwap({}, `${none}/swapfile file 2097148\n`)).toThrow('failSwapOn');
+  expect(() => requireNoSwap({ failSwapOn: false }, `${none}/swapfile file 2097148\n`)).not.toThrow();
 });
 
 it('a machine or a cgroup that the file does not want stops the start', () => {
-  expect(() => requireCgroups({ failCgroupV1: true }, undefined)).toThrow('failCgroupV1: the machine has cgroups of version 1');
+  expect(() => requireCgroups({ failCgroupV1: true }, undefined)).toThrow(
+    'failCgroupV1: the machine has cgroups of version 1, start it with',
+  );
   expect(() => requireCgroups({ failCgroupV1: true }, 'cpu memory')).not.toThrow();
-  expect(() => requireCgroups({}, undefined)).not.toThrow();
+  expect(() => requireCgroups({}, undefined)).toThrow('failCgroupV1');
+  expect(() => requireCgroups({ failCgroupV1: false }, undefined)).not.toThrow();
   const own = { kubeletCgroups: '/system.slice' };
   expect(() => requireOwnCgroup(own, '0::/system.slice/agent.service\n')).not.toThrow();
   expect(() => requireOwnCgroup(own, '0::/system.slices\n')).toThrow('kubeletCgroups must be the cgroup that');

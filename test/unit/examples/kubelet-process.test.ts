@@ -55,6 +55,8 @@ describe('a process that waits for its certificate', () => {
     const main = fileURLToPath(new URL('../../../examples/kubelet/main.ts', import.meta.url));
     const child = spawn(executable, [
       ...[main, '--hostname-override=node-1', '--enable-server=false', '--root-dir', join(world.folder, 'root')],
+      // whatever machine the test runs on
+      ...['--fail-cgroupv1=false', '--fail-swap-on=false'],
       ...['--kubeconfig', kubeconfig, '--bootstrap-kubeconfig', bootstrapKubeconfig, '--cert-dir', certificateFolder],
     ]);
     onTestFinished(() => void child.kill('SIGKILL'));

@@ -58,6 +58,20 @@ describe('the groups in which pods end at a shutdown', () => {
     expect(shortened(periods, 0)).toEqual([period(0, 0), period(100, 0)]);
   });
 
+  it.each([
+    [1000, [0, 0, 1]],
+    [2000, [1, 0, 1]],
+    [5000, [3, 0, 2]],
+    [7500, [5, 0, 2]],
+    [55_000, [36, 4, 15]],
+    [59_999, [39, 4, 16]],
+  ])('with %d ms in place of 60 s have what is left over for the highest priorities', (atMostMs, seconds) => {
+    const periods = [period(0, 40), period(100, 4), period(2_000_000_000, 16)];
+    const fitting = shortened(periods, atMostMs);
+    expect(fitting.map(({ shutdownGracePeriodSeconds }) => shutdownGracePeriodSeconds)).toEqual(seconds);
+    expect(wholePeriodMs(fitting)).toBe(Math.trunc(atMostMs / 1000) * 1000);
+  });
+
   it.each<[string, Partial<Record<keyof ShutdownSettings, unknown>>]>([
     ['`shutdownGracePeriodMs` to be a number from 0', { shutdownGracePeriodMs: -1 }],
     ['`shutdownGracePeriodMs` to be 0, or at least 1000, got 999', { shutdownGracePeriodMs: 999 }],
