@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { helped } from '../../node/problem-help.ts';
+import type { PodManager } from '../../status/pods/pod-manager.ts';
 import { withClaimHealth } from '../dra/claim-health.ts';
 import { DeviceHealth } from '../dra/device-health.ts';
 import type { DraConnector } from '../dra/dra-driver.ts';
@@ -30,9 +32,11 @@ export class AgentClaims {
   readonly #health: DeviceHealth;
   readonly #slices: ResourceSlices;
   readonly #kept: KeptClaims;
+  readonly #podManager: Pick<PodManager, 'getPodByUID'>;
 
   constructor(connector: DraConnector, agent: ResolvedAgentOptions, transport: ResourceTransport, pods: ClaimedPods) {
     const { nodeName, settings, random, clock, logger, metrics } = agent;
+    this.#podManager = agent.podManager;
     this.#kept = new KeptClaims({ path: join(settings.rootDirectory, 'dra_manager_state'), clock, logger });
     const onChange = (driver: string, devices: readonly { readonly poolName: string; readonly deviceName: string }[]): void => {
       for (const podUID of this.#podsWith(driver, devices)) pods.podChanged(podUID);
@@ -64,11 +68,11 @@ export class AgentClaims {
   }
 
   prepare(pod: Pod, signal: AbortSignal): Promise<void> {
-    return this.#claims.prepare(pod, signal);
+    return this.#claims.prepare(this.#newest(pod), signal);
   }
 
   unprepare(pod: Pod, signal: AbortSignal): Promise<void> {
-    return this.#claims.unprepare(pod, signal);
+    return this.#claims.unprepare(this.#newest(pod), signal);
   }
 
   mayHold(pod: Pod): boolean {
@@ -76,7 +80,7 @@ export class AgentClaims {
   }
 
   cdiDevicesOf(pod: Pod, container: Container): Promise<readonly string[]> {
-    return this.#claims.cdiDevicesOf(pod, container);
+    return this.#claims.cdiDevicesOf(this.#newest(pod), container);
   }
 
   withHealth(pod: Pod, status: WirePodStatus): WirePodStatus {
@@ -104,6 +108,11 @@ export class AgentClaims {
       found.push({ ...left, ...helped('claims-left'), message });
     }
     return found;
+  }
+
+  /** Which claims were made for a pod stands in its status, which others write: no sync begins for it alone. */
+  #newest(pod: Pod): Pod {
+    return this.#podManager.getPodByUID(podUIDOf(pod)) ?? pod;
   }
 
   #podsWith(driver: string, devices: readonly { readonly poolName: string; readonly deviceName: string }[]): Set<string> {

@@ -132,6 +132,27 @@ it('a pod waits for its claim, says why, gets its devices, and is over only once
   expect(world.timersLeft).toBe(0);
 });
 
+it('a pod that is here before its claim was made starts once its status names it', async () => {
+  const { world, driver, listen, started, createClaim, events } = await setUp();
+  await listen();
+  const agent = await started();
+  world.create('web', { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'one' }] });
+  await world.pass(3000);
+  expect(events().at(-1)).toContain('pod "default/web": ResourceClaim not created yet');
+  createClaim('web-gpu', ['web']);
+  const claims = world.objects.target(claimsPath).store;
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: world.pod('web')?.metadata?.uid, controller: true };
+  const metadata = { ownerReferences: [owner] };
+  claims.patch({ namespace: 'default', name: 'web-gpu' }, { type: 'merge', body: { metadata } } as never);
+  const status = { resourceClaimStatuses: [{ name: 'gpu', resourceClaimName: 'web-gpu' }] };
+  const { store } = world.objects.target('/api/v1/pods');
+  store.patch({ namespace: 'default', name: 'web' }, { type: 'merge', body: { status }, subresource: 'status' } as never);
+  await world.pass(60_000);
+  expect([world.pod('web')?.status?.phase, driver.calls]).toEqual(['Running', ['prepare web-gpu']]);
+  expect(world.pod('web')?.status?.resourceClaimStatuses).toEqual(status.resourceClaimStatuses);
+  await world.through(agent.stop());
+});
+
 it('an agent that was killed while a driver was asked leaves nothing ready for ever, whatever became of the pod', async () => {
   const { world, driver, listen, started, createClaim, createPod } = await setUp();
   await listen();
