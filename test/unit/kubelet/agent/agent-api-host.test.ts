@@ -20,7 +20,10 @@ it.each([
   -3_600_000, 3_600_000,
 ])('a loop that has not begun is silent for the time that passes, also when the wall clock is moved by %i ms', async (ms) => {
   const clock = new FakeClock();
-  const [agent, options] = [{ clock, given: {} }, { loop: { lastIterationAt: () => undefined } }] as unknown as HostArguments;
+  const [agent, options] = [
+    { clock, given: {}, settings: {} },
+    { loop: { lastIterationAt: () => undefined } },
+  ] as unknown as HostArguments;
   const [loop] = new AgentApiHost(agent, options).healthChecks();
   clock.jump(ms);
   expect(() => loop?.check()).not.toThrow();
