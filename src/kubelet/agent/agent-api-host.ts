@@ -15,6 +15,7 @@ import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from '../server/api-options.ts';
 import { type CpuSampler, measuredAt, readNodeStats } from '../server/node-stats.ts';
 import { buildStatsSummary } from '../server/stats-summary.ts';
+import { volumeMetricsText } from '../server/volume-metrics.ts';
 import type { AgentVolumes } from './agent-volumes.ts';
 import type { GarbageCollection } from './garbage-collection.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
@@ -82,34 +83,42 @@ export class AgentApiHost implements KubeletApiHost {
     return [this.#syncLoopCheck];
   }
 
-  metrics(): string | Promise<string> {
-    return this.#agent.given.metricsText?.() ?? '';
+  async metrics(): Promise<string> {
+    const claimed = await this.#claimed(this.pods());
+    const text = (await this.#agent.given.metricsText?.()) ?? '';
+    // nothing may stand behind the end of OpenMetrics
+    return `${volumeMetricsText([...claimed.values()].flat())}${text}`;
   }
 
   async statsSummary(signal: AbortSignal): Promise<StatsSummary> {
     const { nodeName, settings, clock } = this.#agent;
-    const { cpu, allocationManager, garbageCollection, volumes } = this.#options;
+    const { cpu, allocationManager, garbageCollection } = this.#options;
     const pods = this.pods();
-    const claimedOf = async (podUID: string) => [podUID, (await volumes.usages(podUID)).map(claimedStats)] as const;
     const imageFilesystems = () => this.runtime.imageFilesystems({ signal });
     const { rootDirectory } = settings;
     const [node, sandboxes, claimed] = await Promise.all([
       readNodeStats({ nodeName, rootDirectory, imageFilesystems, nanoCores: cpu.nanoCores, clock }),
       this.runtime.listPodSandboxStats({ ready: true }, { signal }),
-      Promise.all(pods.map((pod) => claimedOf(podUIDOf(pod)))),
+      this.#claimed(pods),
     ]);
-    const claimedByPod = new Map(claimed);
     return buildStatsSummary({
       node,
       sandboxes,
       pods,
       memoryLimitsOf: (pod) => allocationManager.memoryLimitsOf(pod),
       filesOf: (podUID) => garbageCollection.filesOf(podUID),
-      claimedOf: (podUID) => claimedByPod.get(podUID) ?? [],
+      claimedOf: (podUID) => claimed.get(podUID) ?? [],
     });
   }
 
   readonly containerMetrics = (): Promise<string> => this.#containerMetrics.text();
+
+  /** How full claimed volumes are, by the uid of the pod. */
+  async #claimed(pods: readonly Pod[]): Promise<ReadonlyMap<string, readonly VolumeStats[]>> {
+    const { volumes } = this.#options;
+    const usages = async (uid: string) => [uid, (await volumes.usages(uid)).map(claimedStats)] as const;
+    return new Map(await Promise.all(pods.map((pod) => usages(podUIDOf(pod)))));
+  }
 
   configz(): unknown {
     const { staticPodURLHeader: _secret, ...settings } = this.#agent.settings;

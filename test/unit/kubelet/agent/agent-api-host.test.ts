@@ -9,7 +9,7 @@ import { BasicPodManager } from '../../../../src/index.ts';
 import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
 import { MainKubelet } from '../../../../src/kubelet/agent/main-kubelet.ts';
 import { NodeAgent, type StatsSummary } from '../../../../src/kubelet.ts';
-import { FakeClock } from '../../../../src/testing.ts';
+import { buildPod, FakeClock } from '../../../../src/testing.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
@@ -94,4 +94,25 @@ it('an agent with an API shows what is taken of its processors now', async () =>
   expect(summary.node.runtime?.imageFs?.usedBytes).toBeGreaterThanOrEqual(0);
   await world.throughSockets(agent.stop());
   expect(world.timersLeft).toBe(0);
+});
+
+it('the metrics of an agent have how full claimed volumes are, before those that it was given', async () => {
+  const podManager = new BasicPodManager();
+  podManager.addPod(buildPod({ metadata: { uid: 'u1' } }));
+  const usage = { name: 'data', claim: { name: 'disk', namespace: 'shop' }, at: 0, usedBytes: 4 };
+  const [agent, options] = [
+    { clock: new FakeClock(), podManager, given: { metricsText: () => 'own 1\n# EOF\n' } },
+    {
+      statusManager: { getPodStatus: () => undefined },
+      volumes: { usages: async (uid: string) => (uid === 'u1' ? [usage] : []) },
+      loop: { lastIterationAt: () => undefined },
+    },
+  ] as unknown as HostArguments;
+  const lines = (await new AgentApiHost(agent, options).metrics()).split('\n');
+  expect(lines.slice(2)).toEqual([
+    'kubelet_volume_stats_used_bytes{namespace="shop",persistentvolumeclaim="disk"} 4',
+    'own 1',
+    '# EOF',
+    '',
+  ]);
 });
