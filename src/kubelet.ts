@@ -38,6 +38,22 @@ export type {
   StageVolumeRequest,
 } from './kubelet/csi/csi-node.ts';
 export type {
+  ContainerResources,
+  DeviceAllocation,
+  DeviceMount,
+  DeviceNode,
+  DevicePlugin,
+  DevicePluginConnector,
+  DevicePluginOptions,
+  DevicePluginRegistration,
+  ListedDevice,
+  PluginDevice,
+  PodResources,
+  PodResourcesLister,
+  PreferredAllocationRequest,
+  ServedSocket,
+} from './kubelet/devices/device-plugin.ts';
+export type {
   DraClaim,
   DraConnector,
   DraDevice,

@@ -132,7 +132,7 @@ export type { PodBudgetOptions } from './node/sources/pod-budget.ts';
 export type { PodSource, SendPods } from './node/sources/pod-source.ts';
 export type { ContainerStreams, TerminalSize } from './node/streams/container-streams.ts';
 export { BackoffError, type BackoffErrorOptions } from './node/workers/backoff-error.ts';
-export type { Admission } from './node/workers/pod-admissions.ts';
+export type { Admission, AdmissionLater } from './node/workers/pod-admissions.ts';
 export { networkNotReadyMessage } from './node/workers/pod-lanes.ts';
 export type { PodWorkerState, WorkerFailure } from './node/workers/pod-record.ts';
 export type { KnownPod } from './node/workers/pod-records.ts';

@@ -48,6 +48,8 @@ const helpByKind = {
   // its syncs and its end
   admission:
     'See why the function `admitPod` gives no answer: the pod waits until it has one, and the function is asked again by itself.',
+  'admission-waits':
+    'See why what the message names gives no answer: the pod waits for it, and is asked for by itself when there is one.',
   sync: 'See what the container runtime says (crictl pods, crictl ps -a, its log).',
   'slow-call': 'See what the container runtime does (crictl ps -a, its log): an image may be large, or a call of it hangs.',
   'waits-for-namesake': 'See why the earlier pod does not end: explain() of its uid says it, and the log.',
@@ -87,6 +89,10 @@ const helpByKind = {
     'See whether the storage driver runs on this node and what its log says: the node keeps the volume, and nobody detaches it, until the driver takes it back.',
   'csi-unsure':
     'Mend or remove the folders that the message names: no volume of a driver is given back, and none is said to be unused, until then.',
+  'device-plugin':
+    'See the log of the device plugin that the message names, and start it again: its devices are given to no pod until it lists them.',
+  'device-checkpoint':
+    'See whether the agent may read and write device-plugins in its root directory, and whether the disk has room. A file that cannot be read: end the pods that have devices, remove it, and start the agent again.',
   'shutting-down': 'Wait for the next start of the machine; shutdown -c calls off a shutdown that has not begun.',
   'shutdown-unseen':
     'See whether D-Bus and systemd-logind run, and whether busctl and systemd-inhibit are there: until then a shutdown kills the pods.',

@@ -138,7 +138,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/cgroups':
     'base/guard base/clock base/errors base/options base/concurrency api/quantity api/json api/pod kubelet/runtime ' +
     'kubelet/systemd',
-  'kubelet/grpc': 'base/grpc-codes base/guard base/clock base/errors base/concurrency',
+  'kubelet/grpc': 'base/grpc-codes base/guard base/clock base/errors base/text-beginning base/concurrency',
   'kubelet/cri':
     'base/clock base/errors base/options base/logging node/environment kubelet/cri/proto ' + 'kubelet/runtime kubelet/grpc',
   'kubelet/images':
@@ -180,15 +180,18 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +
     'api/quantity client/resources client/events node/files node/node-object node/object-managers node/pod-files node/problem-help ' +
     'kubelet/registration kubelet/volumes kubelet/claims',
+  'kubelet/devices':
+    'base/clock base/errors base/guard base/names base/logging base/metrics base/problem base/text-beginning base/concurrency ' +
+    'base/failure-run api/quantity api/json api/pod node/files node/problem-help kubelet/registration',
   'kubelet/dra':
     'base/clock base/errors base/names base/logging base/problem base/text-beginning base/concurrency base/failure-run base/metrics ' +
     'api/json api/pod client/resources node/files node/problem-help kubelet/registration',
   'kubelet/plugins/proto': '',
   'kubelet/plugins':
-    'api/json base/clock base/errors base/options kubelet/grpc kubelet/registration kubelet/csi kubelet/dra kubelet/plugins/proto',
+    'api/json base/clock base/errors base/options base/concurrency kubelet/grpc kubelet/registration kubelet/csi kubelet/dra kubelet/devices kubelet/plugins/proto',
   'kubelet/containers':
     'base/guard base/clock base/errors base/names base/options base/concurrency base/run-program api/json api/pod client/events node/files node/pod-status ' +
-    'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes',
+    'node/environment kubelet/runtime kubelet/cgroups kubelet/volumes kubelet/devices',
   'kubelet/pods':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
@@ -202,7 +205,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
     'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
-    'kubelet/shutdown kubelet/cadvisor kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/containers ' +
+    'kubelet/shutdown kubelet/cadvisor kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/devices kubelet/containers ' +
     'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',

@@ -1,3 +1,4 @@
+import { deviceMetricDefinitions } from './device-metric-definitions.ts';
 import type { MetricDefinition, MetricType, WrittenDefinition } from './metric-definition.ts';
 import {
   lifecycleMetricDefinitions,
@@ -37,6 +38,7 @@ const written = {
   ...providerMetricDefinitions,
   ...probeMetricDefinitions,
   ...nodeMetricDefinitions,
+  ...deviceMetricDefinitions,
   ...schedulerMetricDefinitions,
   ...processMetrics,
 };

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Pod, WireNode, WireNodeAddress } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/pod-fields.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { NodePressures, NodeReadiness } from '../../node/node-object/node-conditions.ts';
@@ -8,9 +9,10 @@ import { NodeObject } from '../../node/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../node/node-object/node-object-options.ts';
 import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import type { ApiServerSource } from '../../node/sources/api-server-source.ts';
-import type { Admission } from '../../node/workers/pod-admissions.ts';
+import type { Admission, AdmissionLater } from '../../node/workers/pod-admissions.ts';
 import {
   type AdmissionCheck,
+  type AdmissionContext,
   admitPod,
   appArmorSupport,
   nodeKind,
@@ -21,6 +23,7 @@ import {
 } from '../admission/pod-admission.ts';
 import { allowedSysctls } from '../admission/sysctls.ts';
 import { UserNamespaces } from '../containers/user-namespaces.ts';
+import type { DeviceManager } from '../devices/device-manager.ts';
 import { filesystemBytes, hasAppArmor, type Machine } from '../machine/machine.ts';
 import { isUnspecified, machineNetwork, NodeAddresses } from '../machine/node-addresses.ts';
 import { NodeReporter } from '../machine/node-reporter.ts';
@@ -45,6 +48,8 @@ export interface AgentNodeOptions {
   readonly pressures: () => NodePressures;
   /** The volumes that may be in use; undefined while it is not known. */
   readonly volumesInUse: () => readonly string[] | undefined;
+  /** What device plugins have; undefined where there are none. */
+  readonly devices: () => Pick<DeviceManager, 'admit' | 'allocatableFor' | 'counts'> | undefined;
   /** The pods that end before the machine shuts down, and how they do. */
   readonly pods: Pick<NodeShutdownOptions, 'activePods' | 'killPod' | 'isCleanedUp' | 'flushStatuses'>;
 }
@@ -64,7 +69,8 @@ export class AgentNode {
   readonly userNamespaces: UserNamespaces;
   readonly #agent: ResolvedAgentOptions;
   readonly #options: AgentNodeOptions;
-  readonly #checks: readonly AdmissionCheck[];
+  /** Those that come before a pod gets devices, and those after that. */
+  readonly #checks: { readonly first: readonly AdmissionCheck[]; readonly later: readonly AdmissionCheck[] };
   readonly #reporter: NodeReporter;
   readonly #addresses: NodeAddresses;
   readonly #podRange: PodRange;
@@ -92,7 +98,7 @@ export class AgentNode {
       handlerKnows: (handler) => this.runtimeWatch.health?.handlers.find(({ name }) => name === handler)?.userNamespaces,
     });
     this.#reporter = new NodeReporter({
-      ...this.resources,
+      resources: () => this.#resourcesNow(),
       machine,
       nodeName,
       runtime,
@@ -116,15 +122,19 @@ export class AgentNode {
     this.#oomWatch = path === undefined ? undefined : new OomWatch({ path, nodeEvent, clock, logger });
     this.shutdown = this.#makeShutdown();
     const isAppArmorThere = hasAppArmor();
-    this.#checks = [
-      podSize((podUID) => options.apiServerSource.refusal(podUID)),
-      nodePressure,
-      allowedSysctls(settings.allowedUnsafeSysctls, machine.kernelVersion),
-      nodeKind,
-      schedulerPredicates,
-      appArmorSupport(() => isAppArmorThere),
-      noShutdown(() => this.shutdown?.isShuttingDown === true),
-    ];
+    this.#checks = {
+      first: [
+        podSize((podUID) => options.apiServerSource.refusal(podUID)),
+        nodePressure,
+        allowedSysctls(settings.allowedUnsafeSysctls, machine.kernelVersion),
+      ],
+      later: [
+        nodeKind,
+        schedulerPredicates,
+        appArmorSupport(() => isAppArmorThere),
+        noShutdown(() => this.shutdown?.isShuttingDown === true),
+      ],
+    };
   }
 
   /** The addresses of the node, the primary one first: those that were found, or else those that the apiserver has. */
@@ -138,9 +148,26 @@ export class AgentNode {
     return this.object.newest?.status?.addresses ?? this.#reporter.status().addresses ?? [];
   }
 
-  /** Whether a pod that is new on this node may run here. */
+  /** Whether a pod may run here that has its devices. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
-    return admitPod(this.#checks, { pod, others, node: this.known(), pressures: this.#options.pressures() });
+    const { first, later } = this.#checks;
+    return admitPod([...first, ...later], this.#context(pod, others));
+  }
+
+  /** Whether a pod that is new on this node may run here. It gets its devices meanwhile. */
+  admitNew(pod: Pod, others: readonly Pod[]): Admission | AdmissionLater {
+    const { first, later } = this.#checks;
+    const early = admitPod(first, this.#context(pod, others));
+    if (!early.admit) return early;
+    const devices = this.#options.devices()?.admit(pod);
+    if (devices?.state === 'refused') return { admit: false, ...devices.refusal };
+    if (devices?.state === 'asked') return { admit: 'later', until: devices.until, message: devices.message };
+    return admitPod(later, this.#context(pod, others));
+  }
+
+  /** What the node has has changed: the cluster is told. */
+  resourcesChanged(): void {
+    this.#reporter.report();
   }
 
   /** What may be in use of volumes is told at once. */
@@ -204,6 +231,23 @@ export class AgentNode {
       pressures,
       eventRecorder,
     });
+  }
+
+  #context(pod: Pod, others: readonly Pod[]): AdmissionContext {
+    const known = this.known();
+    // a pod that has its devices is compared with as much as all pods have of them
+    const allocatable = { ...known.status?.allocatable, ...this.#options.devices()?.allocatableFor(podUIDOf(pod)) };
+    const node = { ...known, status: { ...known.status, allocatable } };
+    return { pod, others, node, pressures: this.#options.pressures() };
+  }
+
+  /** What the machine has, and what device plugins have. */
+  #resourcesNow(): NodeResources {
+    const { capacity, allocatable } = this.#options.devices()?.counts() ?? {};
+    return {
+      capacity: { ...this.resources.capacity, ...capacity },
+      allocatable: { ...this.resources.allocatable, ...allocatable },
+    };
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */

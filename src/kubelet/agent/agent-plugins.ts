@@ -12,11 +12,14 @@ import { CsiDrivers } from '../csi/csi-drivers.ts';
 import { CsiNodeObject } from '../csi/csi-node-object.ts';
 import { CsiNodeUpdates } from '../csi/csi-node-updates.ts';
 import { CsiStorage } from '../csi/csi-storage.ts';
+import { DeviceManager } from '../devices/device-manager.ts';
+import { PodResourcesService } from '../devices/pod-resources-service.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { NodePluginRegistry } from '../registration/node-plugin-registry.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { AgentClaims, type ClaimedPods } from './agent-claims.ts';
 import type { AgentClients } from './agent-clients.ts';
+import type { DeviceNeeds } from './agent-devices.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { NodePlugins, ResolvedAgentOptions } from './node-agent-options.ts';
 
@@ -36,9 +39,9 @@ interface PluginParts {
 }
 
 /** Undefined for an agent that speaks with no plugins. */
-export function agentPlugins(parts: PluginParts, mounter: Mounter): AgentPlugins | undefined {
+export function agentPlugins(parts: PluginParts, mounter: Mounter, needs: DeviceNeeds): AgentPlugins | undefined {
   const { plugins } = parts.options.given;
-  return plugins && new AgentPlugins(plugins, parts, mounter);
+  return plugins && new AgentPlugins(plugins, parts, mounter, needs);
 }
 
 function claimedPods(parts: PluginParts): ClaimedPods {
@@ -51,28 +54,33 @@ function claimedPods(parts: PluginParts): ClaimedPods {
   };
 }
 
-/** The plugins of a node: they register themselves, storage drivers among them make volumes, and others give devices to claims. */
+/** The plugins of a node: they register themselves, storage drivers among them make volumes, and others give devices. */
 export class AgentPlugins {
   readonly storage: CsiStorage;
   /** What drivers of dynamic resource allocation do for pods. */
   readonly claims: AgentClaims;
+  readonly devices: DeviceManager;
+  readonly #podResources: PodResourcesService;
   readonly #registry: NodePluginRegistry;
   readonly #nodeObject: CsiNodeObject;
   readonly #drivers: CsiDrivers;
   readonly #updates: CsiNodeUpdates;
 
-  constructor(connector: NodePlugins, parts: PluginParts, mounter: Mounter) {
+  constructor(connector: NodePlugins, parts: PluginParts, mounter: Mounter, needs: DeviceNeeds) {
     const { referencedObjects, tokenManager: tokens, node } = parts;
-    const { nodeName, settings, random, clock, logger } = parts.options;
+    const { nodeName, settings, random, clock, logger, metrics } = parts.options;
     const { rootDirectory } = settings;
     const { kubeClient: transport, eventRecorder } = parts.clients;
     this.#nodeObject = new CsiNodeObject({ transport, nodeName, random, clock, logger });
     this.#drivers = new CsiDrivers({ connect: (path) => connector.csiNode(path), nodeObject: this.#nodeObject });
+    const folder = join(rootDirectory, 'device-plugins');
+    this.devices = new DeviceManager({ ...needs, folder, connector, clock, logger, metrics });
+    this.#podResources = new PodResourcesService({ ...needs, rootDirectory, connector, devices: this.devices, metrics });
     this.claims = new AgentClaims(connector, parts.options, transport, claimedPods(parts));
     this.#registry = new NodePluginRegistry({
       folder: join(rootDirectory, 'plugins_registry'),
       connect: (path) => connector.registration(path),
-      handlers: { CSIPlugin: this.#drivers, DRAPlugin: this.claims.drivers },
+      handlers: { CSIPlugin: this.#drivers, DRAPlugin: this.claims.drivers, DevicePlugin: this.devices.plugins },
       ...{ clock, logger },
     });
     const { secretManager: secrets } = referencedObjects;
@@ -95,11 +103,17 @@ export class AgentPlugins {
     this.storage.start();
   }
 
+  /** Before any pod is asked about: reads what pods have. Rejects where a socket of devices cannot be served. */
+  async startDevices(): Promise<void> {
+    await this.devices.start();
+    await this.#podResources.start();
+  }
+
   /** Calls of drivers that are under way reject as uncertain. Volumes and the CSINode stay. */
   async stop(): Promise<void> {
     this.#drivers.close();
-    const { storage, claims } = this;
-    await Promise.all([this.#registry, this.#updates, this.#nodeObject, storage, claims].map((part) => part.stop()));
+    const parts = [this.#registry, this.#updates, this.#nodeObject, this.storage, this.claims, this.devices, this.#podResources];
+    await Promise.all(parts.map((part) => part.stop()));
     // one may have been registered meanwhile
     this.#drivers.close();
     await this.claims.drivers.close();
@@ -112,6 +126,14 @@ export class AgentPlugins {
       ...{ ...trouble, ...helped('plugin') },
       message: `the plugin at ${socketPath} could not be registered: ${message}`,
     }));
+    for (const { resource, message, ...trouble } of this.devices.plugins.troubles()) {
+      const words = `the device plugin of ${resource} is gone: ${message}`;
+      found.push({ ...trouble, ...helped('device-plugin'), message: words });
+    }
+    const { failing: unsaved } = this.devices;
+    if (unsaved !== undefined) {
+      found.push({ ...unsaved, ...helped('device-checkpoint'), message: `pods get no devices: ${unsaved.message}` });
+    }
     if (failing !== undefined) {
       const message = `the sockets of plugins cannot be looked at: ${failing.message}`;
       found.push({ ...failing, ...helped('plugins-folder'), message });

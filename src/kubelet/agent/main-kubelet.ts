@@ -38,6 +38,7 @@ import type { VolumeManager } from '../volumes/volume-manager.ts';
 import { AgentApiHost } from './agent-api-host.ts';
 import { AgentCleanup } from './agent-cleanup.ts';
 import { AgentClients } from './agent-clients.ts';
+import { deviceNeeds } from './agent-devices.ts';
 import { AgentNode } from './agent-node.ts';
 import { type AgentPlugins, agentPlugins } from './agent-plugins.ts';
 import { type AgentVolumes, newDriverVolumes } from './agent-volumes.ts';
@@ -121,10 +122,11 @@ export class MainKubelet {
     this.#allocationManager = this.#newAllocationManager();
     this.imageCredentials = newImageCredentials(this.options, kubeClient, this.tokenManager);
     this.#imageManager = newImageManager(this.options, eventRecorder, this.imageCredentials);
-    this.plugins = agentPlugins(this, mounter);
+    const devices = deviceNeeds(this);
+    this.plugins = agentPlugins(this, mounter, devices);
     this.#driverVolumes = newDriverVolumes(this.options, this, mounter);
     this.#volumeManager = this.#newVolumeManager(mounter);
-    this.#containerConfigs = this.#newContainerConfigs(mounter);
+    this.#containerConfigs = newContainerConfigs(this.options, this, mounter);
     this.probeManager = this.#newProbeManager();
     this.#restartBackoff = newRestartBackoff(this.options, eventRecorder);
     this.podSyncer = this.#newPodSyncer();
@@ -185,6 +187,7 @@ export class MainKubelet {
       pleg: this.pleg,
       apiServerSource: this.#apiServerSource,
       ...{ pressures: () => this.garbageCollection.pressures, volumesInUse: () => this.plugins?.storage.volumesInUse() },
+      devices: () => this.plugins?.devices,
       pods: {
         activePods: () => this.#podsThatAreNotOver(),
         killPod: (pod, kill) => this.podWorkers.killPodNow(pod, kill),
@@ -204,6 +207,7 @@ export class MainKubelet {
       statusManager: this.statusManager,
       podManager,
       admit: (pod, others) => this.node.admit(pod, others),
+      admitNew: (pod, others) => this.node.admitNew(pod, others),
       podChanged: this.#podChanged,
       eventRecorder: this.clients.eventRecorder,
       logger,
@@ -214,10 +218,6 @@ export class MainKubelet {
     const { referencedObjects, tokenManager, node } = this;
     const needs = { mounter, referencedObjects, tokenManager, node, drivers: this.#driverVolumes };
     return newVolumeManager(this.options, { ...needs, runtimeClasses: this.#runtimeClasses, imageManager: this.#imageManager });
-  }
-
-  #newContainerConfigs(mounter: Mounter): ContainerConfigs {
-    return newContainerConfigs(this.options, this, mounter);
   }
 
   #newProbeManager(): ProbeManager {
@@ -366,6 +366,7 @@ export class MainKubelet {
     this.#restartBackoff.gc();
     this.#imageManager.forgetWaits();
     void this.classUpdates.update();
+    this.plugins?.devices.free(desired);
     this.cleanup.look(desired);
     this.#allocationManager.housekeep(desired);
   }

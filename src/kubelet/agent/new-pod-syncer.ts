@@ -161,6 +161,9 @@ export function newContainerConfigs(
     hostIPs: () => node.hostIPs(),
     idsOf: (pod, runtimeHandler) => node.userNamespaces.idsOf(pod, runtimeHandler),
     claimedDevicesOf: claims && ((pod, container) => claims.cdiDevicesOf(pod, container)),
+    ...(plugins !== undefined && {
+      devicesOf: (pod, container, signal) => plugins.devices.prepareContainer(pod, container, signal),
+    }),
     eventRecorder: clients.eventRecorder,
     random,
     nodeAllocatable: () => node.resources.allocatable,
@@ -238,6 +241,7 @@ export function newPodSyncer(agent: ResolvedAgentOptions, needs: PodSyncerNeeds)
     nodeIPs: () => settings.nodeIPs,
     eventRecorder: needs.eventRecorder,
     resizer: needs.resizer,
+    resourceStatuses: needs.plugins && ((podUID, name) => needs.plugins?.devices.resourceStatuses(podUID, name) ?? []),
     resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
     configs: needs.containerConfigs,
     restartBackoff: needs.restartBackoff,

@@ -20,6 +20,7 @@ import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { PluginConnector } from '../csi/csi-node.ts';
+import type { DevicePluginConnector } from '../devices/device-plugin.ts';
 import type { DraConnector } from '../dra/dra-driver.ts';
 import { type Machine, readMachine } from '../machine/machine.ts';
 import type { NodeNetwork } from '../machine/node-addresses.ts';
@@ -40,7 +41,7 @@ export interface ProblemSource {
 }
 
 /** Speaks with all kinds of plugins of a node. */
-export interface NodePlugins extends PluginConnector, DraConnector {}
+export interface NodePlugins extends PluginConnector, DraConnector, DevicePluginConnector {}
 
 /** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeAgentOptions extends AgentSettings {
@@ -62,8 +63,8 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly mounter?: Mounter;
   /**
    * Speaks with plugins over their sockets, such as `GrpcPlugins` of `pod-status-manager/plugins`. Those in `plugins_registry` of the root
-   * directory are registered: storage drivers (CSI), for volumes that live with their pod, and drivers of dynamic resource allocation, for pods
-   * with `resourceClaims`. Default: there are no plugins.
+   * directory are registered: storage drivers (CSI), for volumes that live with their pod, drivers of dynamic resource allocation, for pods
+   * with `resourceClaims`, and device plugins, also those that come to `device-plugins/kubelet.sock`. Default: there are no plugins.
    */
   readonly plugins?: NodePlugins;
   /** Makes the cgroups of pods. Default: those of the machine. */
@@ -111,6 +112,16 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly metrics?: MetricsSink;
 }
 
+const pluginMethods = [
+  'registration',
+  'csiNode',
+  'draDriver',
+  'devicePlugin',
+  'serveDeviceRegistration',
+  'servePodResources',
+  'allocationBytes',
+  'readAllocation',
+];
 const statusManagerNames = ['syncPeriodMs', 'concurrency', 'requestTimeoutMs', 'rateLimiter', 'patchFormat'];
 const knownOptions = [
   ...settingNames,
@@ -201,7 +212,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   const nodeName = nodeNameOption(options.nodeName);
   requireMethods('runtime', runtime, runtimeMethods);
   if (options.server !== undefined) requireMethods('runtime', runtime, ['exec', 'attach', 'portForward']);
-  if (options.plugins !== undefined) requireMethods('plugins', options.plugins, ['registration', 'csiNode', 'draDriver']);
+  if (options.plugins !== undefined) requireMethods('plugins', options.plugins, pluginMethods);
   if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   const { shutdownSignals } = options;
   if (shutdownSignals !== undefined)

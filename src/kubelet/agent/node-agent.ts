@@ -170,7 +170,7 @@ export class NodeAgent {
 
   async #startParts(): Promise<void> {
     const { limitGroups, node, api, cpu, pleg, services, logRotation } = this.#kubelet;
-    const { mirrorPods, loop, podConfig, garbageCollection, source } = this.#kubelet;
+    const { mirrorPods, loop, podConfig, garbageCollection, source, plugins } = this.#kubelet;
     this.#tellNode('Starting', 'Starting kubelet.');
     await this.#kubelet.imageCredentials?.load();
     await limitGroups.start();
@@ -184,6 +184,7 @@ export class NodeAgent {
       this.statusManager.start();
       await node.start(listening?.port);
     }
+    await plugins?.startDevices();
     if (this.state === 'running') {
       mirrorPods.start();
       loop.start();

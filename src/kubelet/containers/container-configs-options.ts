@@ -5,6 +5,7 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { EnvironmentObjects } from '../../node/environment/environment.ts';
 import type { Service } from '../../node/environment/service-environment.ts';
 import type { CheckedNodeLimits } from '../cgroups/cgroup-resources.ts';
+import type { DeviceAllocation } from '../devices/device-plugin.ts';
 import type { IDMapping } from '../runtime/security.ts';
 import type { MountSettings } from './container-mounts.ts';
 import type { ProcPaths } from './security-context.ts';
@@ -26,6 +27,8 @@ export interface ContainerConfigsOptions extends MountSettings {
   readonly idsOf: (pod: Pod, runtimeHandler: string) => Promise<IDMapping | undefined>;
   /** The names of the devices that a container has by claims of its pod. Undefined: a pod with claims is refused. */
   readonly claimedDevicesOf: ((pod: Pod, container: Container) => Promise<readonly string[]>) | undefined;
+  /** What the container needs for the devices that it has been given; undefined where it has none. Absent: no container has any. */
+  readonly devicesOf?: (pod: Pod, container: Container, signal: AbortSignal) => Promise<DeviceAllocation | undefined>;
   /** What the node can give to pods, by resource. */
   readonly nodeAllocatable: () => ResourceQuantities;
   /** The addresses that the node was given: the first one decides which family comes first. Without one it is IPv4. */

@@ -9,9 +9,10 @@ import { asConfigError, ContainerConfigError } from '../../node/environment/conf
 import { containerEnvironment, type Environment } from '../../node/environment/environment.ts';
 import { serviceEnvironment } from '../../node/environment/service-environment.ts';
 import { StartTurns } from '../../node/environment/start-limits.ts';
-import { startTexts } from '../../node/environment/start-texts.ts';
+import { type KeyValue, startTexts } from '../../node/environment/start-texts.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
 import { containerCgroupResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
+import type { DeviceAllocation } from '../devices/device-plugin.ts';
 import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
@@ -128,23 +129,26 @@ export class ContainerConfigs {
       this.#requireSupported(pod);
       requireSupportedContainer(container);
       const users = await this.#options.idsOf(pod, request.runtimeHandler);
+      const devices = await this.#options.devicesOf?.(pod, container, signal);
       const { environment, texts } = await this.#start(request, signal);
-      const mounts = await this.#mounts(request, environment, signal);
+      const mounts = [...deviceMounts(devices), ...(await this.#mounts(request, environment, signal))];
       verifyRunAsNonRoot(pod, container, image);
       await mkdir(join(podLogDirectory(this.#options.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
-      const cdiDevices = (await this.#options.claimedDevicesOf?.(pod, container)) ?? [];
+      const claimed = (await this.#options.claimedDevicesOf?.(pod, container)) ?? [];
+      const cdiDevices = [...new Set([...(devices?.cdiDevices ?? []), ...claimed])];
       signal.throwIfAborted();
       const { stopSignal } = container.lifecycle ?? {};
       return {
         metadata: { name: container.name, attempt },
         image: { image: imageRef, userSpecifiedImage: container.image ?? '' },
         ...texts,
+        envs: [...deviceVariables(devices, texts.envs), ...texts.envs],
         workingDir: container.workingDir ?? '',
         mounts: users === undefined ? mounts : mounts.map((mount) => ({ ...mount, users })),
-        devices: containerDevices(container, request.volumes),
+        devices: [...(devices?.devices ?? []), ...containerDevices(container, request.volumes)],
         ...(cdiDevices.length > 0 && { cdiDevices }),
         labels: containerLabels(pod, container),
-        annotations: containerAnnotations(pod, container, attempt),
+        annotations: { ...devices?.annotations, ...containerAnnotations(pod, container, attempt) },
         logPath: containerLogPath(container.name, attempt),
         stdin: container.stdin === true,
         stdinOnce: container.stdinOnce === true,
@@ -207,6 +211,19 @@ export class ContainerConfigs {
   #mounts(request: ContainerConfigSource, environment: Environment, signal: AbortSignal): Promise<readonly Mount[]> {
     return containerMounts({ ...request, environment }, this.#options, signal);
   }
+}
+
+function deviceMounts(devices: DeviceAllocation | undefined): Mount[] {
+  return (devices?.mounts ?? []).map(({ containerPath, hostPath, readOnly }) => ({
+    ...{ containerPath, hostPath, readonly: readOnly },
+    ...{ selinuxRelabel: false, propagation: 'private' },
+  }));
+}
+
+/** What the pod's spec says of a variable counts more. */
+function deviceVariables(devices: DeviceAllocation | undefined, others: readonly KeyValue[]): KeyValue[] {
+  const named = new Set(others.map(({ key }) => key));
+  return Object.entries(devices?.envs ?? {}).flatMap(([key, value]) => (named.has(key) ? [] : [{ key, value }]));
 }
 
 /** An image that names no user runs as root. */

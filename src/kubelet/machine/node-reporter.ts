@@ -11,7 +11,9 @@ import type { NodeAddresses } from './node-addresses.ts';
 import type { NodeResources } from './node-resources.ts';
 import type { RuntimeWatch } from './runtime-watch.ts';
 
-export interface NodeReporterOptions extends NodeResources {
+export interface NodeReporterOptions {
+  /** What the node has now. */
+  readonly resources: () => NodeResources;
   readonly nodeName: string;
   readonly addresses: Pick<NodeAddresses, 'found' | 'look'>;
   /** The port of the agent's own API as it is now; 0: none. */
@@ -50,11 +52,16 @@ export class NodeReporter {
     const images = this.#images && nodeImages(this.#images, maxImages);
     const { version, health } = watch;
     const facts = { addresses: this.#addresses(), port: port(), version, health, images, volumesInUse: volumesInUse?.() };
-    return nodeStatus({ ...this.#options, ...facts });
+    return nodeStatus({ ...this.#options, ...this.#options.resources(), ...facts });
   }
 
   async lookOnce(): Promise<void> {
     await this.#options.addresses.look(this.#stopping.signal);
+  }
+
+  /** Tells the status now, if it has changed since it was told last. */
+  report(): void {
+    if (this.#told !== undefined && !this.#stopping.signal.aborted) this.#tell();
   }
 
   start(): void {

@@ -8,7 +8,7 @@ import type { PodManager } from '../../status/pods/pod-manager.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { PodResizer } from '../resize/pod-resizer.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
-import type { SyncClaims, SyncProbeManager, SyncStatusManager } from './agent-pod-syncer-options.ts';
+import type { ResourceStatuses, SyncClaims, SyncProbeManager, SyncStatusManager } from './agent-pod-syncer-options.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { ProgressView } from './start-progress.ts';
 
@@ -21,6 +21,8 @@ export interface PodStatusesOptions {
   readonly nodeIPs: () => readonly string[];
   readonly claims: Pick<SyncClaims, 'withHealth'> | undefined;
   readonly resizer: Pick<PodResizer, 'report'> | undefined;
+  /** How the devices of a container are, by resource; undefined where no container has any. */
+  readonly resourceStatuses?: ResourceStatuses | undefined;
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
 }
 
@@ -61,8 +63,19 @@ export class AgentPodStatuses {
       eviction: deadlines.eviction(pod),
       resizeConditions: resizeConditions(podUID),
     });
-    const reported = resizer?.report(pod, status, runtimeStatus) ?? status;
+    const reported = this.#withDevices(podUID, resizer?.report(pod, status, runtimeStatus) ?? status);
     return claims?.withHealth(pod, reported) ?? reported;
+  }
+
+  /** Behaviour of UpdateAllocatedResourcesStatus in pkg/kubelet/cm/devicemanager/manager.go, v1.36.3. */
+  #withDevices(podUID: string, status: WirePodStatus): WirePodStatus {
+    const { resourceStatuses } = this.#options;
+    if (resourceStatuses === undefined || status.containerStatuses === undefined) return status;
+    const containerStatuses = status.containerStatuses.map((container) => {
+      const allocatedResourcesStatus = resourceStatuses(podUID, container.name);
+      return allocatedResourcesStatus.length === 0 ? container : { ...container, allocatedResourcesStatus };
+    });
+    return { ...status, containerStatuses };
   }
 
   /** Tells the status now. A status that waits is not told any more. */

@@ -1,4 +1,4 @@
-import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -13,6 +13,12 @@ import type { PodResizer } from '../resize/pod-resizer.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
 import type { ClassUpdates } from './class-updates.ts';
+
+/** Gives what the status of a container says of its devices. */
+export type ResourceStatuses = (
+  podUID: string,
+  containerName: string,
+) => NonNullable<WireContainerStatus['allocatedResourcesStatus']>;
 
 export type SyncStatusManager = Pick<StatusManager, 'setPodStatus' | 'terminatePod'> & {
   /** The newest status that was set; undefined before the first one. */
@@ -75,6 +81,8 @@ export interface AgentPodSyncerOptions {
   readonly lastLogNumber: (folder: string) => Promise<number>;
   /** Changes the resources of running containers. */
   readonly resizer: Pick<PodResizer, 'needsRestart' | 'resize' | 'containerMade' | 'report'> | undefined;
+  /** How the devices of a container are, by resource; absent: no container has any. */
+  readonly resourceStatuses?: ResourceStatuses | undefined;
   /** Called when a pod is to be synced again, as when its active deadline has passed. */
   readonly requestSync: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made. */

@@ -6,7 +6,7 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { Admission } from '../../node/workers/pod-admissions.ts';
+import type { Admission, AdmissionLater } from '../../node/workers/pod-admissions.ts';
 import type { LoopPodWorkers } from '../../node/workers/sync-loop-options.ts';
 import type { UpdatePodOptions } from '../../node/workers/workers-options.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
@@ -30,8 +30,10 @@ export interface AllocationManagerOptions {
   readonly statusManager: StatusManager;
   /** All pods of the node. */
   readonly podManager: { getPods(): Pod[]; getPodByUID(podUID: string): Pod | undefined };
-  /** Whether a pod may run beside others. */
+  /** Whether a pod that runs may run beside others with other resources. */
   readonly admit: (pod: Pod, others: readonly Pod[]) => Admission;
+  /** The same of a pod that is new. */
+  readonly admitNew: (pod: Pod, others: readonly Pod[]) => Admission | AdmissionLater;
   /** Called when a pod is to be synced soon. */
   readonly podChanged: (podUID: string) => void;
   readonly eventRecorder: EventRecorder;
@@ -70,12 +72,12 @@ export class AllocationManager {
   }
 
   /** Asked for a pod that is new: it is compared with what it and the others have been given, and then has it. */
-  admit(pod: Pod, others: readonly Pod[]): Admission {
-    const answer = this.#options.admit(
+  admit(pod: Pod, others: readonly Pod[]): Admission | AdmissionLater {
+    const answer = this.#options.admitNew(
       this.#allocations.allocated(pod),
       others.map((other) => this.#allocations.allocated(other)),
     );
-    if (answer.admit) this.#allocations.add(pod);
+    if (answer.admit === true) this.#allocations.add(pod);
     return answer;
   }
 

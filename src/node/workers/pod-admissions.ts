@@ -19,6 +19,24 @@ import { helped } from '../problem-help.ts';
 /** The answer to the question whether a pod that is new on this node may run here. A pod that is refused is Failed, for good. */
 export type Admission = { readonly admit: true } | { readonly admit: false; readonly reason: string; readonly message: string };
 
+/**
+ * Nobody can say yet whether the pod may run: it waits, and is asked for again as soon as `until` settles, however that does. Nothing is
+ * wrong with it meanwhile.
+ */
+export interface AdmissionLater {
+  /** What makes it another answer than an {@link Admission}. */
+  readonly admit: 'later';
+  /** Settles when there is more to say. */
+  readonly until: PromiseLike<unknown>;
+  /** What is waited for, as a problem of the pod says it once that has taken two seconds. Default: nothing is said. */
+  readonly message?: string;
+}
+
+function isLater(value: unknown): value is AdmissionLater {
+  if (typeof value !== 'object' || value === null || !('admit' in value) || !('until' in value)) return false;
+  return value.admit === 'later' && isThenable(value.until);
+}
+
 /** True for what an embedder's function may answer. */
 export function isAdmission(value: unknown): value is Admission {
   if (typeof value !== 'object' || value === null || !('admit' in value)) return false;
@@ -28,7 +46,7 @@ export function isAdmission(value: unknown): value is Admission {
 }
 
 export interface PodAdmissionsOptions {
-  readonly admitPod: ((pod: Pod, activePods: readonly Pod[]) => Admission) | undefined;
+  readonly admitPod: ((pod: Pod, activePods: readonly Pod[]) => Admission | AdmissionLater) | undefined;
   readonly statusManager: Pick<StatusManager, 'setPodStatus'>;
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
@@ -47,12 +65,27 @@ interface WaitingPod {
   dueAt: number;
 }
 
+/** A pod of which it takes a while to say whether it may run. */
+interface LaterPod {
+  readonly names: WaitingPod['names'];
+  /** What is waited for; undefined once that has settled. */
+  until: PromiseLike<unknown> | undefined;
+  message: string | undefined;
+  /** When it was asked for first, by `Clock.elapsed`. */
+  readonly since: number;
+}
+
+/** A wait that is shorter is no problem. */
+const patienceMs = 2000;
+
 /** Asks whether pods may run that are new on this node. */
 export class PodAdmissions {
   readonly #options: PodAdmissionsOptions;
   /** Told that the wait of a pod is over. */
   readonly #due: (podUID: string) => void;
   readonly #waiting = new Map<string, WaitingPod>();
+  /** The pods of which there is no answer yet. */
+  readonly #later = new Map<string, LaterPod>();
   readonly #timers: KeyedTimers<string>;
   readonly #recoveries: RecoveryLines;
 
@@ -65,11 +98,12 @@ export class PodAdmissions {
 
   /** True for a pod that has not begun, because nobody could say whether it may run. */
   awaits(podUID: string): boolean {
-    return this.#waiting.has(podUID);
+    return this.#waiting.has(podUID) || this.#later.has(podUID);
   }
 
   forget(podUID: string): void {
     this.#waiting.delete(podUID);
+    this.#later.delete(podUID);
     this.#timers.cancel(podUID);
   }
 
@@ -81,11 +115,12 @@ export class PodAdmissions {
 
   /** The pods of which nobody can say whether they may run. */
   problems(): PodProblem[] {
-    return Array.from(this.#waiting.values()).flatMap((waiting) => this.#problemOf(waiting) ?? []);
+    const podUIDs = new Set([...this.#waiting.keys(), ...this.#later.keys()]);
+    return Array.from(podUIDs).flatMap((podUID) => this.problem(podUID) ?? []);
   }
 
   problem(podUID: string): PodProblem | undefined {
-    return this.#problemOf(this.#waiting.get(podUID));
+    return this.#problemOf(this.#waiting.get(podUID)) ?? this.#waitOf(this.#later.get(podUID));
   }
 
   /**
@@ -98,7 +133,12 @@ export class PodAdmissions {
     const podUID = podUIDOf(pod);
     const waiting = this.#waiting.get(podUID);
     if (waiting !== undefined && clock.elapsed() < waiting.dueAt) return 'waits';
+    if (this.#later.get(podUID)?.until !== undefined) return 'waits';
     const answer = answered(admitPod, pod, others());
+    if (isLater(answer)) {
+      this.#await(pod, answer);
+      return 'waits';
+    }
     if ('cause' in answer) {
       this.#wait(pod, answer);
       return 'waits';
@@ -108,6 +148,25 @@ export class PodAdmissions {
     if (answer.admit) return 'admitted';
     this.#refuse(pod, answer.reason, answer.message);
     return 'refused';
+  }
+
+  /** It is asked for once `until` has settled. */
+  #await(pod: Pod, { until, message }: AdmissionLater): void {
+    const podUID = podUIDOf(pod);
+    const later: LaterPod = this.#later.get(podUID) ?? {
+      ...{ names: namesOf(pod), until: undefined, message: undefined },
+      since: this.#options.clock.elapsed(),
+    };
+    this.#later.set(podUID, later);
+    later.message = typeof message === 'string' ? message : undefined;
+    later.until = until;
+    const ask = (): void => {
+      if (this.#later.get(podUID)?.until !== until) return;
+      // it waits still: only an answer ends that
+      later.until = undefined;
+      this.#due(podUID);
+    };
+    Promise.resolve(until).then(ask, ask);
   }
 
   #wait(pod: Pod, { cause: err, words }: NoAnswer): void {
@@ -128,12 +187,11 @@ export class PodAdmissions {
 
   #newWaiting(pod: Pod): WaitingPod {
     const { clock, logger } = this.#options;
-    const { namespace: podNamespace = '', name: podName = '' } = pod.metadata ?? {};
     const failures = new FailureRun(clock, (ended) => {
       if (!this.#recoveries.take()) return;
       logger.info({ ...podFields(pod.metadata), ...ended }, 'admitPod works again');
     });
-    return { names: { podUID: podUIDOf(pod), podNamespace, podName }, failures, dueAt: 0 };
+    return { names: namesOf(pod), failures, dueAt: 0 };
   }
 
   #problemOf(waiting: WaitingPod | undefined): PodProblem | undefined {
@@ -143,6 +201,15 @@ export class PodAdmissions {
     const { message, attempt, since } = failing;
     const retryAt = clock.now() + Math.max(0, waiting.dueAt - clock.elapsed());
     return frozenProblem({ ...helped('admission'), ...waiting.names, message: `admitPod() ${message}`, attempt, since, retryAt });
+  }
+
+  #waitOf(later: LaterPod | undefined): PodProblem | undefined {
+    if (later?.message === undefined) return undefined;
+    const { clock } = this.#options;
+    const waitedMs = clock.elapsed() - later.since;
+    if (waitedMs < patienceMs) return undefined;
+    const since = Math.round(clock.now() - waitedMs);
+    return frozenProblem({ ...helped('admission-waits'), ...later.names, message: later.message, attempt: 0, since });
   }
 
   #refuse(pod: Pod, reason: string, message: string): void {
@@ -155,6 +222,11 @@ export class PodAdmissions {
     logger.warn({ ...podFields(pod.metadata), reason: `${reason}: ${message}`, ...problem }, 'a pod may not run on this node');
     statusManager.setPodStatus(pod, qosClass === undefined ? status : { ...status, qosClass });
   }
+}
+
+function namesOf(pod: Pod): WaitingPod['names'] {
+  const { namespace: podNamespace = '', name: podName = '' } = pod.metadata ?? {};
+  return { podUID: podUIDOf(pod), podNamespace, podName };
 }
 
 const neither = 'answered neither { admit: true } nor { admit: false, reason, message }';
@@ -170,7 +242,7 @@ function answered(
   admitPod: NonNullable<PodAdmissionsOptions['admitPod']>,
   pod: Pod,
   activePods: readonly Pod[],
-): Admission | NoAnswer {
+): Admission | AdmissionLater | NoAnswer {
   let thrown: { readonly error: unknown } | undefined;
   const answer: unknown = callGuarded(
     () => admitPod(pod, activePods),
@@ -179,7 +251,7 @@ function answered(
     },
   );
   if (thrown !== undefined) return { cause: thrown.error, words: `failed: ${errorText(thrown.error)}` };
-  if (isAdmission(answer)) return answer;
+  if (isAdmission(answer) || isLater(answer)) return answer;
   const words = isThenable(answer) ? 'answered with a promise, and has to answer at once' : neither;
   return { cause: new TypeError(`admitPod() ${words}`), words };
 }

@@ -10,7 +10,7 @@ import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/ev
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
-import type { Admission } from './pod-admissions.ts';
+import type { Admission, AdmissionLater } from './pod-admissions.ts';
 import type { KnownPod } from './pod-records.ts';
 import type { UpdatePodOptions } from './workers-options.ts';
 
@@ -78,9 +78,10 @@ export interface SyncLoopOptions {
   readonly runtime?: LoopRuntime;
   /**
    * Asked before a pod first goes to the workers, with the other pods that are not over. Default: every pod may run. It answers at
-   * once. While it throws, or answers anything else, the pod waits: see `SyncLoop.problems`. It is asked again after 1 s, growing to 30 s.
+   * once: `{ admit: 'later', until }` where it has to ask somebody else first, and is asked again when `until` settles. While it throws,
+   * or answers anything else, the pod waits: see `SyncLoop.problems`. It is asked again after 1 s, growing to 30 s.
    */
-  readonly admitPod?: (pod: Pod, activePods: readonly Pod[]) => Admission;
+  readonly admitPod?: (pod: Pod, activePods: readonly Pod[]) => Admission | AdmissionLater;
   /** Called at each housekeeping, for parts that keep something of each pod. What it throws is logged. */
   readonly onHousekeeping?: (report: HousekeepingReport) => unknown;
   /** Called when every update so far has been handled, again and again. What it throws is logged. */

@@ -5,6 +5,7 @@ import { writeClaimCheckpoint } from '../../../src/kubelet/dra/claim-checkpoint.
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import { until } from '../../support/until.ts';
+import { agentDeviceRows } from './agent-device-rows.ts';
 import { agentShutdownRows } from './agent-shutdown-rows.ts';
 import { agentStorageRows } from './agent-storage-rows.ts';
 import { type AgentRow, silentPlugins } from './stuck-agent.ts';
@@ -506,4 +507,5 @@ export const agentNodeRows: readonly AgentRow[] = [
   ...serverRows,
   ...pluginRows,
   ...agentStorageRows,
+  ...agentDeviceRows,
 ];

@@ -4,6 +4,7 @@ import type { Pod } from '../../../src/api/json/types.ts';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import type { FakeImage } from '../../../src/testing/runtime/fake-images.ts';
 import { buildPod } from '../../../src/testing.ts';
+import { devicePodRows } from './agent-device-rows.ts';
 import { type AgentRow, app, type StuckAgent, silentPlugins, withVolume } from './stuck-agent.ts';
 
 const notSynced = { message: 'a pod was not synced and will be synced again' };
@@ -622,5 +623,6 @@ export const agentPodRows: readonly AgentRow[] = [
   ...lifeRows,
   ...refusedRows,
   ...evictedRows,
+  ...devicePodRows,
   ...otherRows,
 ];

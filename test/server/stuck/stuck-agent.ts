@@ -10,6 +10,7 @@ import { type NodeAgent, type NodeAgentOptions, type NodePlugins, PluginCallErro
 import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runtime-options.ts';
 import { FakeMounter } from '../../../src/testing.ts';
 import { Prng } from '../../random/chaos/prng.ts';
+import { noDevicePlugins } from '../../support/plugins/no-device-plugins.ts';
 import { NodeWorld } from '../../unit/kubelet/agent/node-world.ts';
 import { ShownPage } from './shown-page.ts';
 import type { LogLine } from './stuck-node.ts';
@@ -49,6 +50,7 @@ export const silentPlugins: NodePlugins = {
   draDriver: () => {
     throw new Error('there is no driver');
   },
+  ...noDevicePlugins,
 };
 
 type BreakableMounter = Mounter & { failure?: Error | undefined; unmountFailure?: Error | undefined };

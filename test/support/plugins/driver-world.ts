@@ -35,6 +35,20 @@ export interface PluginProcesses extends AsyncDisposable {
   placesOf(volumeID: string): Promise<VolumePlaces>;
 }
 
+/** In the place of a storage driver, for a node that has none. */
+export const noDriver: PluginProcesses = {
+  startDriver: async () => {},
+  startRegistrar: async () => {},
+  stopRegistrar: async () => {},
+  stopDriver: async () => {},
+  hang: () => {},
+  goOn: () => {},
+  volumeCount: async () => 0,
+  createVolume: async () => '',
+  placesOf: async () => ({ staged: [], published: [] }),
+  [Symbol.asyncDispose]: async () => {},
+};
+
 // biome-ignore lint/suspicious/noExplicitAny: whatever the server answers
 type Answer = any;
 

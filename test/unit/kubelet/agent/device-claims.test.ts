@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import type { NodeAgent, NodeAgentOptions, NodePlugins } from '../../../../src/kubelet.ts';
+import { noDevicePlugins } from '../../../support/plugins/no-device-plugins.ts';
 import { claimOf, driverName, TestDriver } from '../dra/dra-world.ts';
 import { NodeWorld } from './node-world.ts';
 
@@ -18,6 +19,7 @@ async function setUp() {
   const onConnection = new Set<(isConnected: boolean) => void>();
   const health = { devices: Promise.withResolvers<object[]>() };
   const plugins: NodePlugins = {
+    ...noDevicePlugins,
     registration: () => ({
       getInfo: async () => ({
         type: 'DRAPlugin',
