@@ -23,7 +23,7 @@ const folderMode = 0o750;
  */
 export async function mapDevice(devicePath: string, map: DeviceMap): Promise<void> {
   const { mounter, globalFolder, podLink, podUID } = map;
-  await link(devicePath, podLink);
+  await linkDevice(devicePath, podLink);
   await mkdir(globalFolder, { recursive: true, mode: folderMode });
   const file = join(globalFolder, podUID);
   if (!(await mounter.mountsBelow(file)).includes(file)) {
@@ -34,7 +34,13 @@ export async function mapDevice(devicePath: string, map: DeviceMap): Promise<voi
 }
 
 /** Takes back what `mapDevice`, or a kubelet, has made. The link goes last. Rejects where something is left. */
-export async function unmapDevice({ mounter, globalFolder, podLink, podUID }: DeviceMap): Promise<void> {
+export async function unmapDevice(map: DeviceMap): Promise<void> {
+  await releaseDeviceMap(map);
+  await removeDeviceLink(map.podLink);
+}
+
+/** All but the link. */
+export async function releaseDeviceMap({ mounter, globalFolder, podUID }: Omit<DeviceMap, 'podLink'>): Promise<void> {
   const file = join(globalFolder, podUID);
   await mounter.releaseDevice(file);
   for (const target of await mounter.mountsBelow(file)) await mounter.unmount(target);
@@ -48,13 +54,17 @@ export async function unmapDevice({ mounter, globalFolder, podLink, podUID }: De
   }
   // other pods may use it
   await rmdir(globalFolder).catch(ifCode('ENOENT', 'ENOTEMPTY'));
+}
+
+export async function removeDeviceLink(podLink: string): Promise<void> {
   const own = await lstat(podLink).catch(ifCode('ENOENT', 'ENOTDIR'));
   if (own === undefined) return;
   if (!own.isSymbolicLink()) throw new Error(`${podLink} is no symbolic link`);
   await unlink(podLink);
 }
 
-async function link(devicePath: string, podLink: string): Promise<void> {
+/** The link comes before the device: whoever takes it back finds it by the link. */
+export async function linkDevice(devicePath: string, podLink: string): Promise<void> {
   if ((await readlink(podLink).catch(ifCode('ENOENT', 'EINVAL'))) === devicePath) return;
   await mkdir(dirname(podLink), { recursive: true, mode: folderMode });
   // no persistent volume has a name with two dots in front

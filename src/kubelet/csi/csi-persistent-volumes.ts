@@ -1,17 +1,24 @@
 // Behaviour of GenerateMountVolumeFunc in pkg/volume/util/operationexecutor for volumes of CSI drivers, v1.36.3.
 
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
-import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders } from '../claims/persistent-volume-kind.ts';
+import { removeDeviceLink } from '../claims/device-map.ts';
+import type {
+  PersistentVolumeKind,
+  PersistentVolumeRequest,
+  PodVolumeFolders,
+  VolumeUsage,
+} from '../claims/persistent-volume-kind.ts';
 import { VolumeStepError, volumeStepError } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
-import type { MountedVolume } from '../volumes/pod-folder.ts';
+import { driverVolumesFolder, type MountedVolume } from '../volumes/pod-folder.ts';
 import { csiAccessMode } from './access-modes.ts';
+import type { BlockDevices, DeviceOrder } from './block-devices.ts';
 import type { CsiAttachments, PublishContext } from './csi-attachments.ts';
 import { type CsiDriverObjects, isAttachable, type WireCsiDriver } from './csi-driver-objects.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
@@ -20,11 +27,19 @@ import type { CsiStaging } from './csi-staging.ts';
 import { unmountFolders } from './csi-volumes.ts';
 import { capabilitiesOf, registeredDriver } from './driver-calls.ts';
 import type { NodeVolumes } from './node-volumes.ts';
-import { type ContextSources, publishContext, type SecretPlace, secretTexts } from './publish-context.ts';
+import { type ContextSources, podInfo, publishContext, type SecretPlace, secretTexts } from './publish-context.ts';
 import type { PublishedVolumes, PublishOrder } from './published-volumes.ts';
-import { attachmentID, ephemeralMode, type LoadedVolumeData, loadVolumeData, persistentMode } from './volume-data.ts';
+import {
+  attachmentID,
+  ephemeralMode,
+  type LoadedVolumeData,
+  loadVolumeData,
+  persistentMode,
+  type VolumeData,
+} from './volume-data.ts';
 import type { ExpandTarget, VolumeExpansion } from './volume-expansion.ts';
 import { type CsiVolumeID, volumeOf } from './volume-ids.ts';
+import { measureVolume } from './volume-stats.ts';
 
 export interface CsiPersistentVolumesOptions {
   readonly drivers: Pick<CsiDrivers, 'driver'>;
@@ -34,6 +49,7 @@ export interface CsiPersistentVolumesOptions {
   readonly staging: CsiStaging;
   readonly published: PublishedVolumes;
   readonly expansion: VolumeExpansion;
+  readonly devices: BlockDevices;
   readonly tokens: ContextSources['tokens'];
   readonly transport: ResourceTransport;
   readonly nodeName: string;
@@ -41,6 +57,7 @@ export interface CsiPersistentVolumesOptions {
 }
 
 type CsiSource = NonNullable<NonNullable<PersistentVolumeRequest['persistentVolume']['spec']>['csi']>;
+type MeasuredParts = Parameters<NonNullable<PersistentVolumeKind['measure']>>[0];
 type SecretReference = CsiSource['nodeStageSecretRef'];
 
 /** One volume of a pod, with what the cluster and its driver say of it. */
@@ -57,12 +74,14 @@ interface Prepared {
 /** PersistentVolumes of storage drivers: `spec.csi`. */
 export class CsiPersistentVolumes implements PersistentVolumeKind {
   readonly takesMountOptions = true;
-  readonly takesBlock = false;
+  readonly takesBlock = true;
   readonly #options: CsiPersistentVolumesOptions;
   readonly #persistentVolumes: ResourceClient<PersistentVolumeRequest['persistentVolume']>;
   readonly #secrets: ContextSources['secrets'];
-  /** What this process has made ready to its end, by the uid of the pod: the names of PersistentVolumes. */
-  readonly #mounted = new Map<string, Set<string>>();
+  /** What this process has made ready to its end, by the uid of the pod and the name of the PersistentVolume. */
+  readonly #mounted = new Map<string, Map<string, MountedVolume>>();
+  /** By which paths their drivers know them. */
+  readonly #paths = new WeakMap<MountedVolume, string>();
 
   constructor(options: CsiPersistentVolumesOptions) {
     this.#options = options;
@@ -73,43 +92,71 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
   }
 
   async mount(request: PersistentVolumeRequest): Promise<MountedVolume> {
-    const { pod, volume, persistentVolume, readOnly } = request;
+    const { pod, persistentVolume } = request;
     const { name } = persistentVolume.metadata;
     const podUID = podUIDOf(pod);
     const source = sourceOf(request);
     const id = volumeOf(source);
-    const mounted = this.#mounted.get(podUID) ?? new Set<string>();
-    this.#mounted.set(podUID, mounted);
-    const isMounted = mounted.has(name);
-    const hostPath = isMounted ? await this.#keep(request, source, id) : await this.#make(request, source, id);
+    const known = this.#mounted.get(podUID)?.get(name);
+    if (known !== undefined) {
+      await this.#keep(request, source, id);
+      return known;
+    }
+    const mounted = mountedVolume(request, await this.#make(request, source, id));
     request.signal.throwIfAborted();
-    mounted.add(name);
-    return { name: volume.name, type: 'persistentVolumeClaim', hostPath, readonly: readOnly, selinuxRelabel: !readOnly };
+    const { published, devices } = this.#options;
+    this.#paths.set(mounted, request.isBlock ? devices.shownPath(name, podUID) : published.targetPath(podUID, name));
+    this.#mounted.set(podUID, (this.#mounted.get(podUID) ?? new Map()).set(name, mounted));
+    return mounted;
+  }
+
+  /** How full the volume is, as its driver says. */
+  async measure({ persistentVolume, mounted }: MeasuredParts): Promise<VolumeUsage | undefined> {
+    const source = persistentVolume.spec?.csi;
+    const path = this.#paths.get(mounted);
+    return source == null || path === undefined ? undefined : measureVolume(this.#options.drivers, volumeOf(source), path);
   }
 
   /** Has the drivers take back what the pod has of them. What no pod has any more leaves the node beside that. */
-  async unmount(podUID: string, { volumesFolder }: PodVolumeFolders): Promise<void> {
+  async unmount(podUID: string, { volumesFolder, devicesFolder }: PodVolumeFolders): Promise<void> {
     const { published, nodeVolumes } = this.#options;
     published.forget(podUID);
     this.#mounted.delete(podUID);
-    try {
-      await unmountFolders(volumesFolder, async (folder) => {
-        const data = await this.#dataOf(folder);
-        if (data === undefined || data.volumeLifecycleMode === ephemeralMode) return;
-        await published.unpublish(podUID, folder, data);
-        nodeVolumes.wake();
-      });
-    } finally {
-      // what is still there of the pod is on disk
-      nodeVolumes.end(podUID);
+    const results = await Promise.allSettled([
+      unmountFolders(volumesFolder, (folder) => this.#unmountFiles(podUID, folder)),
+      unmountFolders(devicesFolder, (link) => this.#unmapDevice(podUID, link)),
+    ]);
+    // what is still there of the pod is on disk
+    nodeVolumes.end(podUID);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+    if (failures.length > 0) {
+      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
     }
+  }
+
+  async #unmountFiles(podUID: string, folder: string): Promise<void> {
+    const data = await this.#dataOf(folder);
+    if (data === undefined || data.volumeLifecycleMode === ephemeralMode) return;
+    await this.#options.published.unpublish(podUID, folder, data);
+    this.#options.nodeVolumes.wake();
+  }
+
+  async #unmapDevice(podUID: string, link: string): Promise<void> {
+    const { devices, nodeVolumes } = this.#options;
+    const name = basename(link);
+    // one that was not whole when the process ended
+    if (name.startsWith('..')) return removeDeviceLink(link);
+    const volume = await devices.dataOf(name).catch(async (error: unknown) => (await this.#named(name)) ?? Promise.reject(error));
+    if (volume === undefined) throw new Error(`nobody can say by which driver the device ${name} is`);
+    await devices.unpublish(name, podUID, link, volume);
+    nodeVolumes.wake();
   }
 
   /** Makes the volume ready for the node, and then for the pod. */
   async #make(request: PersistentVolumeRequest, source: CsiSource, id: CsiVolumeID): Promise<string> {
     const { pod, persistentVolume, signal } = request;
     const { name } = persistentVolume.metadata;
-    const { driverObjects, nodeVolumes, published, expansion } = this.#options;
+    const { driverObjects, nodeVolumes, expansion } = this.#options;
     const driver = await driverObjects.requireMode(id.driverName, persistentMode, signal);
     nodeVolumes.begin(podUIDOf(pod), id, isAttachable(driver));
     const context = await this.#attached(request, id, driver);
@@ -117,14 +164,15 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
     return nodeVolumes.inTurn(
       id,
       async () => {
-        const prepared = await this.#prepare({ request, source, id, driver, context }).catch(inStep(request, 'MountDevice'));
-        await this.#stage(prepared).catch(inStep(request, 'MountDevice'));
-        const hostPath = await published.ensure(request, { name, mode: persistentMode }, () => this.#order(prepared));
+        const step = request.isBlock ? 'MapVolume.SetUpDevice' : 'MountVolume.MountDevice';
+        const prepared = await this.#prepare({ request, source, id, driver, context }).catch(inStep(request, step));
+        const hostPath = await (request.isBlock ? this.#makeDevice(prepared) : this.#makeFiles(prepared));
         await expansion
           .whileMounting(request, id, async () => this.#targetOf(prepared))
           .catch((cause: unknown) => {
-            const words = `MountVolume.Setup failed while expanding volume for volume ${goQuote(name)} : ${errorText(cause)}`;
-            throw new VolumeStepError('FailedMount', words, { cause });
+            const failed = request.isBlock ? 'MapVolume.MarkVolumeAsMounted failed' : 'MountVolume.Setup failed';
+            const words = `${failed} while expanding volume for volume ${goQuote(name)} : ${errorText(cause)}`;
+            throw new VolumeStepError(request.isBlock ? 'FailedMapVolume' : 'FailedMount', words, { cause });
           });
         return hostPath;
       },
@@ -132,8 +180,48 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
     );
   }
 
+  async #makeFiles(prepared: Prepared): Promise<string> {
+    const { request } = prepared;
+    await this.#stage(prepared).catch(inStep(request, 'MountVolume.MountDevice'));
+    const pod = { name: request.persistentVolume.metadata.name, mode: persistentMode };
+    return this.#options.published.ensure(request, pod, () => this.#order(prepared));
+  }
+
+  /** Resolves with the path that containers get the device by. */
+  async #makeDevice(prepared: Prepared): Promise<string> {
+    const { request, source, id, driver, onNode, capabilities, context: publishContext } = prepared;
+    const { pod, persistentVolume, devicesFolder, readOnly } = request;
+    const { devices } = this.#options;
+    const { name } = persistentVolume.metadata;
+    const { accessMode } = useOf(prepared);
+    const common = { accessMode, publishContext };
+    const told = driver.spec?.podInfoOnMount === true ? podInfo(pod, false) : {};
+    const secrets = await this.#secretOf(request, source.nodePublishSecretRef, 'failed to get NodePublishSecretRef');
+    const stageSecrets = await this.#secretOf(request, source.nodeStageSecretRef, 'failed to get NodeStageSecretRef');
+    request.signal.throwIfAborted();
+    const order: DeviceOrder = {
+      ...{ onNode, data: this.#dataFor(name, id), podUID: podUIDOf(pod) },
+      podLink: join(devicesFolder, driverVolumesFolder, name),
+      stage: capabilities.has('STAGE_UNSTAGE_VOLUME')
+        ? { ...common, volumeContext: { ...source.volumeAttributes }, secrets: stageSecrets }
+        : undefined,
+      publish: { ...common, volumeContext: { ...source.volumeAttributes, ...told }, secrets, readonly: readOnly },
+    };
+    await devices.stage(order).catch(inStep(request, 'MapVolume.SetUpDevice'));
+    await devices.publish(order);
+    return order.podLink;
+  }
+
+  #dataFor(name: string, { driverName, volumeHandle }: CsiVolumeID): VolumeData {
+    const { nodeName } = this.#options;
+    return {
+      attachmentID: attachmentID(volumeHandle, driverName, nodeName),
+      ...{ driverName, nodeName, specVolID: name, volumeHandle, volumeLifecycleMode: persistentMode },
+    };
+  }
+
   /** Sees to a volume that the pod has: its driver may want to be asked again, and it may have grown. */
-  async #keep(request: PersistentVolumeRequest, source: CsiSource, id: CsiVolumeID): Promise<string> {
+  async #keep(request: PersistentVolumeRequest, source: CsiSource, id: CsiVolumeID): Promise<void> {
     const { driverObjects, attachments, nodeVolumes, published, expansion } = this.#options;
     const { signal } = request;
     const { name } = request.persistentVolume.metadata;
@@ -142,15 +230,17 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
       const context = isAttachable(driver) ? await attachments.read(id, signal) : {};
       return this.#prepare({ request, source, id, driver, context });
     };
-    const hostPath = await published.ensure(request, { name, mode: persistentMode }, async () => this.#order(await prepare()));
+    const pod = { name, mode: persistentMode };
+    if (!request.isBlock) await published.ensure(request, pod, async () => this.#order(await prepare()));
     const expand = () => expansion.whileMounted(request, id, async () => this.#targetOf(await prepare()));
     if (expansion.isDue(request, id)) await nodeVolumes.inTurn(id, expand, signal);
-    return hostPath;
   }
 
   async #attached(request: PersistentVolumeRequest, id: CsiVolumeID, driver: WireCsiDriver): Promise<PublishContext> {
     if (!isAttachable(driver)) return {};
-    return this.#options.attachments.attached(id, request.pod, request.signal).catch(inStep(request, 'WaitForAttach'));
+    return this.#options.attachments
+      .attached(id, request.pod, request.signal)
+      .catch(inStep(request, `${request.isBlock ? 'MapVolume' : 'MountVolume'}.WaitForAttach`));
   }
 
   async #prepare(facts: Omit<Prepared, 'onNode' | 'capabilities'>): Promise<Prepared> {
@@ -170,7 +260,7 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
 
   async #order(prepared: Prepared): Promise<PublishOrder> {
     const { request, source, id, driver, onNode, capabilities, context } = prepared;
-    const { nodeName, staging, tokens } = this.#options;
+    const { staging, tokens } = this.#options;
     const secrets = await this.#secretOf(request, source.nodePublishSecretRef, 'fetching NodePublishSecretRef');
     const told = await publishContext(
       tokens,
@@ -178,14 +268,9 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
       { attributes: source.volumeAttributes, secrets, isEphemeral: false },
       driver,
     );
-    const { driverName, volumeHandle } = id;
     return {
       onNode,
-      data: {
-        attachmentID: attachmentID(volumeHandle, driverName, nodeName),
-        ...{ driverName, nodeName, volumeHandle, volumeLifecycleMode: persistentMode },
-        specVolID: request.persistentVolume.metadata.name,
-      },
+      data: this.#dataFor(request.persistentVolume.metadata.name, id),
       call: {
         ...useOf(prepared),
         ...told,
@@ -200,8 +285,13 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
 
   #targetOf(prepared: Prepared): ExpandTarget {
     const { request, source, id, onNode, capabilities } = prepared;
-    const { staging, published } = this.#options;
-    const { pod, persistentVolume } = request;
+    const { staging, published, devices } = this.#options;
+    const { pod, persistentVolume, isBlock } = request;
+    const { name } = persistentVolume.metadata;
+    const podUID = podUIDOf(pod);
+    const paths = isBlock
+      ? { volumePath: devices.publishPath(name, podUID), stagingTargetPath: devices.stagingPath(name), block: true }
+      : { volumePath: published.targetPath(podUID, name), stagingTargetPath: staging.pathOf(id) };
     return {
       id,
       canExpand: capabilities.has('EXPAND_VOLUME'),
@@ -213,12 +303,7 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
         );
         // the group is for those that publish
         const { volumeMountGroup: _, ...use } = useOf(prepared);
-        await onNode.node.expandVolume({
-          ...use,
-          ...{ volumeID: id.volumeHandle, requiredBytes, secrets },
-          volumePath: published.targetPath(podUIDOf(pod), persistentVolume.metadata.name),
-          stagingTargetPath: staging.pathOf(id),
-        });
+        await onNode.node.expandVolume({ ...use, ...paths, volumeID: id.volumeHandle, requiredBytes, secrets });
       },
     };
   }
@@ -235,16 +320,22 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
       const data = await loadVolumeData(folder);
       if (data !== undefined || (await this.#options.mounter.mountsBelow(folder)).length === 0) return data;
     } catch (error) {
-      return (await this.#named(folder)) ?? Promise.reject(error);
+      return (await this.#named(basename(folder))) ?? Promise.reject(error);
     }
-    return this.#named(folder);
+    return this.#named(basename(folder));
   }
 
-  async #named(folder: string): Promise<LoadedVolumeData | undefined> {
-    const found = await this.#persistentVolumes.get({ name: basename(folder) }).catch(ignoreFailure);
+  async #named(name: string): Promise<LoadedVolumeData | undefined> {
+    const found = await this.#persistentVolumes.get({ name }).catch(ignoreFailure);
     const source = found?.spec?.csi;
     return source == null ? undefined : { ...volumeOf(source), volumeLifecycleMode: persistentMode };
   }
+}
+
+function mountedVolume({ volume, readOnly, isBlock }: PersistentVolumeRequest, path: string): MountedVolume {
+  const common = { name: volume.name, type: 'persistentVolumeClaim', readonly: readOnly };
+  if (isBlock) return { ...common, hostPath: '', devicePath: path, selinuxRelabel: false };
+  return { ...common, hostPath: path, selinuxRelabel: !readOnly };
 }
 
 function sourceOf({ persistentVolume }: PersistentVolumeRequest): CsiSource {
@@ -273,9 +364,9 @@ function isForGroup({ request, source, driver }: Prepared): boolean {
 }
 
 /** A step of the kubelet's that has failed. */
-function inStep({ persistentVolume, signal }: PersistentVolumeRequest, step: string): (error: unknown) => never {
+function inStep({ persistentVolume, isBlock, signal }: PersistentVolumeRequest, step: string): (error: unknown) => never {
   return (error) => {
     signal.throwIfAborted();
-    throw volumeStepError('FailedMount', `MountVolume.${step}`, persistentVolume.metadata.name, error);
+    throw volumeStepError(isBlock ? 'FailedMapVolume' : 'FailedMount', step, persistentVolume.metadata.name, error);
   };
 }

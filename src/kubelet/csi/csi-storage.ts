@@ -10,6 +10,7 @@ import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
 import type { DriverVolumes } from '../volumes/driver-volumes.ts';
 import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
+import { BlockDevices } from './block-devices.ts';
 import { ClaimStatuses } from './claim-status.ts';
 import { CsiAttachments } from './csi-attachments.ts';
 import { CsiDriverObjects, isAttachable } from './csi-driver-objects.ts';
@@ -53,12 +54,14 @@ export class CsiStorage {
     const driverObjects = new CsiDriverObjects(transport);
     const published = new PublishedVolumes({ drivers, rootDirectory, mounter, mountTurns, eventRecorder, clock, logger });
     const staging = new CsiStaging({ drivers, rootDirectory, mounter });
+    const devices = new BlockDevices({ drivers, rootDirectory, mounter });
     const claims = new ClaimStatuses(transport, clock);
     const expansion = new VolumeExpansion({ claims, nodeName, eventRecorder, logger });
     this.#attachments = new CsiAttachments({ transport, nodeName, node, clock });
     this.#nodeVolumes = new NodeVolumes({
       unstage: async (volume) => {
         await staging.unstage(volume);
+        await devices.unstage(volume);
         expansion.forget(volume);
       },
       isAttachable: async (name) => isAttachable(await driverObjects.find(name)),
@@ -68,7 +71,7 @@ export class CsiStorage {
     });
     this.inline = new CsiVolumes({ drivers, driverObjects, published, nodeName, secrets, tokens });
     this.persistentVolumes = new CsiPersistentVolumes({
-      ...{ drivers, driverObjects, published, staging, expansion, tokens, transport, nodeName, mounter },
+      ...{ drivers, driverObjects, published, staging, expansion, devices, tokens, transport, nodeName, mounter },
       attachments: this.#attachments,
       nodeVolumes: this.#nodeVolumes,
     });

@@ -46,9 +46,13 @@ export async function readVolumesOnDisk(rootDirectory: string, mounter: Pick<Mou
       const data = await dataOf(path, found, mounter);
       if (data !== undefined && data.volumeLifecycleMode !== ephemeralMode) found.add(data, podUID);
     }
-    for (const name of await namesIn(join(folder, devicesFolder, driverVolumesFolder))) {
+    const links = join(folder, devicesFolder, driverVolumesFolder);
+    for (const name of await namesIn(links)) {
+      // one that was not whole when the process ended
+      if (name.startsWith('..')) continue;
       const data = devices.get(name);
-      if (data !== undefined) found.add(data, podUID);
+      if (data === undefined) noteUnknown(found, join(links, name), new Error('no file says by which driver the device is'));
+      else found.add(data, podUID);
     }
   }
   for (const driverFolder of await foldersIn(stagingRoot(rootDirectory))) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { until } from '../until.ts';
@@ -113,6 +113,36 @@ export function claimContract(make: () => Promise<DriverWorld>): void {
     await areGone(world);
     await until(async () => (await world.driver.placesOf(handle)).staged.length === 0);
     expect(await world.driver.placesOf(handle)).toEqual({ staged: [], published: [] });
+  });
+
+  it('gives a pod a volume as a block device, and takes it back', async () => {
+    const { world, agent } = await worldWithClaim();
+    await using _ = world;
+    const handle = await world.driver.createVolume('raw', { isBlock: true });
+    await world.createClaim('raw', handle, { volumeMode: 'Block' });
+    const volumeDevices = [{ name: 'data', devicePath: '/dev/xvda' }];
+    const podUID = await world.createPodOf('one', 'raw', { containers: [{ name: 'app', image: 'app:1', volumeDevices }] });
+    await isRunning(world, 'one');
+    const root = join(world.rootDirectory, 'plugins', 'kubernetes.io', 'csi', 'volumeDevices');
+    const places = { staged: [join(root, 'staging', 'raw')], published: [join(root, 'publish', 'raw', podUID)] };
+    expect(await world.driver.placesOf(handle)).toEqual(places);
+    const link = join(world.rootDirectory, 'pods', podUID, 'volumeDevices', 'kubernetes.io~csi', 'raw');
+    expect(await readlink(link)).toBe(places.published[0]);
+    const data = { driverName, volumeHandle: handle, specVolID: 'raw', nodeName: 'node-1' };
+    expect(JSON.parse(await readFile(join(root, 'raw', 'data', 'vol_data.json'), 'utf8'))).toMatchObject(data);
+    await agent.stop();
+    await world.startAgent();
+    await world.deletePod('one');
+    await areGone(world);
+    await until(async () => (await world.driver.placesOf(handle)).staged.length === 0);
+    await until(() =>
+      stat(join(root, 'raw')).then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect(await world.driver.placesOf(handle)).toEqual({ staged: [], published: [] });
+    expect(await world.mounter.mountsBelow(world.rootDirectory)).toEqual([]);
   });
 
   it('gives the files of a volume to the group of the pod', async () => {
