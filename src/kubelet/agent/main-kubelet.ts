@@ -167,7 +167,8 @@ export class MainKubelet {
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) =>
           this.podWorkers.podCouldHaveRunningContainers(pod) || this.plugins?.claims.mayHold(pod) === true,
-        podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod),
+        podResourcesAreReclaimed: (pod) =>
+          this.podWorkers.podResourcesAreReclaimed(pod) && this.plugins?.claims.mayHold(pod) !== true,
       },
       ...shared,
     });

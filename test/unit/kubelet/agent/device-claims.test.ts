@@ -204,6 +204,31 @@ it('a pod that runs keeps its devices over a restart of the agent, without its d
   await world.through(second.stop());
 });
 
+it('a pod that others have called failed stays on the apiserver while a driver may hold something for it', async () => {
+  const { world, driver, listen, started, createClaim, createPod } = await setUp();
+  await listen();
+  const first = await started();
+  await world.pass(2000);
+  createPod('web', 'a');
+  createClaim('a', ['web']);
+  await world.pass(5000);
+  driver.onUnprepare = async () => new Map([['', 'busy']]);
+  await world.through(first.stop());
+  for (const { id } of await world.runtime.listPodSandboxes()) world.runtime.killSandbox(id);
+  const { store } = world.objects.target('/api/v1/pods');
+  const failed = { type: 'merge', body: { status: { phase: 'Failed' } }, subresource: 'status' };
+  // a pod that is over already would be gone at once
+  world.delete('web', 30);
+  store.patch({ namespace: 'default', name: 'web' }, failed as never);
+  const second = await started();
+  await world.pass(130_000);
+  expect([world.pod('web')?.status?.phase, driver.ready.size]).toEqual(['Failed', 1]);
+  driver.onUnprepare = undefined;
+  await world.pass(130_000);
+  expect([world.pod('web'), driver.ready.size]).toEqual([undefined, 0]);
+  await world.through(second.stop());
+});
+
 it('what drivers have told of the node goes with the start, and 30 s after the last one has ceased to answer', async () => {
   const { world, listen, started, onConnection } = await setUp();
   const slice = (name: string, driver: string, nodeName: string) =>
