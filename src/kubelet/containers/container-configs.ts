@@ -1,5 +1,4 @@
 // Behaviour of pkg/kubelet/kuberuntime generatePodSandboxConfig and generateContainerConfig, v1.36.3.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
@@ -10,6 +9,7 @@ import { containerEnvironment, type Environment } from '../../node/environment/e
 import { serviceEnvironment } from '../../node/environment/service-environment.ts';
 import { StartTurns } from '../../node/environment/start-limits.ts';
 import { type KeyValue, startTexts } from '../../node/environment/start-texts.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
 import { containerCgroupResources, sandboxOverhead, sandboxResources } from '../cgroups/cgroup-resources.ts';
 import type { DeviceAllocation } from '../devices/device-plugin.ts';
@@ -91,7 +91,7 @@ export class ContainerConfigs {
       const hostname = pod.spec?.hostNetwork === true ? '' : kernelHostname(pod, podHostname(pod, clusterDomain));
       const overhead = sandboxOverhead(pod, limits);
       const users = await idsOf(pod, runtimeHandler);
-      await mkdir(logDirectory, { recursive: true, mode: 0o755 });
+      await makeFolders(logDirectory, 0o755);
       const sysctls = (pod.spec?.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value] as const);
       return {
         metadata: { name, namespace, uid, attempt },
@@ -133,7 +133,7 @@ export class ContainerConfigs {
       const { environment, texts } = await this.#start(request, signal);
       const mounts = [...deviceMounts(devices), ...(await this.#mounts(request, environment, signal))];
       verifyRunAsNonRoot(pod, container, image);
-      await mkdir(join(podLogDirectory(this.#options.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
+      await makeFolders(join(podLogDirectory(this.#options.podLogsDirectory, pod), container.name), 0o755);
       const claimed = (await this.#options.claimedDevicesOf?.(pod, container)) ?? [];
       const cdiDevices = [...new Set([...(devices?.cdiDevices ?? []), ...claimed])];
       signal.throwIfAborted();

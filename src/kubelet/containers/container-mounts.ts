@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeMounts and ensureHostsFile, and of kuberuntime makeMounts, v1.36.3.
 
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { expanded } from '../../api/pod/expansion.ts';
@@ -9,6 +9,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
 import { type Environment, textOf } from '../../node/environment/environment.ts';
 import { pathLimit } from '../../node/environment/start-limits.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { fileHasText, readAtMost } from '../../node/files/small-file.ts';
 import type { Mount, MountPropagation } from '../runtime/runtime-containers.ts';
 import { type MountedVolume, type PodVolumes, podFolder } from '../volumes/pod-folder.ts';
@@ -219,7 +220,7 @@ function isRecursiveReadOnly(
 export async function writeHostsFile(rootDirectory: string, podUID: string, content: string): Promise<string> {
   const path = join(podFolder(rootDirectory, podUID), 'etc-hosts');
   if (await fileHasText(path, content)) return path;
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+  await makeFolders(dirname(path), 0o750);
   // in place: containers that run have this file mounted
   await writeFile(path, content, { mode: 0o644 });
   await chmod(path, 0o644);
@@ -234,7 +235,7 @@ export async function makeTerminationLog(
   fileName: string,
 ): Promise<string> {
   const folder = join(podFolder(rootDirectory, podUID), 'containers', containerName);
-  await mkdir(folder, { recursive: true, mode: 0o750 });
+  await makeFolders(folder, 0o750);
   const path = join(folder, fileName);
   await writeFile(path, '', { flag: 'wx', mode: 0o666 });
   // whatever the process's umask is

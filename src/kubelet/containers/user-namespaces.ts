@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/userns and of getKubeletMappings in pkg/kubelet/kubelet_pods.go, v1.36.3.
 
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { Pod } from '../../api/json/types.ts';
@@ -12,6 +12,7 @@ import { errorText, ifCode } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { runProgram } from '../../base/run-program.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { replaceFile } from '../../node/files/replace-file.ts';
 import type { IDMapping } from '../runtime/security.ts';
 import { podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
@@ -202,7 +203,7 @@ function onlyOne(mappings: unknown): Record<string, unknown> {
 /** The file is whole and on disk before the ids are used: after a crash nobody else gets them. */
 async function writeFirstID(folder: string, hostId: number, length: number): Promise<void> {
   const mappings = [{ hostId, containerId: 0, length }];
-  await mkdir(folder, { recursive: true, mode: 0o750 });
+  await makeFolders(folder, 0o750);
   await replaceFile(join(folder, fileName), JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), 0o600);
   const parent = await open(folder);
   await parent.sync().finally(() => parent.close());

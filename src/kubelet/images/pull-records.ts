@@ -1,9 +1,10 @@
 // The files of pkg/kubelet/images/pullmanager, v1.36.3: kept where the kubelet keeps them, so that either takes over from the other.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { ignoreFailure } from '../../base/guard.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import type { PullServiceAccount } from './image-credential-plugin.ts';
 import type { PullCredentialSource } from './keyring.ts';
 
@@ -146,7 +147,7 @@ export class PullRecords {
     const file = fileOf(this.#folder, kind, key);
     await this.#files.run(file, async () => {
       const temporary = `${file}.${randomUUID()}.tmp`;
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      await makeFolders(path.dirname(file), 0o700);
       await writeFile(temporary, JSON.stringify(value), { mode: 0o600 });
       await rename(temporary, file);
     });

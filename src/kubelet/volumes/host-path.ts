@@ -1,9 +1,10 @@
 // Behaviour of pkg/volume/hostpath, v1.36.3.
 import type { Stats } from 'node:fs';
-import { chmod, lstat, mkdir, mkdtemp, open, rename, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { whileGoing } from '../../base/concurrency/aborts.ts';
 import { errorCodeOf, ifCode } from '../../base/errors.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { removeTree } from '../../node/files/remove-tree.ts';
 import { memorySize } from '../../node/pod-files/file-bytes.ts';
 import type { MountedVolume } from './pod-folder.ts';
@@ -63,7 +64,7 @@ async function checkType(path: string, type: string): Promise<void> {
 }
 
 async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: folderMode });
+  await makeFolders(path, folderMode);
 }
 
 async function makeFile(path: string): Promise<void> {
@@ -100,7 +101,7 @@ export async function mountEmptyDir(request: VolumeRequest): Promise<MountedVolu
 export async function makeEmptyDir(folder: string, { fsGroup, options }: FolderRequest): Promise<void> {
   if ((await lstat(folder).catch(ifCode('ENOENT')))?.isDirectory()) return;
   const parent = dirname(folder);
-  await mkdir(parent, { recursive: true, mode: hiddenMode });
+  await makeFolders(parent, hiddenMode);
   // no volume has a name with two dots in front
   const made = await mkdtemp(join(parent, '..new-'));
   try {
@@ -117,7 +118,7 @@ export async function makeEmptyDir(folder: string, { fsGroup, options }: FolderR
 export async function makeMemoryFolder(folder: string, request: FolderRequest, sizeBytes?: number): Promise<void> {
   const { fsGroup, options, signal } = request;
   if (await options.mounter.isTmpfs(folder)) return;
-  await mkdir(folder, { recursive: true, mode: hiddenMode });
+  await makeFolders(folder, hiddenMode);
   const mode = fsGroup === undefined ? tmpfsMode : tmpfsMode | setGroupID;
   await options.mounter.mountTmpfs(folder, { sizeBytes, mode, gid: fsGroup }, signal);
 }

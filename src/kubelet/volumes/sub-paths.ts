@@ -4,6 +4,7 @@ import { type FileHandle, lstat, mkdir, open, realpath, stat } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { ifCode } from '../../base/errors.ts';
 import { isDnsLabel } from '../../base/names.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { makeFoldersIn, openBelow } from '../../node/files/opened-folder.ts';
 import { removeTree } from '../../node/files/remove-tree.ts';
 import type { Mounter } from './mounter.ts';
@@ -105,7 +106,7 @@ async function show(
     if (shown.dev === wanted.dev && shown.ino === wanted.ino) return;
   }
   for (const path of mounts) await mounter.unmount(path, signal);
-  await mkdir(dirname(target), { recursive: true, mode: folderMode });
+  await makeFolders(dirname(target), folderMode);
   const before = await lstat(target).catch(ifCode('ENOENT'));
   if (before !== undefined && before.isDirectory() !== wanted.isDirectory()) await removeTree(target);
   if (wanted.isDirectory()) await mkdir(target, { mode: folderMode }).catch(ifCode('EEXIST'));

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { SpecVolume } from '../../api/pod/pod-containers.ts';
@@ -9,6 +9,7 @@ import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isDnsLabel } from '../../base/names.ts';
 import { AtomicWriter } from '../../node/files/atomic-writer.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { FileBytes } from '../../node/pod-files/file-bytes.ts';
 import { ShownFields } from '../../node/pod-files/shown-fields.ts';
 import { fsUserOf, usedVolumes } from '../../node/pod-files/volume-files.ts';
@@ -121,7 +122,7 @@ export class VolumeManager {
   async #mount(pod: Pod, podUID: string, signal: AbortSignal): Promise<PodVolumes> {
     signal.throwIfAborted();
     const volumesFolder = join(podFolder(await this.#realRoot(), podUID), 'volumes');
-    await mkdir(volumesFolder, { recursive: true, mode: hiddenMode });
+    await makeFolders(volumesFolder, hiddenMode);
     const volumes = this.#volumesOf(pod);
     const flow = { group: pod.metadata?.namespace ?? '', member: podUID };
     const memory = this.#fileBytes.begin(podUID, shown(pod));
@@ -182,7 +183,7 @@ export class VolumeManager {
 
   async #makeRoot(): Promise<string> {
     const { rootDirectory } = this.#options;
-    await mkdir(podsFolder(rootDirectory), { recursive: true, mode: hiddenMode });
+    await makeFolders(podsFolder(rootDirectory), hiddenMode);
     return realpath(rootDirectory);
   }
 }
