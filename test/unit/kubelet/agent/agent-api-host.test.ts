@@ -101,7 +101,7 @@ it('the metrics of an agent have how full claimed volumes are, before those that
   podManager.addPod(buildPod({ metadata: { uid: 'u1' } }));
   const usage = { name: 'data', claim: { name: 'disk', namespace: 'shop' }, at: 0, usedBytes: 4 };
   const [agent, options] = [
-    { clock: new FakeClock(), podManager, given: { metricsText: () => 'own 1\n# EOF\n' } },
+    { clock: new FakeClock(), podManager, settings: {}, given: { metricsText: () => 'own 1\n# EOF\n' } },
     {
       statusManager: { getPodStatus: () => undefined },
       volumes: { usages: async (uid: string) => (uid === 'u1' ? [usage] : []) },
