@@ -184,7 +184,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/guard base/names base/logging base/metrics base/problem base/text-beginning base/concurrency ' +
     'base/failure-run api/quantity api/json api/pod node/files node/problem-help kubelet/registration',
   'kubelet/dra':
-    'base/clock base/errors base/names base/logging base/problem base/text-beginning base/concurrency base/failure-run base/metrics ' +
+    'base/clock base/errors base/guard base/names base/logging base/problem base/text-beginning base/concurrency base/failure-run base/metrics ' +
     'api/json api/pod client/resources node/files node/problem-help kubelet/registration',
   'kubelet/plugins/proto': '',
   'kubelet/plugins':

@@ -35,10 +35,14 @@ export async function readClaimCheckpoint(path: string): Promise<readonly KeptCl
   }
 }
 
-/** The file is whole, the old one or the new one, also after a crash of the machine. */
+/** The file is whole, the old one or the new one, also after a crash of the machine. Rejects for more than is read again; then it stays. */
 export async function writeClaimCheckpoint(path: string, claims: Iterable<KeptClaim>): Promise<void> {
+  const text = checkpointOf(claims);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > mostBytes)
+    throw new Error(`the resource claims of this node take ${bytes} bytes, more than the ${mostBytes} of ${path}`);
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  await replaceFile(path, checkpointOf(claims), 0o600);
+  await replaceFile(path, text, 0o600);
 }
 
 function checkpointOf(claims: Iterable<KeptClaim>): string {

@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/cm/dra/healthinfo.go, v1.36.3.
 
 import type { SteadyClock } from '../../base/clock.ts';
+import { textBeginning } from '../../base/text-beginning.ts';
 import type { DraDeviceHealth } from './dra-driver.ts';
 
 export interface DeviceHealthOptions {
@@ -99,5 +100,5 @@ function keyOf({ poolName, deviceName }: HealthyDevice): string {
 }
 
 function shortened(message: string): string {
-  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 3)}...`;
+  return message.length <= longestMessage ? message : `${textBeginning(message, longestMessage - 3)}...`;
 }

@@ -5,6 +5,8 @@ import type { DraClaim, DraDevice, PreparedClaim } from './dra-driver.ts';
 const mostDevices = 256;
 const mostTexts = 2048;
 const longestText = 1024;
+/** Of what is kept of one answer for one claim, as the checkpoint has it: text within text. */
+const mostBytes = 256 * 1024;
 const longestError = 1000;
 
 /** What a driver has answered for claims: devices or nothing by the uid of each that went well, and why each other one did not. */
@@ -60,7 +62,7 @@ function keptDevices(devices: readonly DraDevice[]): readonly DraDevice[] {
   if (devices.length > mostDevices)
     throw new Error(`the driver answers ${devices.length} devices, and a claim has at most ${mostDevices}`);
   let texts = 0;
-  return devices.map(({ poolName, deviceName, shareID, requestNames, cdiDeviceIDs }) => {
+  const kept = devices.map(({ poolName, deviceName, shareID, requestNames, cdiDeviceIDs }) => {
     texts += requestNames.length + cdiDeviceIDs.length;
     if (texts > mostTexts) throw new Error(`the driver answers more than ${mostTexts} names of requests and of CDI devices`);
     for (const text of [poolName, deviceName, shareID ?? '', ...requestNames, ...cdiDeviceIDs]) {
@@ -69,4 +71,8 @@ function keptDevices(devices: readonly DraDevice[]): readonly DraDevice[] {
     const device = { poolName, deviceName, requestNames: [...requestNames], cdiDeviceIDs: [...cdiDeviceIDs] };
     return shareID === undefined ? device : { ...device, shareID };
   });
+  const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(kept)));
+  if (bytes > mostBytes)
+    throw new Error(`the devices that the driver answers take ${bytes} bytes, and this node keeps ${mostBytes} of a claim`);
+  return kept;
 }

@@ -8,6 +8,7 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { problemFields } from '../../base/problem.ts';
@@ -186,6 +187,8 @@ export class ResourceClaims {
       },
     });
     await this.#options.kept.save().catch((cause: unknown) => {
+      // what cannot be kept keeps nothing else from the disk
+      for (const [{ drivers }] of unready) for (const driver of drivers.keys()) drivers.set(driver, []);
       for (const [claim] of unready) claim.isPrepared = false;
       throw new Error(`checkpoint ResourceClaim state: ${errorText(cause)}`, { cause });
     });
@@ -252,7 +255,8 @@ export class ResourceClaims {
 
   async #unprepareInTurn(podUID: string, named: readonly HeldClaim[]): Promise<void> {
     const { kept } = this.#options;
-    const held = named.filter(({ podUIDs }) => podUIDs.has(podUID));
+    // while it waited for its turn, another one may have given them back, and another pod may have got them since
+    const held = named.filter((claim) => kept.get(claim.namespace, claim.name) === claim && claim.podUIDs.has(podUID));
     const last = held.filter(({ podUIDs }) => podUIDs.size === 1);
     for (const claim of held) if (claim.podUIDs.size > 1) claim.podUIDs.delete(podUID);
     // who comes after a failure has them made ready anew
@@ -332,19 +336,14 @@ export class ResourceClaims {
   async #look(): Promise<void> {
     const { kept, clock, logger, mayUse } = this.#options;
     const { signal } = this.#stopping;
-    if (
-      !(await kept.open().then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
+    await kept.open().catch(ignoreFailure);
+    if (!kept.isOpen) return;
     const uids = new Set(kept.all().flatMap(({ podUIDs }) => [...podUIDs]));
     const left = [...uids].filter((podUID) => !this.#takingBack.has(podUID));
     let hasFailed = false;
     const isGone = async (podUID: string): Promise<boolean> => !(await mayUse(podUID, signal));
+    for (const podUID of left) this.#takingBack.add(podUID);
     await settledAtOnce(left, looksAtOnce, async (podUID) => {
-      this.#takingBack.add(podUID);
       try {
         if (await isGone(podUID)) await this.#unprepare(podUID, () => isGone(podUID));
       } catch (err) {

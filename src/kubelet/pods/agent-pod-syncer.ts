@@ -188,9 +188,9 @@ export class AgentPodSyncer implements PodSyncer {
       throw error;
     }
     this.#endings.ended(podUIDOf(pod));
+    probes.removePod(pod);
     await this.#giveClaimsBack(pod, signal);
     this.#troubles.forget(podUIDOf(pod));
-    probes.removePod(pod);
     this.#statuses.tell(pod, this.#statuses.generate(pod, { ...stopped, ips: before.ips }, true), podStatusFn);
   }
 

@@ -42,6 +42,14 @@ describe('the checkpoint of claims', () => {
     expect(await readClaimCheckpoint(path)).toEqual([claim]);
   });
 
+  it('stays as it is where it would be more than is read again', async () => {
+    const path = join(await tempDir(), 'dra_manager_state');
+    await writeClaimCheckpoint(path, [claim]);
+    const large = { ...claim, name: '"'.repeat(20 * 1024 * 1024) };
+    await expect(writeClaimCheckpoint(path, [claim, large])).rejects.toThrow('more than the 67108864 of');
+    expect(await readClaimCheckpoint(path)).toEqual([claim]);
+  });
+
   it('may have the empty lists of Go, and may not be there', async () => {
     const path = join(await tempDir(), 'dra_manager_state');
     expect(await readClaimCheckpoint(path)).toEqual([]);

@@ -4,6 +4,7 @@ import { withClaimHealth } from '../../../../src/kubelet/dra/claim-health.ts';
 import { DeviceHealth } from '../../../../src/kubelet/dra/device-health.ts';
 import type { DraDeviceHealth } from '../../../../src/kubelet.ts';
 import { FakeClock } from '../../../../src/testing.ts';
+import { heldBytes } from '../../../support/held-bytes.ts';
 
 const deviceWith = (more: Partial<DraDeviceHealth> = {}): DraDeviceHealth => ({
   ...{ poolName: 'p', deviceName: 'd', health: 'Healthy', timeoutSeconds: 0, message: '' },
@@ -59,6 +60,20 @@ describe('how devices are', () => {
     expect(told[0]?.split(' ')).toHaveLength(10_000);
     expect(health.of('a', 'p', 'd').message).toBe(`${'m'.repeat(1021)}...`);
     expect(health.of('a', 'p', 'd19999').health).toBe('Unknown');
+  });
+
+  it('keeps the beginning of a long message, and not the message', () => {
+    const { health } = setUp();
+    let devices = 0;
+    const held = heldBytes(() => {
+      for (let n = 0; n < 20; n += 1) {
+        devices += 1;
+        const message = Buffer.alloc(1024 * 1024, 'm').toString('latin1');
+        health.report('a', {}, [deviceWith({ deviceName: `d${devices}`, message })]);
+      }
+    });
+    expect(held).toBeLessThan(4 * 1024 * 1024);
+    expect(health.of('a', 'p', 'd1').health).toBe('Healthy');
   });
 });
 

@@ -33,6 +33,23 @@ describe('claims that are made ready', () => {
     expect(driver.calls).toHaveLength(2);
   });
 
+  it('that another pod has got meanwhile stay with it, however often they are to be given back', async () => {
+    const { objects, driver, claims, kept } = await setUp();
+    objects.set('a', claimOf('a', ['one', 'two']));
+    await claims.prepare(podOf('one', ['a']), going);
+    const answer = Promise.withResolvers<void>();
+    driver.onUnprepare = (asked) => answer.promise.then(() => new Map(asked.map(({ uid }) => [uid, ''])));
+    const first = claims.unprepare(podOf('one', ['a']), going);
+    await until(() => driver.calls.length === 2);
+    const other = claims.prepare(podOf('two', ['a']), going);
+    await until(() => objects.size === 1);
+    const again = claims.unprepare(podOf('one', ['a']), going);
+    answer.resolve();
+    await Promise.all([first, other, again]);
+    expect(driver.calls).toEqual(['prepare a', 'unprepare a', 'prepare a']);
+    expect(kept.of('two')).toHaveLength(1);
+  });
+
   it('come from a template by the status of the pod, and belong to the pod', async () => {
     const { objects, driver, claims } = await setUp();
     const pod = podOf('web', [], { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 't' }] });
@@ -166,6 +183,14 @@ describe('claims that cannot be made ready', () => {
       (all) =>
         all.map(({ uid }) => [uid, { error: '', devices: [{ poolName: 'x'.repeat(5000), requestNames: [], cdiDeviceIDs: [] }] }]),
       'the driver answers a name of 5000 characters',
+    ],
+    [
+      'with names that take too much',
+      (all) => {
+        const device = { poolName: 'p', deviceName: 'd', requestNames: [], cdiDeviceIDs: Array(100).fill('"'.repeat(1000)) };
+        return all.map(({ uid }) => [uid, { error: '', devices: [device] }]);
+      },
+      'bytes, and this node keeps 262144 of a claim',
     ],
     [
       'with a huge error',
