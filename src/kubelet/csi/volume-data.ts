@@ -22,7 +22,7 @@ export interface VolumeData {
 /** What a file has said of a volume. What a file of the kubelet's leaves out is absent. */
 export type LoadedVolumeData = Pick<VolumeData, 'driverName' | 'volumeHandle'> & Partial<VolumeData>;
 
-export const volumeDataFile = 'vol_data.json';
+const volumeDataFile = 'vol_data.json';
 /** Of a volume that lives with its pod. */
 export const ephemeralMode = 'Ephemeral';
 /** Of a volume that outlives its pod. */

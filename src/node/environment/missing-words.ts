@@ -38,6 +38,7 @@ export function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp
     return helped('service-account-token', { OBJECT: account });
   }
   if (/hostPath type check failed|invalid HostPath|is an invalid volume type/.test(text)) return helped('host-path');
+  if (/\b(?:Mount|Map)Volume\.WaitForAttach failed/.test(text)) return helped('volume-attach');
   if (/list of registered CSI drivers|the driver \S+ says:|no CSIDriver object|not supported by driver/.test(text))
     return helped('csi-driver');
   if (/error processing PVC|was not created for pod|has volumeMode|NodeAffinity check failed|ReadWriteOncePod/.test(text))

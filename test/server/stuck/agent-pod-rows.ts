@@ -5,6 +5,7 @@ import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import type { FakeImage } from '../../../src/testing/runtime/fake-images.ts';
 import { buildPod } from '../../../src/testing.ts';
 import { devicePodRows } from './agent-device-rows.ts';
+import { podStorageRows } from './agent-storage-rows.ts';
 import { type AgentRow, app, type StuckAgent, silentPlugins, withVolume } from './stuck-agent.ts';
 
 const notSynced = { message: 'a pod was not synced and will be synced again' };
@@ -619,6 +620,7 @@ export const agentPodRows: readonly AgentRow[] = [
   ...imageRows,
   ...configRows,
   ...volumeRows,
+  ...podStorageRows,
   ...runtimeRows,
   ...lifeRows,
   ...refusedRows,

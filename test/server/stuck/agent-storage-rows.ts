@@ -29,6 +29,24 @@ async function startWithClaim(world: StuckAgent): Promise<void> {
   world.create({ containers: [{ name: 'app', image: 'app:1', volumeMounts }], volumes });
 }
 
+/** What keeps a pod of a node agent from a volume of a storage driver. */
+export const podStorageRows: readonly AgentRow[] = [
+  {
+    id: 'volume-attach-failed',
+    title: 'a volume that could not be attached in time',
+    about: 'pod',
+    kind: 'volume-attach',
+    words: 'MountVolume.WaitForAttach failed for volume "pv-1" : Volume not attached according to node status',
+    log: { message: 'a pod was not synced and will be synced again' },
+    event: { reason: 'FailedMount' },
+    help: "See what the controller and the driver's attacher say of it (kubectl describe volumeattachment, the log of the external-attacher): they attach volumes to nodes.",
+    arrange: async (world) => {
+      await startWithClaim(world);
+      await world.pass(130_000);
+    },
+  },
+];
+
 /** What is wrong with the volumes of storage drivers on a node agent's node. */
 export const agentStorageRows: readonly AgentRow[] = [
   {

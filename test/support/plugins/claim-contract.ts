@@ -145,6 +145,20 @@ export function claimContract(make: () => Promise<DriverWorld>): void {
     expect(await world.mounter.mountsBelow(world.rootDirectory)).toEqual([]);
   });
 
+  it('shows a path in a volume to a container, and takes it back with the volume', async () => {
+    const { world, handle } = await worldWithClaim();
+    await using _ = world;
+    const volumeMounts = [{ name: 'data', mountPath: '/data', subPath: 'logs/app' }];
+    const podUID = await world.createPodOf('one', 'disk', { containers: [{ name: 'app', image: 'app:1', volumeMounts }] });
+    await isRunning(world, 'one');
+    const folder = join(world.rootDirectory, 'pods', podUID);
+    expect(await world.mounter.mountsBelow(join(folder, 'volume-subpaths'))).toHaveLength(1);
+    await world.deletePod('one');
+    await areGone(world);
+    await until(async () => (await world.driver.placesOf(handle)).staged.length === 0);
+    expect(await world.mounter.mountsBelow(world.rootDirectory)).toEqual([]);
+  });
+
   it('gives the files of a volume to the group of the pod', async () => {
     const { world } = await worldWithClaim();
     await using _ = world;
