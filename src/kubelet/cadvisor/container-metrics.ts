@@ -180,8 +180,12 @@ export class ContainerMetrics {
     if (measured === undefined) return undefined;
     const started = 'container_start_time_seconds';
     const values = measured
-      .filter(({ family }) => family !== started || createdAt === undefined)
-      .map((each) => (each.family === 'container_cpu_usage_seconds_total' ? { ...each, labels: { cpu: 'total' } } : each));
+      .filter(({ family, value }) => (family === started ? createdAt === undefined : family !== cpuTime || value > 0))
+      .map((each) => (each.family === cpuTime ? { ...each, labels: { cpu: 'total' } } : each))
+      // the machine has no limit but what it has
+      .map((each) =>
+        group === '/' && each.family === memoryLimit ? { ...each, value: this.#options.machine.memoryBytes } : each,
+      );
     const seen: MeasuredValue = { family: 'container_last_seen', value: Math.floor(at / 1000) };
     const begun: MeasuredValue[] = createdAt === undefined ? [] : [{ family: started, value: Math.floor(createdAt / 1000) }];
     return { labels, at, values: [seen, ...begun, ...values, ...network] };
@@ -231,6 +235,8 @@ export class ContainerMetrics {
   }
 }
 
+const cpuTime = 'container_cpu_usage_seconds_total';
+const memoryLimit = 'container_spec_memory_limit_bytes';
 const mostInterfaces = 100;
 const mostDisks = 32;
 /** cAdvisor shows those of the pod, not the ends of others' networks. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../support/until.ts';
 import { containerID, measuredNode, onePod, samplesOf, sandboxID, type Tree } from './cgroup-tree.ts';
+import recorded from './kubelet-series.json' with { type: 'json' };
 
 /** The files of one group of version 2. */
 function group2(path: string, more: Tree = {}): Tree {
@@ -190,6 +191,29 @@ describe('what containers take, by cgroups of version 1', () => {
   ])('%s%s is %s', async (family, more, value) => {
     const { metrics } = await measuredNode(version1);
     expect(samplesOf(await metrics.text(), family)).toContain(`{${app1}${more}} ${value}`);
+  });
+});
+
+describe('the series', () => {
+  /** Recorded of the kubelet v1.36.3 with containerd and cgroups of version 1: the labels of each. */
+  const ofKubelet: Readonly<Record<string, readonly string[]>> = recorded;
+  /** Which dashboards of kube-prometheus and kubernetes-mixin do not ask for. */
+  const left =
+    /^(?:cadvisor_version_info|machine_(?:cpu_(?!cores)|nvm|scrape)|container_(?:cpu_cfs_burst|cpu_load|file_desc|health|sockets|tasks|ulimits|memory_(?:failures|kernel))|container_fs_(?:io_|read_|reads_merged|sector|write_|writes_merged))/;
+
+  it('are the kubelet’s but for those that nobody asks for, with the same labels', async () => {
+    const { metrics } = await measuredNode({ ...version2, proc: { ...version2.proc, '1/mounts': '/dev/a / ext4 rw 0 0\n' } });
+    const text = await metrics.text();
+    const shown = new Map<string, string[]>();
+    for (const [, family = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+/gm)) {
+      shown.set(family, Array.from(labels.matchAll(/(\w+)="/g), ([, name = '']) => name).sort());
+    }
+    expect(Object.keys(ofKubelet).filter((family) => !shown.has(family) && !left.test(family))).toEqual([]);
+    for (const [family, labels] of shown) {
+      // those of version 2, and of a disk that the recorded machine did not count
+      if (/^container_(?:pressure_|fs_(?:reads|writes)_bytes)/.test(family)) continue;
+      expect([family, labels]).toEqual([family, ofKubelet[family]]);
+    }
   });
 });
 
