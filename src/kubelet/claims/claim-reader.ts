@@ -45,7 +45,7 @@ export class ClaimReader {
     const claim = await processed(this.#claim(namespace, name, signal));
     if (isEphemeral) requireOwn(pod, claim);
     const persistentVolume = await processed(this.#persistentVolume(claim, signal));
-    return { claim: trimmed(claim), persistentVolume, isBlock: isBlockIn(pod, volume.name, persistentVolume) };
+    return { claim: trimmedClaim(claim), persistentVolume, isBlock: isBlockIn(pod, volume.name, persistentVolume) };
   }
 
   /** The Node authorizer learns just after the agent which pods the node has, and what they may read. */
@@ -87,8 +87,9 @@ export class ClaimReader {
     }
     // it becomes the name of folders
     if (!isDnsSubdomain(name) || found.metadata?.name !== name) throw new Error(`PV ${name} has no valid name`);
-    const volume = trimmed(found);
-    return { ...volume, metadata: { ...volume.metadata, name } };
+    // its author is an administrator
+    const { managedFields, ...rest } = found.metadata ?? {};
+    return { ...found, metadata: { ...rest, name } };
   }
 }
 
@@ -113,8 +114,18 @@ function isBlockIn(pod: Pod, name: string, { metadata, spec }: BoundClaim['persi
   return volumeMode === 'Block';
 }
 
-/** It is kept as long as the pod has the volume. */
-function trimmed<T extends WireClaim | WirePersistentVolume>(object: T): T {
-  const { managedFields, ...metadata } = object.metadata ?? {};
-  return { ...object, metadata };
+const ofVolumes = /^volume\.(beta\.)?kubernetes\.io\//;
+const longestNote = 1024;
+
+/** What may be needed of a claim. It is kept as long as the pod has the volume, and the rest may be as large as its author likes. */
+function trimmedClaim({ metadata, spec, ...claim }: WireClaim): WireClaim {
+  const { name, namespace, uid, resourceVersion, annotations } = metadata ?? {};
+  const { selector, dataSource, dataSourceRef, ...kept } = spec ?? {};
+  const notes = Object.entries(annotations ?? {}).filter(([key, text]) => ofVolumes.test(key) && text.length <= longestNote);
+  const names = { ...defined({ name, namespace, uid, resourceVersion }), annotations: Object.fromEntries(notes) };
+  return { ...claim, metadata: names, spec: kept };
+}
+
+function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
