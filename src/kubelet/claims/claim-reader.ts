@@ -116,13 +116,17 @@ function isBlockIn(pod: Pod, name: string, { metadata, spec }: BoundClaim['persi
 
 const ofVolumes = /^volume\.(beta\.)?kubernetes\.io\//;
 const longestNote = 1024;
+const mostNotes = 16;
 
 /** What may be needed of a claim. It is kept as long as the pod has the volume, and the rest may be as large as its author likes. */
 function trimmedClaim({ metadata, spec, ...claim }: WireClaim): WireClaim {
   const { name, namespace, uid, resourceVersion, annotations } = metadata ?? {};
   const { selector, dataSource, dataSourceRef, ...kept } = spec ?? {};
   const notes = Object.entries(annotations ?? {}).filter(([key, text]) => ofVolumes.test(key) && text.length <= longestNote);
-  const names = { ...defined({ name, namespace, uid, resourceVersion }), annotations: Object.fromEntries(notes) };
+  const names = {
+    ...defined({ name, namespace, uid, resourceVersion }),
+    annotations: Object.fromEntries(notes.slice(0, mostNotes)),
+  };
   return { ...claim, metadata: names, spec: kept };
 }
 

@@ -225,7 +225,11 @@ describe('A kind of persistent volumes', () => {
     await newManager([['csi', kind]]).mountVolumes(podOf(asDevice), never);
     persistentVolume().metadata.annotations = { 'volume.beta.kubernetes.io/mount-options': 'ro,hard' };
     await newManager([['csi', kind]]).mountVolumes(podOf(asDevice), never);
-    expect(requests.map(({ isBlock, mountOptions }) => ({ isBlock, mountOptions }))).toEqual([
+    const many = Array.from({ length: 40 }, (_, index) => [`volume.kubernetes.io/${index}`, '']);
+    claim().metadata.annotations = Object.fromEntries(many);
+    await newManager([['csi', kind]]).mountVolumes(podOf(asDevice), never);
+    expect(Object.keys(requests[2]?.claim.metadata?.annotations ?? {})).toHaveLength(16);
+    expect(requests.slice(0, 2).map(({ isBlock, mountOptions }) => ({ isBlock, mountOptions }))).toEqual([
       { isBlock: true, mountOptions: ['a', 'b'] },
       { isBlock: true, mountOptions: ['hard', 'ro'] },
     ]);
