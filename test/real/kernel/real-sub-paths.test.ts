@@ -11,11 +11,9 @@ requireOwnMounts();
 
 async function setUp() {
   const root = await realpath(await tempDir());
-  const [podFolder, volumePath, outside] = ['pods/u1', 'pods/u1/volumes/v', 'outside'].map((path) => join(root, path)) as [
-    string,
-    string,
-    string,
-  ];
+  const [podFolder, volumePath, outside] = ['pods/u1', 'pods/u1/volumes/kubernetes.io~empty-dir/v', 'outside'].map((path) =>
+    join(root, path),
+  ) as [string, string, string];
   for (const path of [volumePath, outside]) await mkdir(path, { recursive: true });
   await writeFile(join(outside, 'file'), 'not yours');
   await mkdir(join(volumePath, 'folder'));
