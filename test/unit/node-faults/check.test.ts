@@ -102,6 +102,22 @@ describe('the checker of the fault suite', () => {
     expect(found({ ...again, restarts: true, containers: [init] })).toEqual(['a container is started again for no reason']);
   });
 
+  it('accepts either phase of a pod that runs once and was asked to end as its machine went down, and of no other', () => {
+    const of = (how: string, phase: string) =>
+      pod({
+        ...{ restarts: false, kind: 'batch', runningAtEnd: [] },
+        witness: { main: parseWitness(`start r1 10\nend r1 30 ${how}\n`) },
+        final: {
+          phase,
+          containers: { main: { restartCount: 0, ready: false, state: 'terminated', exitCode: Number(how) || 0 } },
+        },
+      });
+    const down = { injuries: [{ podUID: 'u', at: 29 }] };
+    for (const phase of ['Succeeded', 'Failed']) expect(found(of('term', phase), down)).toEqual([]);
+    expect(found(of('term', 'Running'), down)).toEqual(['a status is untrue']);
+    expect(found(of('3', 'Succeeded'), down)).toEqual(['a status is untrue']);
+  });
+
   it('reads what was written to the end, and leaves out a line that was cut off', () => {
     expect(parseWitness('start r1 1.00\nend r1 2.00 3\nbe')).toEqual([
       { what: 'start', run: 'r1', at: 1 },

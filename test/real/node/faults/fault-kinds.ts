@@ -60,6 +60,13 @@ export const faultKinds = {
     await pause(prng.between(2000, 6000));
     await scene.disk.free();
   },
+  'machine rebooted': async ({ node, note }: Scene) => {
+    if (node.reboot === undefined) return;
+    await note.reboot();
+    await node.reboot();
+    // what was started while the machine went down has ended, too
+    await note.reboot();
+  },
 } satisfies Record<string, (scene: Scene, prng: Prng) => Promise<void>>;
 
 export type FaultKind = keyof typeof faultKinds;

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { filesWith, leftoversOf, podProcesses, uptime } from './node-scan.ts';
+import type { NodeHands, SceneAgent, SceneComponents, SceneDisk } from './scene.ts';
 
 /** The components of the kit, from inside of it. */
-export class KitProcesses {
+export class KitProcesses implements SceneComponents {
   readonly #run: string;
   readonly #pids = new Map<string, number>();
 
@@ -41,8 +43,7 @@ export class KitProcesses {
   }
 }
 
-/** The agent, started and killed at will. */
-export class AgentProcess {
+export class AgentProcess implements SceneAgent {
   readonly #command: string;
   readonly #logPath: string;
   #child: ReturnType<typeof spawn> | undefined;
@@ -57,15 +58,19 @@ export class AgentProcess {
     this.#child = spawn('bash', ['-c', `exec ${this.#command}`], { stdio: ['ignore', log.fd, log.fd] });
   }
 
-  /** Undefined while it runs. */
-  get ended(): string | undefined {
+  /** How it ended; undefined while it runs. */
+  async ended(): Promise<string | undefined> {
+    return this.#ended;
+  }
+
+  get #ended(): string | undefined {
     const { exitCode = null, signalCode = null } = this.#child ?? {};
     return exitCode === null && signalCode === null ? undefined : `${exitCode ?? signalCode}`;
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
-    if (child === undefined || this.ended !== undefined) return;
+    if (child === undefined || this.#ended !== undefined) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;
@@ -73,7 +78,7 @@ export class AgentProcess {
 }
 
 /** Fills a file system until nothing more can be written, and gives the room back. */
-export class FullDisk {
+export class FullDisk implements SceneDisk {
   readonly #path: string;
 
   constructor(folder: string) {
@@ -96,4 +101,21 @@ export class FullDisk {
   free(): Promise<void> {
     return rm(this.#path, { force: true });
   }
+}
+
+/** The node that this process runs on. */
+export function ownNode(witness: string, rootDirectory: string): NodeHands {
+  return {
+    ...{ uptime, podProcesses },
+    leftoversOf: (podUID) => leftoversOf(podUID, rootDirectory),
+    readWitness: (name) => readFile(join(witness, name), 'utf8').catch(() => ''),
+    async kill(pid) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // it has ended by itself meanwhile
+      }
+    },
+    filesWith: (text) => filesWith(text, rootDirectory),
+  };
 }

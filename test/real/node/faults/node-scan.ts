@@ -15,9 +15,15 @@ export interface PodProcess {
   readonly isFirst: boolean;
 }
 
-const podPattern = /\/pod([0-9a-f]{8}-[0-9a-f-]{27})(?:\/|$)/m;
+/** With slices of systemd the name of the pod's group is longer, and has `_` for `-`. */
+const podPattern = /[/-]pod([0-9a-f]{8}[-_][0-9a-f_-]{27})(?:\.slice)?(?:\/|$)/m;
 
-/** Seconds since the machine started. */
+/** The pod whose cgroup a process is in, by the process's file `cgroup`; undefined for a process of none. */
+export function podUIDOf(cgroups: string): string | undefined {
+  return podPattern.exec(cgroups)?.[1]?.replaceAll('_', '-');
+}
+
+/** Seconds since the machine started. A scene that boots it again adds to them. */
 export async function uptime(): Promise<number> {
   return Number((await readFile('/proc/uptime', 'utf8')).split(' ')[0]);
 }
@@ -28,7 +34,7 @@ export async function podProcesses(): Promise<PodProcess[]> {
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const text = async (file: string): Promise<string> => readFile(join('/proc', name, file), 'utf8').catch(() => '');
-    const podUID = podPattern.exec(await text('cgroup'))?.[1];
+    const podUID = podUIDOf(await text('cgroup'));
     if (podUID === undefined) continue;
     const command = (await text('cmdline')).split('\0');
     // a process that has ended and was not waited for does nothing any more
@@ -64,7 +70,8 @@ export async function leftoversOf(podUID: string, rootDirectory: string): Promis
 }
 
 async function cgroupsOf(podUID: string): Promise<string[]> {
-  const { stdout } = await run('find', ['/sys/fs/cgroup', '-type', 'd', '-name', `pod${podUID}*`]).catch(() => ({ stdout: '' }));
+  const names = ['-name', `pod${podUID}*`, '-o', '-name', `*-pod${podUID.replaceAll('-', '_')}.slice`];
+  const { stdout } = await run('find', ['/sys/fs/cgroup', '-type', 'd', '(', ...names, ')']).catch(() => ({ stdout: '' }));
   return stdout.split('\n').filter((path) => path !== '');
 }
 

@@ -1,11 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Prng } from '../../../random/chaos/prng.ts';
 import type { AdminClient } from '../../../support/admin-client.ts';
 import type { ServedPod } from '../../../support/answers.ts';
 import { type Injury, type PodEvidence, parseWitness } from './evidence.ts';
-import type { AgentProcess, FullDisk, KitProcesses } from './kit-processes.ts';
-import { leftoversOf, type PodProcess, podProcesses, uptime } from './node-scan.ts';
+import type { PodProcess } from './node-scan.ts';
 import { type PlannedPod, plannedPod, secretText } from './workload.ts';
 
 interface KnownPod {
@@ -18,38 +15,79 @@ interface KnownPod {
   latest: ServedPod | undefined;
 }
 
+/** What a scene sees of the node, and does to it. */
+export interface NodeHands {
+  /** Seconds that only grow, over boots of the node, too. Containers count the same. */
+  uptime(): Promise<number>;
+  podProcesses(): Promise<readonly PodProcess[]>;
+  /** What the node still has of a pod, in words. */
+  leftoversOf(podUID: string): Promise<readonly string[]>;
+  /** The text of a file of the witness folder; empty where there is none. */
+  readWitness(name: string): Promise<string>;
+  kill(pid: number): Promise<void>;
+  /** The files below the agent's folder that hold a text. */
+  filesWith(text: string): Promise<readonly string[]>;
+  /** Ends all that runs, and boots. Undefined: it cannot. */
+  reboot?(): Promise<void>;
+}
+
+/** The agent, started and killed at will. */
+export interface SceneAgent {
+  start(): Promise<void>;
+  kill(): Promise<void>;
+  /** How it ended by itself; undefined while it did not. */
+  ended(): Promise<string | undefined>;
+}
+
+/** The components around the agent. */
+export interface SceneComponents {
+  /** Stops the apiserver as it is, and lets it go on. */
+  signal(name: 'kube-apiserver', signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Kills the runtime, and starts it again after a while. */
+  restart(name: 'containerd', awayMs: number): Promise<void>;
+}
+
+/** The disk of the agent. */
+export interface SceneDisk {
+  fill(): Promise<void>;
+  free(): Promise<void>;
+}
+
 export interface SceneOptions {
   readonly admin: AdminClient;
-  readonly agent: AgentProcess;
-  readonly kit: KitProcesses;
+  readonly agent: SceneAgent;
+  readonly kit: SceneComponents;
+  readonly node: NodeHands;
+  readonly nodeName: string;
   /** Undefined: the disk of the agent cannot be filled. */
-  readonly disk: FullDisk | undefined;
+  readonly disk: SceneDisk | undefined;
   /** A folder of the node that containers write into. */
   readonly witness: string;
-  readonly rootDirectory: string;
 }
 
 /** The pods of one seed, and what has happened to them. */
 export class Scene {
-  readonly agent: AgentProcess;
-  readonly kit: KitProcesses;
-  readonly disk: FullDisk | undefined;
+  readonly agent: SceneAgent;
+  readonly kit: SceneComponents;
+  readonly disk: SceneDisk | undefined;
+  readonly node: NodeHands;
   readonly injuries: Injury[] = [];
   readonly agentKills: number[] = [];
   readonly #options: SceneOptions;
   readonly #namespace: string;
   readonly #pods: KnownPod[] = [];
+  #isClosed = false;
 
   private constructor(options: SceneOptions, namespace: string) {
     this.#options = options;
     this.agent = options.agent;
     this.kit = options.kit;
     this.disk = options.disk;
+    this.node = options.node;
     this.#namespace = namespace;
   }
 
   static async open(options: SceneOptions): Promise<Scene> {
-    await mkdir(options.witness, { recursive: true });
     const namespace = await options.admin.createNamespace('faults');
     const secret = { metadata: { name: 'marked' }, stringData: { text: secretText } };
     await insist(() => options.admin.send('POST', `/api/v1/namespaces/${namespace}/secrets`, { body: secret }));
@@ -60,13 +98,19 @@ export class Scene {
 
   readonly note = {
     agentKill: async (): Promise<void> => {
-      this.agentKills.push(await uptime());
+      this.agentKills.push(await this.node.uptime());
+    },
+    /** Whatever ran was killed, and so was the agent. */
+    reboot: async (): Promise<void> => {
+      const at = await this.node.uptime();
+      this.agentKills.push(at);
+      for (const { uid, deletedAt } of this.#pods) if (deletedAt === undefined) this.injuries.push({ podUID: uid, at });
     },
   };
 
   readonly createPod = async (prng: Prng): Promise<void> => {
-    const plan = plannedPod(`pod-${this.#pods.length}`, prng, this.#options.witness);
-    const createdAt = await uptime();
+    const plan = plannedPod(`pod-${this.#pods.length}`, prng, this.#options);
+    const createdAt = await this.node.uptime();
     // what is refused while the apiserver hangs is tried again
     const { body } = await insist(() => this.#options.admin.createPod(this.#namespace, plan.manifest));
     const { uid } = (body as ServedPod).metadata;
@@ -88,7 +132,7 @@ export class Scene {
 
   /** What the apiserver says last, with what runs. Undefined while a pod has not come to what it is to be. */
   async evidence(): Promise<PodEvidence[]> {
-    const processes = await podProcesses();
+    const processes = await this.node.podProcesses();
     return Promise.all(this.#pods.map((pod) => this.#evidenceOf(pod, processes)));
   }
 
@@ -103,36 +147,37 @@ export class Scene {
   /** By uid, of every pod there was; undefined `goneAt` of one that does not go. */
   async afterwards(): Promise<Map<string, Pick<PodEvidence, 'goneAt' | 'runningWhenGone' | 'leftovers'>>> {
     const rows = this.#pods.map(async ({ uid, goneAt, runningWhenGone }) => {
-      const leftovers = goneAt === undefined ? [] : await leftoversOf(uid, this.#options.rootDirectory);
+      const leftovers = goneAt === undefined ? [] : await this.node.leftoversOf(uid);
       return [uid, { ...(goneAt !== undefined && { goneAt }), runningWhenGone, leftovers }] as const;
     });
     return new Map(await Promise.all(rows));
   }
 
   async #delete(pod: KnownPod): Promise<void> {
-    pod.deletedAt = await uptime();
+    pod.deletedAt = await this.node.uptime();
     await insist(() => this.#options.admin.deletePod(this.#namespace, pod.plan.name), [200, 202, 404]);
   }
 
   async #kill(prng: Prng, isMeant: (process: PodProcess) => boolean): Promise<void> {
     const mine = new Map(this.#pods.filter(({ deletedAt }) => deletedAt === undefined).map((pod) => [pod.uid, pod]));
-    const victim = prng.pick((await podProcesses()).filter((one) => mine.has(one.podUID) && isMeant(one)));
+    const victim = prng.pick((await this.node.podProcesses()).filter((one) => mine.has(one.podUID) && isMeant(one)));
     if (victim === undefined) return;
     const { podUID, container } = victim;
-    this.injuries.push({ podUID, ...(container !== undefined && { container }), at: await uptime() });
-    try {
-      process.kill(victim.pid, 'SIGKILL');
-    } catch {
-      // it has ended by itself meanwhile
-    }
+    this.injuries.push({ podUID, ...(container !== undefined && { container }), at: await this.node.uptime() });
+    await this.node.kill(victim.pid);
+  }
+
+  /** Ends the watch, once what it has is read. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   async #watch(): Promise<void> {
-    for (;;) {
+    while (!this.#isClosed) {
       try {
         await this.#list();
         for await (const event of this.#options.admin.watchPods(this.#namespace)) {
-          if (event.type === 'ERROR') break;
+          if (event.type === 'ERROR' || this.#isClosed) break;
           const pod = await this.#known(event.object.metadata.uid);
           if (pod === undefined) continue;
           if (event.type === 'DELETED') await this.#gone(pod);
@@ -167,16 +212,17 @@ export class Scene {
   }
 
   async #gone(pod: KnownPod): Promise<void> {
-    pod.goneAt = await uptime();
-    pod.runningWhenGone = (await podProcesses()).filter(({ podUID, container }) => podUID === pod.uid && container).length;
+    pod.goneAt = await this.node.uptime();
+    pod.runningWhenGone = (await this.node.podProcesses()).filter(
+      ({ podUID, container }) => podUID === pod.uid && container,
+    ).length;
   }
 
   async #evidenceOf(pod: KnownPod, processes: readonly PodProcess[]): Promise<PodEvidence> {
     const { plan, uid, createdAt, deletedAt, goneAt, runningWhenGone, latest } = pod;
     const witness: Record<string, ReturnType<typeof parseWitness>> = {};
     for (const { name } of plan.containers) {
-      const text = await readFile(join(this.#options.witness, `${uid}.${name}`), 'utf8').catch(() => '');
-      witness[name] = parseWitness(text);
+      witness[name] = parseWitness(await this.node.readWitness(`${uid}.${name}`));
     }
     const own = processes.filter(({ podUID, isFirst }) => podUID === uid && isFirst);
     const final = deletedAt === undefined && latest !== undefined ? finalOf(latest) : undefined;

@@ -8,7 +8,9 @@ export const secretText = 'this-text-must-leave-the-disk-with-its-pod';
 /** Writes down its start, that it is there, and its end. */
 const script = `
 read id < /proc/sys/kernel/random/uuid
-note() { read up _ < /proc/uptime; echo "$1 $id $up $2" >> /witness/$POD_UID.$CONTAINER; }
+boots=0
+[ ! -e /witness/boots ] || read boots < /witness/boots
+note() { IFS=' .' read whole part _ < /proc/uptime; echo "$1 $id $((boots * 1000000 + whole)).$part $2" >> /witness/$POD_UID.$CONTAINER; }
 note start
 trap 'note end term; exit 0' TERM
 n=0
@@ -26,8 +28,13 @@ export interface PlannedPod {
 
 const weights = { steady: 4, batch: 2, crashing: 2, init: 2, secret: 3 };
 
-/** A pod whose containers write into `witness`, a folder of the node. */
-export function plannedPod(name: string, prng: Prng, witness: string): PlannedPod {
+/** Where a pod runs, and the folder of that node which its containers write into. The file `boots` there counts the boots. */
+export interface PodPlace {
+  readonly nodeName: string;
+  readonly witness: string;
+}
+
+export function plannedPod(name: string, prng: Prng, { nodeName, witness }: PodPlace): PlannedPod {
   const kind = prng.weighted(weights);
   const containers = plansFor(kind, prng);
   const restarts = kind !== 'batch';
@@ -38,7 +45,7 @@ export function plannedPod(name: string, prng: Prng, witness: string): PlannedPo
     ...(kind === 'secret' ? [{ name: 'secret', secret: { secretName: 'marked' } }] : []),
   ];
   const spec = {
-    ...{ nodeName: 'node-kit', restartPolicy: restarts ? 'Always' : 'Never', terminationGracePeriodSeconds: prng.int(1, 5) },
+    ...{ nodeName, restartPolicy: restarts ? 'Always' : 'Never', terminationGracePeriodSeconds: prng.int(1, 5) },
     ...{ volumes, containers: of(false), initContainers: of(true) },
   };
   return { name, kind, restarts, containers, manifest: { metadata: { name }, spec } };
