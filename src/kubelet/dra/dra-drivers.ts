@@ -74,7 +74,7 @@ export class DraDrivers implements PluginHandler {
       instance.isConnected = isConnected;
       const fields = { plugin: name, path: endpoint };
       if (isConnected) this.#options.logger.info(fields, 'a driver of dynamic resource allocation answers');
-      else this.#options.logger.warn(fields, 'a driver of dynamic resource allocation does not answer');
+      else this.#options.logger.info(fields, 'a driver of dynamic resource allocation does not answer');
       this.#changed(name);
     });
     this.#changed(name);

@@ -204,6 +204,28 @@ it('a pod that runs keeps its devices over a restart of the agent, without its d
   await world.through(second.stop());
 });
 
+it('nothing is given back of a pod that runs, although nobody knows it any more', async () => {
+  const { world, driver, listen, started, createClaim, createPod } = await setUp();
+  await listen();
+  const first = await started();
+  await world.pass(2000);
+  createPod('web', 'a');
+  createClaim('a', ['web']);
+  await world.pass(5000);
+  await world.through(first.stop());
+  world.delete('web', 0);
+  for (const call of ['StopContainer', 'StopPodSandbox'] as const)
+    world.runtime.fail({ call, times: 1000, fault: { kind: 'error', error: 'failed', message: 'busy' } });
+  const second = await started();
+  await world.pass(200_000);
+  const running = (await world.runtime.listContainers()).filter(({ state }) => state === 'running');
+  expect([running.length, driver.calls]).toEqual([1, ['prepare a']]);
+  world.runtime.heal();
+  await world.pass(400_000);
+  expect(driver.calls).toEqual(['prepare a', 'unprepare a']);
+  await world.through(second.stop());
+});
+
 it('a pod that others have called failed stays on the apiserver while a driver may hold something for it', async () => {
   const { world, driver, listen, started, createClaim, createPod } = await setUp();
   await listen();
