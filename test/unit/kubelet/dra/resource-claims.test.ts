@@ -260,7 +260,11 @@ describe('claims that cannot be made ready', () => {
       'old ResourceClaim with same name a and different UID uid-of-a still exists (previous pod force-deleted?!)',
     );
     expect(driver.calls).toEqual(['prepare a']);
-    // it was refused: what the other one uses is not its to give back
+    // it was refused: what the other one uses is not its to have, or to give back
+    const refused = podOf('new', ['a']);
+    await expect(claims.cdiDevicesOf(refused, container(refused))).rejects.toThrow(
+      'unable to get claim info for ResourceClaim a',
+    );
     await claims.unprepare(podOf('new', ['a']), going);
     expect(driver.calls).toEqual(['prepare a']);
   });
