@@ -39,6 +39,8 @@ export interface DevicePluginTrouble extends Failing {
 const version = 'v1beta1';
 /** So many resources have plugins. */
 const mostResources = 100;
+/** So many plugins are asked at once what they are: one that registers and says nothing costs a connection for ten seconds. */
+const mostOpening = 16;
 /** After a start pods wait so long for plugins that were there before. The kubelet lets them fail at once. */
 const comeBackMs = 60_000;
 
@@ -47,6 +49,8 @@ export class DevicePlugins implements PluginHandler {
   readonly #options: DevicePluginsOptions;
   /** By resource. */
   readonly #connections = new Map<string, PluginConnection>();
+  /** Those that have registered, and have not answered yet. */
+  readonly #opening = new Set<PluginConnection>();
   readonly #closing = new Set<Promise<void>>();
   readonly #failures = new Map<string, FailureRun>();
   /** Called when the plugin of a resource lists its devices. */
@@ -70,7 +74,7 @@ export class DevicePlugins implements PluginHandler {
   /** Resolves once no plugin is spoken with any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const connection of this.#connections.values()) this.#close(connection);
+    for (const connection of [...this.#connections.values(), ...this.#opening]) this.#close(connection);
     this.#connections.clear();
     for (const resource of this.#awaited.keys()) this.#wake(resource);
     await Promise.all(this.#closing);
@@ -134,6 +138,7 @@ export class DevicePlugins implements PluginHandler {
     if (pools.get(resource) === undefined && pools.resources.length >= mostResources) {
       throw new Error(`device plugins have ${mostResources} resources already, and no more are kept`);
     }
+    if (this.#opening.size >= mostOpening) throw new Error(`${mostOpening} device plugins register already; try again`);
     const connection = new PluginConnection({
       plugin: connector.devicePlugin(socketPath),
       clock,
@@ -141,11 +146,14 @@ export class DevicePlugins implements PluginHandler {
       ended: (error) => this.#ended(resource, connection, error),
     });
     let options: Awaited<ReturnType<PluginConnection['open']>>;
+    this.#opening.add(connection);
     try {
       options = await connection.open(signal ?? new AbortController().signal);
     } catch (error) {
       this.#close(connection);
       throw new Error(`failed to get device plugin options: ${errorText(error)}`, { cause: error });
+    } finally {
+      this.#opening.delete(connection);
     }
     if (this.#isStopped) {
       this.#close(connection);

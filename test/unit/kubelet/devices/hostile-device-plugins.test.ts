@@ -139,3 +139,18 @@ it('a plugin that comes back while a pod starts gives it its devices', async () 
   await until(() => manager.counts().allocatable[resource] === '2');
   expect(wordsOf(await world.admit(manager, podWith('b', { app: 2 })))).toBe('given');
 });
+
+it('plugins that register and say nothing are few at once, cost ten seconds each, and keep no agent from stopping', async () => {
+  await using world = await DeviceWorld.make();
+  const manager = await world.start();
+  const plugin = await world.plugin(manager);
+  plugin.answers.GetDevicePluginOptions = () => 'nothing';
+  const registrations = Array.from({ length: 17 }, (_, index) =>
+    plugin.register({ resourceName: `silent.example/r${index}` }).catch((error: Error) => error.message),
+  );
+  expect(await Promise.race(registrations)).toContain('16 device plugins register already; try again');
+  await until(() => plugin.callsOf('GetDevicePluginOptions').length === 17);
+  await manager.stop();
+  expect(await Promise.all(registrations)).toHaveLength(17);
+  expect(Object.keys(manager.counts().capacity)).toEqual([resource]);
+});
