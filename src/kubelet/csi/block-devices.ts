@@ -120,7 +120,7 @@ export class BlockDevices {
     return loadVolumeData(join(this.#places(name).folder, 'data'));
   }
 
-  /** Has the driver take the volume from the node, under each name that it is known by. */
+  /** Has the driver take the volume from the node, under each name that it is known by. Rejects while a pod may have the device. */
   async unstage(volume: CsiVolumeID): Promise<void> {
     const root = join(stagingRoot(this.#options.rootDirectory), devicesFolder);
     for (const name of (await readdir(root).catch(ifCode('ENOENT'))) ?? []) {
@@ -131,7 +131,9 @@ export class BlockDevices {
   }
 
   async #unstage(name: string, { driverName, volumeHandle }: CsiVolumeID): Promise<void> {
-    const { staging } = this.#places(name);
+    const { staging, publishFolder } = this.#places(name);
+    const [podUID] = (await readdir(publishFolder).catch(ifCode('ENOENT'))) ?? [];
+    if (podUID !== undefined) throw new Error(`${join(publishFolder, podUID)} is still there, of a pod that is gone`);
     this.#staged.delete(name);
     if ((await lstat(staging).catch(ifCode('ENOENT'))) !== undefined) {
       const driver = registeredDriver(this.#options.drivers, driverName);

@@ -34,8 +34,9 @@ export interface NodeVolumesOptions {
 /** A volume that may be in use. */
 interface VolumeInUse {
   readonly id: CsiVolumeID;
-  readonly isAttachable: boolean;
+  isAttachable: boolean;
   isLeaving: boolean;
+  /** In a row, while nobody uses it. */
   failures: number;
   /** By the clock's elapsed time. */
   retryAtMs: number;
@@ -114,8 +115,11 @@ export class NodeVolumes {
     const name = uniqueVolumeName(id);
     this.#asked.set(podUID, (this.#asked.get(podUID) ?? new Set()).add(name));
     const known = this.#inUse.get(name);
+    if (known !== undefined) this.#clearFailures(name, known);
     if (known?.isAttachable === isAttachable) return;
-    this.#inUse.set(name, { isLeaving: false, failures: 0, retryAtMs: 0, ...known, id, isAttachable });
+    // what is giving it back holds this very record
+    if (known !== undefined) known.isAttachable = isAttachable;
+    else this.#inUse.set(name, { id, isAttachable, isLeaving: false, failures: 0, retryAtMs: 0 });
     this.#tell();
   }
 
@@ -132,12 +136,6 @@ export class NodeVolumes {
   /** Makes the call while nothing else is done with the volume. Rejects with the signal's reason when that aborts before. */
   inTurn<T>(id: CsiVolumeID, call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#turns.run(uniqueVolumeName(id), call, signal);
-  }
-
-  /** Whether something of the volume is on disk for another pod. */
-  async isUsedBesides(podUID: string, id: CsiVolumeID): Promise<boolean> {
-    const { users } = await this.#read();
-    return [...(users.get(uniqueVolumeName(id)) ?? [])].some((uid) => uid !== podUID);
   }
 
   /** The unique names of attachable volumes that may be in use, sorted; undefined until that is known. */
@@ -163,17 +161,28 @@ export class NodeVolumes {
     requireKnown(found);
     const now = this.#options.clock.elapsed();
     for (const [name, volume] of this.#inUse) {
-      if (volume.isLeaving || volume.retryAtMs > now || this.#isUsed(name, found)) continue;
-      volume.isLeaving = true;
-      // one that hangs costs no other volume anything
-      void this.#giveBack(name, volume);
+      if (this.#isUsed(name, found)) this.#clearFailures(name, volume);
+      else if (!volume.isLeaving && volume.retryAtMs <= now) this.#beginGivingBack(name, volume);
     }
+  }
+
+  #beginGivingBack(name: string, volume: VolumeInUse): void {
+    volume.isLeaving = true;
+    // one that hangs costs no other volume anything
+    void this.#giveBack(name, volume);
+  }
+
+  #clearFailures(name: string, volume: VolumeInUse): void {
+    volume.failures = 0;
+    volume.retryAtMs = 0;
+    this.#stuck.delete(name);
   }
 
   /** What is on disk and was not known is in use, too. */
   async #adopt({ volumes }: VolumesOnDisk): Promise<void> {
-    for (const [name, id] of volumes) {
+    for (const [name, { driverName, volumeHandle }] of volumes) {
       if (this.#inUse.has(name)) continue;
+      const id = { driverName, volumeHandle };
       const isAttachable = await this.#options.isAttachable(id.driverName).catch(() => true);
       if (!this.#inUse.has(name)) this.#inUse.set(name, { id, isAttachable, isLeaving: false, failures: 0, retryAtMs: 0 });
     }
@@ -189,7 +198,11 @@ export class NodeVolumes {
   }
 
   #isUsed(name: string, { users }: VolumesOnDisk): boolean {
-    return users.has(name) || [...this.#asked.values()].some((names) => names.has(name));
+    return users.has(name) || this.#isAsked(name);
+  }
+
+  #isAsked(name: string): boolean {
+    return [...this.#asked.values()].some((names) => names.has(name));
   }
 
   async #giveBack(name: string, volume: VolumeInUse): Promise<void> {
@@ -200,10 +213,9 @@ export class NodeVolumes {
     try {
       const call = (): Promise<void> => this.#turns.run(name, () => this.#unstageUnused(name, volume.id), signal);
       await ofDriver.run(call, signal);
-      volume.failures = 0;
-      this.#stuck.delete(name);
+      this.#clearFailures(name, volume);
     } catch (error) {
-      if (!signal.aborted) this.#noteStuck(name, volume, error);
+      if (!signal.aborted) this.#noteFailure(name, volume, error);
     } finally {
       volume.isLeaving = false;
       if (!signal.aborted) this.#loop.wake();
@@ -216,14 +228,22 @@ export class NodeVolumes {
     requireKnown(found);
     if (this.#isUsed(name, found)) return;
     await this.#options.unstage(id);
+    const left = await this.#read();
     // a pod that came meanwhile waits for its turn, and the volume stays in use for it
-    if (this.#isUsed(name, { ...found, users: new Map() })) return;
+    if (this.#isAsked(name)) return;
+    const folder = left.volumes.get(name)?.folder;
+    if (folder !== undefined) throw new Error(`${folder} is still there, and says that it is of this volume`);
     this.#inUse.delete(name);
     this.#tell();
   }
 
-  #noteStuck(name: string, volume: VolumeInUse, err: unknown): void {
+  #noteFailure(name: string, volume: VolumeInUse, err: unknown): void {
     const { clock, logger } = this.#options;
+    if (this.#isAsked(name)) {
+      const fields = { err, name, driver: volume.id.driverName };
+      logger.info(fields, 'a volume could not be given back before a pod asked for it again; the node keeps it for that pod');
+      return;
+    }
     volume.failures += 1;
     const retryInMs = nthDelayMs(volume.failures, retryDelays);
     volume.retryAtMs = clock.elapsed() + retryInMs;
@@ -241,8 +261,9 @@ export class NodeVolumes {
 
   #nextLookMs(): number {
     const now = this.#options.clock.elapsed();
-    const waits = [...this.#inUse.values()].filter(({ failures }) => failures > 0).map(({ retryAtMs }) => retryAtMs - now);
-    return Math.max(1, Math.min(periodMs, ...waits));
+    // what is under way wakes the loop at its end
+    const waiting = [...this.#inUse.values()].filter(({ failures, isLeaving }) => failures > 0 && !isLeaving);
+    return Math.max(1, Math.min(periodMs, ...waiting.map(({ retryAtMs }) => retryAtMs - now)));
   }
 
   #tell(): void {
