@@ -77,9 +77,9 @@ export function newImageCredentials(
       const { uid = '', annotations = {} } = (await serviceAccounts.get({ namespace, name }, { signal })).metadata ?? {};
       return { uid, annotations };
     },
-    token: async (pod, audience, signal) => {
-      const serviceAccountName = pod.spec?.serviceAccountName ?? '';
-      return (await tokens.getToken(pod, { serviceAccountName, audience, expirationSeconds: tokenSeconds }, signal)).token;
+    token: async (pod, { name: serviceAccountName, uid: serviceAccountUID }, audience, signal) => {
+      const request = { serviceAccountName, serviceAccountUID, audience, expirationSeconds: tokenSeconds };
+      return (await tokens.getToken(pod, request, signal)).token;
     },
   };
   return new ImageCredentialPlugins({ config, binDir, accounts, clock, logger });

@@ -45,8 +45,8 @@ export interface ImageCredentialRun {
 export interface ServiceAccountSource {
   /** Rejects where there is none of the name. */
   account(namespace: string, name: string, signal: AbortSignal): Promise<ServiceAccountData>;
-  /** A token of the pod's account for the audience, bound to the pod. */
-  token(pod: Pod, audience: string, signal: AbortSignal): Promise<string>;
+  /** A token of the account for the audience, bound to the pod. Rejects where another account has the name meanwhile. */
+  token(pod: Pod, account: PullServiceAccount, audience: string, signal: AbortSignal): Promise<string>;
 }
 
 export interface ServiceAccountData {
@@ -138,10 +138,11 @@ export class ImageCredentialPlugin {
     const { uid, annotations: all } = await accounts.account(namespace, name, signal).catch(failing(signal, 'service account'));
     const annotations = annotationsFor(tokens, all);
     if (annotations === undefined) return undefined;
-    const token = await accounts.token(pod, tokens.audience, signal).catch(failing(signal, 'service account token'));
+    const account = { uid, namespace, name };
+    const token = await accounts.token(pod, account, tokens.audience, signal).catch(failing(signal, 'service account token'));
     const told = tokens.cacheType === 'Token' ? createHash('sha256').update(token).digest('hex') : '';
     const cacheKey = JSON.stringify([namespace, name, uid, annotations, told]);
-    return { question: { token, annotations }, account: { uid, namespace, name }, cacheKey };
+    return { question: { token, annotations }, account, cacheKey };
   }
 
   async #ask(image: string, { question, cacheKey }: OfAccount, signal: AbortSignal): Promise<Kept['placed']> {

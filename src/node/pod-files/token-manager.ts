@@ -109,7 +109,8 @@ export class TokenManager {
     if (this.#stopping.signal.aborted) throw stopped();
     const target = tokenPodOf(pod);
     const ofPod = this.#tokensOf(target.uid);
-    const key = JSON.stringify([target.namespace, request.serviceAccountName, request.audience, request.expirationSeconds]);
+    const { serviceAccountName, serviceAccountUID = '', audience, expirationSeconds } = request;
+    const key = JSON.stringify([target.namespace, serviceAccountName, serviceAccountUID, audience, expirationSeconds]);
     const kept = ofPod.kept.get(key);
     const now = this.#clock.elapsed();
     if (kept !== undefined && now < kept.renewAt && now < kept.validUntil) return kept;
@@ -219,6 +220,11 @@ function stopped(): StatusManagerError {
 export interface TokenRequest {
   /** The service account, in the pod's namespace. */
   readonly serviceAccountName: string;
+  /**
+   * The uid that the account must have: the apiserver refuses a token of another account of the same name, and a token that is kept for
+   * another one does not serve. Default: whichever account has the name.
+   */
+  readonly serviceAccountUID?: string | undefined;
   /** Whom the token is for; empty: the apiserver. */
   readonly audience: string;
   /** How long the token is to be valid, in seconds. */
@@ -250,10 +256,14 @@ function tokenPodOf({ metadata }: Pod): TokenPod {
 }
 
 /** The body of a TokenRequest, as the kubelet sends it. */
-function tokenRequestBody({ name, uid }: TokenPod, { audience, expirationSeconds }: TokenRequest): object {
+function tokenRequestBody(
+  { name, uid }: TokenPod,
+  { serviceAccountUID = '', audience, expirationSeconds }: TokenRequest,
+): object {
   return {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
+    ...(serviceAccountUID !== '' && { metadata: { uid: serviceAccountUID } }),
     spec: {
       audiences: audience === '' ? [] : [audience],
       expirationSeconds,

@@ -71,6 +71,19 @@ describe('TokenManager', () => {
     expect((await manager.getToken(pod, request, signal)).token).toBe(token);
   });
 
+  it('gets none of another account than the one with the uid that is asked for', async () => {
+    const manager = tokenManager();
+    const pod = await createPod('tied');
+    const request = { serviceAccountName: 'robot', audience: 'vault', expirationSeconds: 3607 };
+    const { body } = await admin.send('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/robot`);
+    const serviceAccountUID = (body as { metadata: { uid: string } }).metadata.uid;
+    const { token } = await manager.getToken(pod, { ...request, serviceAccountUID }, signal);
+    expect(await reviewed(token, ['vault'])).toMatchObject({ authenticated: true, user: { uid: serviceAccountUID } });
+    await expect(manager.getToken(pod, { ...request, serviceAccountUID: 'another' }, signal)).rejects.toThrow(
+      'the UID in the token request (another) does not match the UID of the service account',
+    );
+  });
+
   it('gets none for a pod or an account that is not there, and a token ends with its pod', async () => {
     const manager = tokenManager();
     const pod = await createPod('short');

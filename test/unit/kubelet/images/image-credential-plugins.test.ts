@@ -28,7 +28,7 @@ async function nodeWith(providers: readonly object[], scripts: Readonly<Record<s
       if (name === 'gone') throw new Error('serviceaccounts "gone" not found');
       return { uid: `uid-of-${name}`, annotations };
     },
-    token: async ({ metadata }, audience) => `${token} of ${metadata?.name} for ${audience}`,
+    token: async ({ metadata }, _account, audience) => `${token} of ${metadata?.name} for ${audience}`,
   };
   const { config, binDir } = folder;
   const plugins = new ImageCredentialPlugins({ config, binDir, accounts, clock, logger: log.logger });

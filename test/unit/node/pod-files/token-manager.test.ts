@@ -71,6 +71,18 @@ describe('TokenManager', () => {
     expect([await get(), await get({}, pod('u2')), requests.length]).toEqual(['token-6', 'token-5', 6]);
   });
 
+  it('asks for a token of the account with the uid, and gives nobody that of another account of the same name', async () => {
+    const { requests, get } = setUp();
+    const tokens = [];
+    for (const serviceAccountUID of ['before', 'after', 'before', undefined]) tokens.push(await get({ serviceAccountUID }));
+    expect(tokens).toEqual(['token-1', 'token-2', 'token-1', 'token-3']);
+    expect(requests.map(({ body }) => (body as { metadata?: object }).metadata)).toEqual([
+      { uid: 'before' },
+      { uid: 'after' },
+      undefined,
+    ]);
+  });
+
   it('asks once for all who ask at the same time', async () => {
     const { requests, get } = setUp();
     expect(await Promise.all([get(), get(), get()])).toEqual(['token-1', 'token-1', 'token-1']);
