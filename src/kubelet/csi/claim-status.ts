@@ -31,8 +31,8 @@ export class ClaimStatuses {
     this.#clock = clock;
   }
 
-  async read({ metadata }: WireClaim): Promise<WireClaim> {
-    return this.#claims.get({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' });
+  async read({ metadata }: WireClaim, signal?: AbortSignal): Promise<WireClaim> {
+    return this.#claims.get({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' }, { signal });
   }
 
   /** The node begins. */

@@ -26,6 +26,7 @@ import type { CsiNodeCapability, CsiVolumeUse } from './csi-node.ts';
 import type { CsiStaging } from './csi-staging.ts';
 import { unmountFolders } from './csi-volumes.ts';
 import { capabilitiesOf, registeredDriver } from './driver-calls.ts';
+import type { MountedExpansions } from './mounted-expansions.ts';
 import type { NodeVolumes } from './node-volumes.ts';
 import { type ContextSources, podInfo, publishContext, type SecretPlace, secretTexts } from './publish-context.ts';
 import type { PublishedVolumes, PublishOrder } from './published-volumes.ts';
@@ -49,6 +50,7 @@ export interface CsiPersistentVolumesOptions {
   readonly staging: CsiStaging;
   readonly published: PublishedVolumes;
   readonly expansion: VolumeExpansion;
+  readonly mountedExpansions: MountedExpansions;
   readonly devices: BlockDevices;
   readonly tokens: ContextSources['tokens'];
   readonly transport: ResourceTransport;
@@ -119,9 +121,10 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
 
   /** Has the drivers take back what the pod has of them. What no pod has any more leaves the node beside that. */
   async unmount(podUID: string, { volumesFolder, devicesFolder }: PodVolumeFolders): Promise<void> {
-    const { published, nodeVolumes } = this.#options;
+    const { published, nodeVolumes, mountedExpansions } = this.#options;
     published.forget(podUID);
     this.#mounted.delete(podUID);
+    await mountedExpansions.end(podUID);
     const results = await Promise.allSettled([
       unmountFolders(volumesFolder, (folder) => this.#unmountFiles(podUID, folder)),
       unmountFolders(devicesFolder, (link) => this.#unmapDevice(podUID, link)),
@@ -222,18 +225,22 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
 
   /** Sees to a volume that the pod has: its driver may want to be asked again, and it may have grown. */
   async #keep(request: PersistentVolumeRequest, source: CsiSource, id: CsiVolumeID): Promise<void> {
-    const { driverObjects, attachments, nodeVolumes, published, expansion } = this.#options;
-    const { signal } = request;
+    const { nodeVolumes, published, expansion, mountedExpansions } = this.#options;
     const { name } = request.persistentVolume.metadata;
-    const prepare = async (): Promise<Prepared> => {
-      const driver = await driverObjects.requireMode(id.driverName, persistentMode, signal);
-      const context = isAttachable(driver) ? await attachments.read(id, signal) : {};
-      return this.#prepare({ request, source, id, driver, context });
-    };
-    const pod = { name, mode: persistentMode };
-    if (!request.isBlock) await published.ensure(request, pod, async () => this.#order(await prepare()));
-    const expand = () => expansion.whileMounted(request, id, async () => this.#targetOf(await prepare()));
-    if (expansion.isDue(request, id)) await nodeVolumes.inTurn(id, expand, signal);
+    const order = async (): Promise<PublishOrder> => this.#order(await this.#prepareAgain(request, source, id));
+    if (!request.isBlock) await published.ensure(request, { name, mode: persistentMode }, order);
+    mountedExpansions.begin(request, id, (growing) => {
+      const target = async (): Promise<ExpandTarget> => this.#targetOf(await this.#prepareAgain(growing, source, id));
+      return nodeVolumes.inTurn(id, () => expansion.whileMounted(growing, id, target), growing.signal);
+    });
+  }
+
+  /** The same for a volume that the pod has: its attachment is there, or it is not. */
+  async #prepareAgain(request: PersistentVolumeRequest, source: CsiSource, id: CsiVolumeID): Promise<Prepared> {
+    const { driverObjects, attachments } = this.#options;
+    const driver = await driverObjects.requireMode(id.driverName, persistentMode, request.signal);
+    const context = isAttachable(driver) ? await attachments.read(id, request.signal) : {};
+    return this.#prepare({ request, source, id, driver, context });
   }
 
   async #attached(request: PersistentVolumeRequest, id: CsiVolumeID, driver: WireCsiDriver): Promise<PublishContext> {
@@ -301,6 +308,7 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
           source.nodeExpandSecretRef,
           'expander.NodeExpand failed to get NodeExpandSecretRef',
         );
+        request.signal.throwIfAborted();
         // the group is for those that publish
         const { volumeMountGroup: _, ...use } = useOf(prepared);
         await onNode.node.expandVolume({ ...use, ...paths, volumeID: id.volumeHandle, requiredBytes, secrets });

@@ -18,6 +18,7 @@ import type { CsiDrivers } from './csi-drivers.ts';
 import { CsiPersistentVolumes } from './csi-persistent-volumes.ts';
 import { CsiStaging } from './csi-staging.ts';
 import { CsiVolumes } from './csi-volumes.ts';
+import { MountedExpansions } from './mounted-expansions.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { ContextSources } from './publish-context.ts';
 import { PublishedVolumes } from './published-volumes.ts';
@@ -46,6 +47,7 @@ export class CsiStorage {
   readonly persistentVolumes: PersistentVolumeKind;
   readonly #nodeVolumes: NodeVolumes;
   readonly #attachments: CsiAttachments;
+  readonly #mountedExpansions: MountedExpansions;
 
   constructor(options: CsiStorageOptions) {
     const { drivers, transport, nodeName, rootDirectory, mounter, node, secrets, tokens } = options;
@@ -57,12 +59,15 @@ export class CsiStorage {
     const devices = new BlockDevices({ drivers, rootDirectory, mounter });
     const claims = new ClaimStatuses(transport, clock);
     const expansion = new VolumeExpansion({ claims, nodeName, eventRecorder, logger });
+    const mountedExpansions = new MountedExpansions({ expansion, eventRecorder, clock, logger });
+    this.#mountedExpansions = mountedExpansions;
     this.#attachments = new CsiAttachments({ transport, nodeName, node, clock });
     this.#nodeVolumes = new NodeVolumes({
       unstage: async (volume) => {
         await staging.unstage(volume);
         await devices.unstage(volume);
         expansion.forget(volume);
+        mountedExpansions.forget(volume);
       },
       isAttachable: async (name) => isAttachable(await driverObjects.find(name)),
       told: () => node()?.status?.volumesInUse ?? [],
@@ -71,7 +76,19 @@ export class CsiStorage {
     });
     this.inline = new CsiVolumes({ drivers, driverObjects, published, nodeName, secrets, tokens });
     this.persistentVolumes = new CsiPersistentVolumes({
-      ...{ drivers, driverObjects, published, staging, expansion, devices, tokens, transport, nodeName, mounter },
+      ...{
+        drivers,
+        driverObjects,
+        published,
+        staging,
+        expansion,
+        mountedExpansions,
+        devices,
+        tokens,
+        transport,
+        nodeName,
+        mounter,
+      },
       attachments: this.#attachments,
       nodeVolumes: this.#nodeVolumes,
     });
@@ -87,6 +104,7 @@ export class CsiStorage {
   }
 
   async stop(): Promise<void> {
+    this.#mountedExpansions.stop();
     await this.#nodeVolumes.stop();
   }
 

@@ -2,7 +2,6 @@
 // pkg/volume/util/operationexecutor, and of pkg/volume/csi/expander.go, v1.36.3.
 
 import { goQuote } from '../../api/json/go-quote.ts';
-import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { compareQuantities, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -72,61 +71,59 @@ export class VolumeExpansion {
     const name = uniqueVolumeName(id);
     if (has !== undefined && !this.#sizes.has(name)) this.#sizes.set(name, has);
     if (wanted === undefined || !isLess(has, wanted)) return;
-    const newest = await this.#read(claim);
+    const newest = await this.#read(claim, request.signal);
     if (!isLess(claimSize(newest), wanted)) return;
-    const { size } = await this.#grow(request, newest, wanted, await target());
+    const { size } = await this.#grow(request, newest, wanted, target);
     if (size !== undefined) this.#sizes.set(name, size);
   }
 
-  /** Whether a volume that a pod has is to be larger. */
+  /** Whether a volume that a pod has is to be larger, and its claim does not say that it is another one's turn. */
   isDue({ claim, persistentVolume }: PersistentVolumeRequest, id: CsiVolumeID): boolean {
     const name = uniqueVolumeName(id);
     const wanted = volumeSize(persistentVolume);
-    return wanted !== undefined && !this.#notInUse.has(name) && isLess(this.#sizes.get(name) ?? claimSize(claim), wanted);
+    if (wanted === undefined || this.#notInUse.has(name)) return false;
+    return isLess(this.#sizes.get(name) ?? claimSize(claim), wanted) && !isOthersTurn(claim, wanted);
   }
 
-  /**
-   * While the pod has the volume. Never rejects: the pod goes on with the volume as it is, an event says why, and the next sync tries again.
-   */
+  /** While the pod has the volume. Rejects where it could not be made as large as it is to be. */
   async whileMounted(request: PersistentVolumeRequest, id: CsiVolumeID, target: () => Promise<ExpandTarget>): Promise<void> {
-    const { claim, persistentVolume, pod } = request;
-    const name = uniqueVolumeName(id);
+    const { claim, persistentVolume } = request;
     const wanted = volumeSize(persistentVolume);
     if (wanted === undefined || !this.isDue(request, id)) return;
-    try {
-      const { size } = await this.#grow(request, await this.#read(claim), wanted, await target());
-      if (size !== undefined) this.#sizes.set(name, size);
-    } catch (err) {
-      const volume = persistentVolume.metadata.name;
-      const message = `NodeExpandVolume.NodeExpandVolume failed for volume ${goQuote(volume)} : ${errorText(err)}`;
-      this.#options.eventRecorder.event(pod, 'Warning', 'VolumeResizeFailed', message);
-      const fields = { err, name: volume, driver: id.driverName, ...podFields(pod.metadata) };
-      this.#options.logger.warn(
-        fields,
-        'a volume could not be made larger; the pod goes on with it as it is, and the next sync tries again',
-      );
-    }
+    const { size } = await this.#grow(request, await this.#read(claim, request.signal), wanted, target);
+    if (size !== undefined) this.#sizes.set(uniqueVolumeName(id), size);
   }
 
-  async #read(claim: WireClaim): Promise<WireClaim> {
+  async #read(claim: WireClaim, signal: AbortSignal): Promise<WireClaim> {
     try {
-      return await this.#options.claims.read(claim);
+      return await this.#options.claims.read(claim, signal);
     } catch (cause) {
+      signal.throwIfAborted();
       throw new Error(`mountVolume.NodeExpandVolume get PVC failed : ${errorText(cause)}`, { cause });
     }
   }
 
-  async #grow(request: PersistentVolumeRequest, claim: WireClaim, wanted: string, target: ExpandTarget): Promise<Outcome> {
+  /** The driver, and what the cluster says of it, is asked for only where something is to be done. */
+  async #grow(
+    request: PersistentVolumeRequest,
+    claim: WireClaim,
+    wanted: string,
+    target: () => Promise<ExpandTarget>,
+  ): Promise<Outcome> {
     if (request.readOnly) {
       const volume = goQuote(request.persistentVolume.metadata.name);
       const message = `MountVolume.NodeExpandVolume failed for volume ${volume} requested read-only file system`;
       this.#options.eventRecorder.event(request.pod, 'Warning', 'FileSystemResizeFailed', message);
       return { size: claimSize(claim) };
     }
-    const { allocatedResources } = claim.status ?? {};
-    const isOfOlderResizer = statusOf(claim) === '' && allocatedResources == null;
-    if (isOfOlderResizer) return this.#growAsBefore(request, claim, wanted, target);
-    return this.#growAsAllocated(request, claim, allocatedResources?.storage ?? wanted, target);
+    if (isOthersTurn(claim, wanted)) return { size: undefined };
+    const size = allocatedSize(claim) ?? wanted;
+    if (isOfOlderResizer(claim)) return this.#growAsBefore(request, claim, wanted, await target());
+    const isDone = !isLess(claimSize(claim), size) && statusOf(claim) === '';
+    // the nodes of a volume that several have do so one after another
+    const isForEachNode = isShared(claim) && claim.metadata?.annotations?.[notRequired] === undefined;
+    if (isDone && !isForEachNode) return { size };
+    return this.#growAsAllocated(request, { claim, size, isDone }, await target());
   }
 
   /** For a resizer that does not say what is allocated. */
@@ -145,15 +142,10 @@ export class VolumeExpansion {
 
   async #growAsAllocated(
     request: PersistentVolumeRequest,
-    claim: WireClaim,
-    size: string,
+    { claim, size, isDone }: { readonly claim: WireClaim; readonly size: string; readonly isDone: boolean },
     target: ExpandTarget,
   ): Promise<Outcome> {
     const { claims } = this.#options;
-    const isDone = !isLess(claimSize(claim), size) && statusOf(claim) === '';
-    // the nodes of a volume that several have do so one after another
-    const isForEachNode = isDone && isShared(claim) && claim.metadata?.annotations?.[notRequired] === undefined;
-    if (!isForEachNode && !inTheWay.includes(statusOf(claim))) return { size: isDone ? size : undefined };
     const marked = isDone ? claim : await claims.markInProgress(claim);
     try {
       await expand(target, size);
@@ -227,6 +219,21 @@ function volumeSize({ spec }: PersistentVolumeRequest['persistentVolume']): stri
 
 function statusOf({ status }: WireClaim): string {
   return status?.allocatedResourceStatuses?.storage ?? '';
+}
+
+function allocatedSize({ status }: WireClaim): string | undefined {
+  return status?.allocatedResources?.storage;
+}
+
+/** One that does not say what is allocated. */
+function isOfOlderResizer(claim: WireClaim): boolean {
+  return statusOf(claim) === '' && claim.status?.allocatedResources == null;
+}
+
+/** The controller has to do something before the node. */
+function isOthersTurn(claim: WireClaim, wanted: string): boolean {
+  if (isOfOlderResizer(claim) || inTheWay.includes(statusOf(claim))) return false;
+  return statusOf(claim) !== '' || isLess(claimSize(claim), allocatedSize(claim) ?? wanted);
 }
 
 function isShared({ spec }: WireClaim): boolean {

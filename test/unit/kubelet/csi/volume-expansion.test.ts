@@ -19,7 +19,12 @@ async function grown(status: object = {}, parts: { readonly spec?: object } = {}
   const refuse = (code: string): void => {
     test.state.before.expand = () => Promise.reject(new PluginCallError(code, 'NodeExpandVolume', 'too large'));
   };
-  return { ...test, request, claim, refuse, status: () => test.objects.get(path).status };
+  /** A sync of a pod that has it, and what comes of that beside it. */
+  const sync = async (): Promise<void> => {
+    await test.mount('u1', request);
+    await test.settled();
+  };
+  return { ...test, request, claim, refuse, sync, status: () => test.objects.get(path).status };
 }
 
 const allocated = { allocatedResources: { storage: '2Gi' }, allocatedResourceStatuses: { storage: 'NodeResizePending' } };
@@ -47,7 +52,7 @@ describe('a volume that has grown behind the node', () => {
     const test = await grown(allocated);
     await test.mount('u1');
     expect(test.expanded).toEqual([]);
-    for (let sync = 0; sync < 2; sync++) await test.mount('u1', test.request);
+    for (let syncs = 0; syncs < 2; syncs++) await test.sync();
     expect(test.expanded).toHaveLength(1);
     expect([test.status().capacity, test.events]).toEqual([{ storage: '2Gi' }, [succeeded]]);
   });
@@ -58,7 +63,7 @@ describe('a volume that has grown behind the node', () => {
       { spec: { accessModes: ['ReadWriteMany'] } },
     );
     await test.mount('u1');
-    await test.mount('u1', test.request);
+    await test.sync();
     expect(test.expanded).toHaveLength(1);
     const before = test.requests.filter((each) => each.startsWith('PATCH'));
     expect(before).toEqual([]);
@@ -98,24 +103,62 @@ describe('a volume that has grown behind the node', () => {
     expect(test.status().allocatedResourceStatuses.storage).toBe('NodeResizeInfeasible');
   });
 
-  it('keeps its pod going where that fails while it has it, with an event, and the next sync tries again', async () => {
-    const test = await grown(allocated);
-    await test.mount('u1');
-    test.refuse('Unavailable');
-    expect((await test.mount('u1', test.request)).hostPath).toContain('pv-1');
-    const words = 'VolumeResizeFailed NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : Expander.NodeExpand failed';
-    expect(test.events).toEqual([expect.stringContaining(words)]);
-    expect(test.status().conditions).toEqual([pending]);
-    test.state.before.expand = () => Promise.resolve();
-    await test.mount('u1', test.request);
-    expect([test.expanded.length, test.status().capacity.storage]).toEqual([2, '2Gi']);
-  });
-
   it('that grows only while nobody uses it starts its pod, and is not asked for again', async () => {
     const test = await grown(allocated);
     test.refuse('FailedPrecondition');
-    for (let sync = 0; sync < 3; sync++) await test.mount('u1', test.request);
+    for (let syncs = 0; syncs < 3; syncs++) await test.sync();
     expect([test.expanded.length, test.status().capacity.storage]).toEqual([1, '1Gi']);
+  });
+
+  it('keeps its pod going where that fails while it has it, with an event, and is tried again after waits that grow', async () => {
+    const test = await grown(allocated);
+    await test.mount('u1');
+    test.refuse('Unavailable');
+    await test.sync();
+    const words = 'VolumeResizeFailed NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : Expander.NodeExpand failed';
+    expect(test.events).toEqual([expect.stringContaining(words)]);
+    expect(test.status().conditions).toEqual([pending]);
+    const told = test.requests.length;
+    for (const [waitMs, tries] of [
+      [499, 1],
+      [1, 2],
+      [999, 2],
+      [1, 3],
+    ] as const) {
+      await test.clock.advance(waitMs);
+      await test.sync();
+      expect(test.expanded).toHaveLength(tries);
+      // nothing is asked of the apiserver meanwhile
+      if (tries === 1) expect(test.requests).toHaveLength(told);
+    }
+    test.state.before.expand = () => Promise.resolve();
+    await test.clock.advance(2000);
+    await test.sync();
+    expect([test.expanded.length, test.status().capacity.storage]).toEqual([4, '2Gi']);
+  });
+
+  it('costs no sync anything while its driver does not answer, is asked for once, and its pod ends only after that', async () => {
+    const test = await grown(allocated);
+    await test.mount('u1');
+    const answer = Promise.withResolvers<void>();
+    test.state.before.expand = () => answer.promise;
+    for (let syncs = 0; syncs < 3; syncs++) await test.sync();
+    const ended = test.unmount('u1');
+    await test.settled();
+    expect(test.calls.map((call) => call.split(' ')[0])).toEqual(['stage', 'publish', 'expand']);
+    answer.resolve();
+    await ended;
+    expect(test.calls.map((call) => call.split(' ')[0])).toEqual(['stage', 'publish', 'expand', 'unpublish']);
+    expect(test.status().capacity).toEqual({ storage: '2Gi' });
+  });
+
+  it('asks nobody while its claim says that it is the turn of the controller', async () => {
+    const test = await grown({ ...allocated, allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' } });
+    await test.mount('u1');
+    const told = test.requests.length;
+    await test.mount('u1', { ...test.request, claim: test.objects.get(path) });
+    await test.settled();
+    expect([test.requests.length, test.expanded]).toEqual([told, []]);
   });
 
   it('is left as it is by a driver that does nothing on the node, and for a pod that only reads', async () => {
