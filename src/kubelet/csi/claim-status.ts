@@ -4,7 +4,6 @@ import { formatTime } from '../../api/json/time.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { resources } from '../../client/resources/api-resource.ts';
-import { classifyApiError } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { WireClaim } from '../claims/persistent-volume-kind.ts';
 
@@ -18,8 +17,6 @@ const resizeConditions: ReadonlySet<string> = new Set([
   'ControllerResizeError',
   'NodeResizeError',
 ]);
-/** Somebody else may write a claim meanwhile. */
-const mostTries = 3;
 
 /** Writes what the node says of a claim that grows. Each write names the version that it was made against. */
 export class ClaimStatuses {
@@ -65,17 +62,13 @@ export class ClaimStatuses {
     return [...conditions.filter(({ type }) => type !== 'NodeResizeError'), failure] as Conditions;
   }
 
-  async #patch(claim: WireClaim, change: Change): Promise<WireClaim> {
-    for (let [newest, tries] = [claim, 1]; ; tries++) {
-      const { namespace = '', name = '', resourceVersion } = newest.metadata ?? {};
-      const body = { metadata: { resourceVersion }, status: change(newest.status ?? {}) };
-      try {
-        const type = 'application/merge-patch+json';
-        return await this.#claims.patch({ namespace, name, subresource: 'status' }, { type, body });
-      } catch (cause) {
-        if (tries < mostTries && classifyApiError(cause) === 'conflict') newest = await this.read(claim);
-        else throw new Error(`patchPVCStatus failed to patch PVC ${JSON.stringify(name)}: ${errorText(cause)}`, { cause });
-      }
-    }
+  /** Where somebody else was first it rejects: what is to be done may be another thing now. */
+  async #patch({ metadata, status }: WireClaim, change: Change): Promise<WireClaim> {
+    const { namespace = '', name = '', resourceVersion } = metadata ?? {};
+    const body = { metadata: { resourceVersion }, status: change(status ?? {}) };
+    const patch = { type: 'application/merge-patch+json', body } as const;
+    return this.#claims.patch({ namespace, name, subresource: 'status' }, patch).catch((cause: unknown) => {
+      throw new Error(`patchPVCStatus failed to patch PVC ${JSON.stringify(name)}: ${errorText(cause)}`, { cause });
+    });
   }
 }

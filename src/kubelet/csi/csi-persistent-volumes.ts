@@ -353,10 +353,11 @@ function sourceOf({ persistentVolume }: PersistentVolumeRequest): CsiSource {
 }
 
 function useOf({ request, source, capabilities }: Prepared): CsiVolumeUse {
-  const { persistentVolume, mountOptions, fsGroup } = request;
+  const { persistentVolume, fsGroup } = request;
   return {
     accessMode: csiAccessMode(persistentVolume.spec?.accessModes, capabilities),
-    mountFlags: mountOptions,
+    // as they are: those of the older annotation are for other kinds
+    mountFlags: persistentVolume.spec?.mountOptions ?? [],
     ...(source.fsType && { fsType: source.fsType }),
     ...(capabilities.has('VOLUME_MOUNT_GROUP') && fsGroup !== undefined && { volumeMountGroup: String(fsGroup) }),
   };

@@ -19,8 +19,10 @@ describe('a PersistentVolume of a driver', () => {
     const reference = (name: string) => ({ namespace: 'vault', name });
     const csi = { fsType: 'xfs', volumeAttributes: { size: 'big' }, nodeStageSecretRef: reference('stage') };
     const whole = { ...csi, nodePublishSecretRef: reference('publish') };
-    const mounted = await test.mount('u1', { csi: whole, readOnly: true, mountOptions: ['noatime'], fsGroup: 77 });
-    const use = { fsType: 'xfs', mountFlags: ['noatime'], accessMode: 'SINGLE_NODE_MULTI_WRITER', volumeMountGroup: '77' };
+    // as they are, twice and in no order
+    const mountOptions = ['noatime', 'acl', 'noatime'];
+    const mounted = await test.mount('u1', { csi: whole, spec: { mountOptions }, readOnly: true, fsGroup: 77 });
+    const use = { fsType: 'xfs', mountFlags: mountOptions, accessMode: 'SINGLE_NODE_MULTI_WRITER', volumeMountGroup: '77' };
     const stagingTargetPath = join(
       test.rootDirectory,
       'plugins/kubernetes.io/csi',
