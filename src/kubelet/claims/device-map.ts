@@ -1,8 +1,8 @@
 // Behaviour of pkg/volume/util/volumepathhandler and of MapBlockVolume in pkg/volume/util, v1.36.3.
 
 import { lstat, mkdir, open, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { ifCode } from '../../base/errors.ts';
+import { basename, dirname, join } from 'node:path';
+import { errorCodeOf, ifCode } from '../../base/errors.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 
 /** Where a block device is shown. */
@@ -16,6 +16,7 @@ export interface DeviceMap {
 }
 
 const folderMode = 0o750;
+const mostTries = 5;
 
 /**
  * Shows a device to a pod, and keeps it open. The link comes first: by it the pod's end finds what is to be taken back. Done again, it changes
@@ -24,13 +25,24 @@ const folderMode = 0o750;
 export async function mapDevice(devicePath: string, map: DeviceMap): Promise<void> {
   const { mounter, globalFolder, podLink, podUID } = map;
   await linkDevice(devicePath, podLink);
-  await mkdir(globalFolder, { recursive: true, mode: folderMode });
   const file = join(globalFolder, podUID);
-  if (!(await mounter.mountsBelow(file)).includes(file)) {
-    await (await open(file, 'a', folderMode)).close();
+  if (!(await mounter.mountsBelow(globalFolder)).includes(file)) {
+    await makeFile(globalFolder, file);
     await mounter.bind(devicePath, file, {});
   }
   await mounter.holdDevice(file);
+}
+
+/** The end of another pod that has the device removes the folder as long as it is empty. */
+async function makeFile(folder: string, file: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await mkdir(folder, { recursive: true, mode: folderMode });
+    try {
+      return await (await open(file, 'a', folderMode)).close();
+    } catch (error) {
+      if (errorCodeOf(error) !== 'ENOENT' || tries === mostTries) throw error;
+    }
+  }
 }
 
 /** Takes back what `mapDevice`, or a kubelet, has made. The link goes last. Rejects where something is left. */
@@ -67,8 +79,8 @@ export async function removeDeviceLink(podLink: string): Promise<void> {
 export async function linkDevice(devicePath: string, podLink: string): Promise<void> {
   if ((await readlink(podLink).catch(ifCode('ENOENT', 'EINVAL'))) === devicePath) return;
   await mkdir(dirname(podLink), { recursive: true, mode: folderMode });
-  // no persistent volume has a name with two dots in front
-  const made = join(dirname(podLink), '..new');
+  // no persistent volume has a name with two dots in front, and the pod's other ones are linked at the same time
+  const made = join(dirname(podLink), `..${basename(podLink)}`);
   await unlink(made).catch(ifCode('ENOENT'));
   await symlink(devicePath, made);
   await rename(made, podLink);
