@@ -1,8 +1,9 @@
 import { readdir, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
 import type { Mounter } from '../volumes/mounter.ts';
+import type { PodVolumeFolders } from './persistent-volume-kind.ts';
 
 const atOnce = 8;
 
@@ -10,6 +11,12 @@ const atOnce = 8;
 export async function pathsIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder).catch(ifCode('ENOENT', 'ENOTDIR'))) ?? [];
   return names.map((name) => join(folder, name));
+}
+
+/** The names of what a pod has of one type, by its folders of volumes and devices. */
+export async function namesOfType(type: string, { volumesFolder, devicesFolder }: PodVolumeFolders): Promise<readonly string[]> {
+  const found = await Promise.all([volumesFolder, devicesFolder].map((folder) => pathsIn(join(folder, type))));
+  return found.flat().map((path) => basename(path));
 }
 
 /** Does the work for each path. Rejects with all that has failed. */

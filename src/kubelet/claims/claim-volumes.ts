@@ -10,10 +10,15 @@ import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { type DriverVolumeRequest, type DriverVolumes, VolumeStepError, volumeStepError } from '../volumes/driver-volumes.ts';
-import { devicesFolderName, driverVolumesIn, type MountedVolume, podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
+import { devicesFolderName, type MountedVolume, podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
 import { type BoundClaim, ClaimReader } from './claim-reader.ts';
 import { type ClaimedUsage, ClaimUsages } from './claim-usage.ts';
-import type { PersistentVolumeKind, PersistentVolumeRequest, WirePersistentVolume } from './persistent-volume-kind.ts';
+import type {
+  PersistentVolumeKind,
+  PersistentVolumeRequest,
+  PodVolumeFolders,
+  WirePersistentVolume,
+} from './persistent-volume-kind.ts';
 
 export interface ClaimVolumesOptions {
   readonly transport: ResourceTransport;
@@ -68,17 +73,12 @@ export class ClaimVolumes implements DriverVolumes {
   async mount(request: DriverVolumeRequest): Promise<MountedVolume> {
     const podUID = podUIDOf(request.pod);
     const known = this.#knownOf(podUID);
-    const read = await this.#read(request, known.get(request.volume.name));
+    const before = known.get(request.volume.name);
+    const read = await this.#read(request, before);
     const claimed = claimedOf(request, read.bound);
     const { metadata } = claimed.persistentVolume;
-    const kind = this.#kindFor(claimed);
-    const users = this.#users.get(metadata.name) ?? new Set<string>();
-    const isNew = !users.has(podUID);
-    this.#users.set(metadata.name, users.add(podUID));
-    await this.#requireFree(claimed, podUID).catch((error: unknown) => {
-      if (isNew) users.delete(podUID);
-      throw error;
-    });
+    const kind = before?.kind ?? this.#kindFor(claimed);
+    if (before === undefined) await this.#take(claimed, podUID);
     let mounted: MountedVolume;
     try {
       mounted = await this.#lanes.run(`${podUID}/${metadata.name}`, () => kind.mount(claimed));
@@ -90,7 +90,6 @@ export class ClaimVolumes implements DriverVolumes {
         : volumeStepError('FailedMount', 'MountVolume.SetUp', metadata.name, error);
     }
     request.signal.throwIfAborted();
-    const before = known.get(request.volume.name);
     // how full it is was measured of this one
     const same = before !== undefined && isDeepStrictEqual(before.mounted, mounted) ? before.mounted : mounted;
     known.set(request.volume.name, { ...read, mounted: same, kind });
@@ -110,7 +109,7 @@ export class ClaimVolumes implements DriverVolumes {
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
     if (failures.length > 0)
       throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
-    const left = new Set(await driverVolumesIn(dirname(volumesFolder)));
+    const left = await this.#volumesOnDisk(folders);
     for (const [name, users] of this.#users) {
       if (!left.has(name)) users.delete(podUID);
       if (users.size === 0) this.#users.delete(name);
@@ -123,12 +122,13 @@ export class ClaimVolumes implements DriverVolumes {
     return found;
   }
 
-  /** A volume that is mounted stays so, whatever becomes of its claim. */
+  /** A volume that is mounted stays so, whatever becomes of its claim: also where another one has its name. */
   async #read({ pod, volume, signal }: DriverVolumeRequest, known: Known | undefined): Promise<Read> {
     const readMs = this.#options.clock.elapsed();
     if (known !== undefined && readMs - known.readMs < leastRereadMs) return known;
     try {
-      return { bound: await this.#reader.read(pod, volume, signal), readMs };
+      const bound = await this.#reader.read(pod, volume, signal);
+      return { bound: known === undefined || isSame(known.bound, bound) ? bound : known.bound, readMs };
     } catch (cause) {
       signal.throwIfAborted();
       if (known !== undefined) return { ...known, readMs };
@@ -158,26 +158,49 @@ export class ClaimVolumes implements DriverVolumes {
     return kind;
   }
 
-  /** A persistent volume that only one pod may use at a time has no other one, also of an earlier process. */
-  async #requireFree({ persistentVolume, isBlock }: PersistentVolumeRequest, podUID: string): Promise<void> {
-    const modes = persistentVolume.spec?.accessModes ?? [];
-    if (modes.length !== 1 || modes[0] !== 'ReadWriteOncePod') return;
+  /**
+   * Notes that the pod uses the volume. A volume that only one pod may use at a time has no other one, also of an earlier process; who is
+   * refused keeps nobody from it.
+   */
+  async #take({ persistentVolume, isBlock }: PersistentVolumeRequest, podUID: string): Promise<void> {
     const { name } = persistentVolume.metadata;
-    const others = [...(this.#users.get(name) ?? [])].some((uid) => uid !== podUID);
-    if (!others && !(await this.#isOnDiskOfOther(name, podUID))) return;
-    const why = new Error('volume uses the ReadWriteOncePod access mode and is already in use by another pod');
-    throw isBlock
-      ? volumeStepError('FailedMapVolume', 'MapVolume.SetUpDevice', name, why)
-      : volumeStepError('FailedMount', 'MountVolume.SetUp', name, why);
+    const modes = persistentVolume.spec?.accessModes ?? [];
+    const isForOne = modes.length === 1 && modes[0] === 'ReadWriteOncePod';
+    const isOnDisk = isForOne && (await this.#isOnDiskOfOther(name, podUID));
+    const users = this.#users.get(name) ?? new Set<string>();
+    if (isOnDisk || (isForOne && [...users].some((uid) => uid !== podUID))) {
+      const why = new Error('volume uses the ReadWriteOncePod access mode and is already in use by another pod');
+      throw isBlock
+        ? volumeStepError('FailedMapVolume', 'MapVolume.SetUpDevice', name, why)
+        : volumeStepError('FailedMount', 'MountVolume.SetUp', name, why);
+    }
+    this.#users.set(name, users.add(podUID));
   }
 
   async #isOnDiskOfOther(name: string, podUID: string): Promise<boolean> {
     const { rootDirectory } = this.#options;
     for (const other of await podsOnDisk(rootDirectory)) {
-      if (other !== podUID && (await driverVolumesIn(podFolder(rootDirectory, other))).includes(name)) return true;
+      if (other === podUID) continue;
+      const folder = podFolder(rootDirectory, other);
+      const folders = { volumesFolder: join(folder, 'volumes'), devicesFolder: join(folder, devicesFolderName) };
+      if ((await this.#volumesOnDisk(folders)).has(name)) return true;
     }
     return false;
   }
+
+  /** The names of the persistent volumes that a pod has a folder or a link of. */
+  async #volumesOnDisk(folders: PodVolumeFolders): Promise<ReadonlySet<string>> {
+    const all = await Promise.all([...this.#options.kinds.values()].map((kind) => kind.volumesOnDisk(folders)));
+    return new Set(all.flat());
+  }
+}
+
+/** Whether they are the same objects, and not others of the same names. */
+function isSame(one: BoundClaim, other: BoundClaim): boolean {
+  const uidsOf = ({ claim, persistentVolume }: BoundClaim): readonly unknown[] => [
+    ...[claim.metadata?.uid, persistentVolume.metadata.name, persistentVolume.metadata.uid],
+  ];
+  return isDeepStrictEqual(uidsOf(one), uidsOf(other));
 }
 
 function claimedOf(request: DriverVolumeRequest, bound: BoundClaim): PersistentVolumeRequest {

@@ -10,4 +10,5 @@ export const hostPathClaims: PersistentVolumeKind = {
     return { name: volume.name, type: 'persistentVolumeClaim', hostPath, readonly: readOnly, selinuxRelabel: false };
   },
   async unmount() {},
+  volumesOnDisk: async () => [],
 };

@@ -15,10 +15,10 @@ import { applyFsGroup } from '../volumes/fs-group.ts';
 import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
-import { forEachPath, pathsIn, unmountAndRemove } from './claim-folders.ts';
+import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
 import { fileSystemUsage } from './claim-usage.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
-import { LocalDevices } from './local-devices.ts';
+import { LocalDevices, localVolumeType as typeFolder } from './local-devices.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface LocalClaimsOptions {
@@ -35,7 +35,6 @@ interface Source {
   readonly stats: Stats;
 }
 
-const typeFolder = 'kubernetes.io~local-volume';
 const never = new AbortController().signal;
 const folderMode = 0o750;
 
@@ -82,6 +81,10 @@ export class LocalClaims implements PersistentVolumeKind {
     await forEachPath(await pathsIn(join(devicesFolder, typeFolder)), async (podLink) => {
       await unmapDevice({ mounter, podLink, podUID, globalFolder: await this.#globalFolder(basename(podLink)) });
     });
+  }
+
+  volumesOnDisk(folders: PodVolumeFolders): Promise<readonly string[]> {
+    return namesOfType(typeFolder, folders);
   }
 
   async measure({ persistentVolume, isBlock, mounted }: MeasureRequest): Promise<VolumeUsage | undefined> {

@@ -8,6 +8,8 @@ import { driverVolumesIn, podFolder, podsOnDisk } from '../volumes/pod-folder.ts
 import { unmountAndRemove } from './claim-folders.ts';
 import type { PersistentVolumeRequest } from './persistent-volume-kind.ts';
 
+/** The folder of local volumes in those of a pod. */
+export const localVolumeType = 'kubernetes.io~local-volume';
 const defaultType = 'ext4';
 
 /** File systems on block devices of the node. Each is mounted once for all pods, in the kubelet's folder. Calls for one volume come one after another. */
@@ -44,7 +46,8 @@ export class LocalDevices {
     const folder = join(parent, name);
     if (!(await this.#mounter.mountsBelow(parent)).includes(folder)) return;
     for (const other of await podsOnDisk(this.#rootDirectory)) {
-      if (other !== podUID && (await driverVolumesIn(podFolder(this.#rootDirectory, other))).includes(name)) return;
+      if (other !== podUID && (await driverVolumesIn(podFolder(this.#rootDirectory, other), localVolumeType)).includes(name))
+        return;
     }
     await unmountAndRemove(folder, parent, this.#mounter);
   }

@@ -11,7 +11,7 @@ import { errorText } from '../../base/errors.ts';
 import { runProgram } from '../../base/run-program.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
-import { forEachPath, pathsIn, unmountAndRemove } from './claim-folders.ts';
+import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface NfsClaimsOptions {
@@ -58,6 +58,10 @@ export class NfsClaims implements PersistentVolumeKind {
   async unmount(_podUID: string, { volumesFolder }: PodVolumeFolders): Promise<void> {
     const parent = join(volumesFolder, typeFolder);
     await forEachPath(await pathsIn(parent), (folder) => unmountAndRemove(folder, parent, this.#options.mounter));
+  }
+
+  volumesOnDisk(folders: PodVolumeFolders): Promise<readonly string[]> {
+    return namesOfType(typeFolder, folders);
   }
 
   measure({ mounted }: { readonly mounted: MountedVolume }): Promise<VolumeUsage> {

@@ -62,6 +62,8 @@ export interface PersistentVolumeKind {
    * Rejects where it is not sure.
    */
   unmount(podUID: string, folders: PodVolumeFolders): Promise<void>;
+  /** The names of the persistent volumes of this kind that a pod has something of on disk. One that cannot be told apart counts. */
+  volumesOnDisk(folders: PodVolumeFolders): Promise<readonly string[]>;
   /** How full a volume is that it has mounted. Without it nobody is told. A failure is no trouble: it is asked again. */
   measure?(
     volume: Pick<PersistentVolumeRequest, 'claim' | 'persistentVolume' | 'isBlock'> & { readonly mounted: MountedVolume },

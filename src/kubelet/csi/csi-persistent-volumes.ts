@@ -7,6 +7,7 @@ import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
+import { pathsIn } from '../claims/claim-folders.ts';
 import { removeDeviceLink } from '../claims/device-map.ts';
 import type {
   PersistentVolumeKind,
@@ -135,6 +136,14 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
     if (failures.length > 0) {
       throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
     }
+  }
+
+  /** The folders of volumes that stand in the pod's spec are beside them, by names of the pod's own. */
+  async volumesOnDisk({ volumesFolder, devicesFolder }: PodVolumeFolders): Promise<readonly string[]> {
+    const folders = await pathsIn(join(volumesFolder, driverVolumesFolder));
+    const modes = await Promise.all(folders.map((folder) => loadVolumeData(folder).catch(ignoreFailure)));
+    const claimed = folders.filter((_, index) => modes[index]?.volumeLifecycleMode !== ephemeralMode);
+    return [...claimed, ...(await pathsIn(join(devicesFolder, driverVolumesFolder)))].map((path) => basename(path));
   }
 
   async #unmountFiles(podUID: string, folder: string): Promise<void> {

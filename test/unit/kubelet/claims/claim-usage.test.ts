@@ -22,6 +22,7 @@ function volumeOf(measure: (() => Promise<VolumeUsage | undefined>) | undefined,
     takesBlock: true,
     mount: async () => mounted,
     unmount: async () => {},
+    volumesOnDisk: async () => [],
     ...(measure && { measure }),
   };
   return { bound, mounted, kind };

@@ -143,6 +143,33 @@ describe('A claim', () => {
     expect(mounter.mounts).toHaveLength(1);
   });
 
+  it('stays mounted when the labels of the node change, which keep only other pods from it', async () => {
+    const { manager, state, clock, persistentVolume, mounter } = await setUp();
+    const matchExpressions = [{ key: 'zone', operator: 'In', values: ['a'] }];
+    persistentVolume().spec.nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions }] } };
+    await manager.mountVolumes(podOf(), never);
+    state.labels = { zone: 'b' };
+    await clock.advance(10_000);
+    expect((await manager.mountVolumes(podOf(), never)).has('data')).toBe(true);
+    const refused = await wordsOf(manager.mountVolumes(podOf({}, { name: 'other', uid: 'u2' }), never));
+    expect(refused).toBe('MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms');
+    expect(mounter.mounts).toHaveLength(1);
+  });
+
+  it('that is made anew under its name brings a pod no other volume', async () => {
+    const { manager, bind, clock, disk, folder, mounter, persistentVolume } = await setUp();
+    await manager.mountVolumes(podOf(), never);
+    await mkdir(`${disk}-2`);
+    bind('disk', 'pv-2', { local: { path: `${disk}-2` } });
+    await clock.advance(10_000);
+    expect((await manager.mountVolumes(podOf(), never)).get('data')).toMatchObject({ hostPath: folder });
+    bind('disk', 'pv-1', { hostPath: { path: `${disk}-2` } });
+    persistentVolume().metadata.uid = 'another';
+    await clock.advance(10_000);
+    expect((await manager.mountVolumes(podOf(), never)).get('data')).toMatchObject({ hostPath: folder });
+    expect(mounter.mounts).toHaveLength(1);
+  });
+
   it('may be used by two volumes of a pod', async () => {
     const { manager, mounter } = await setUp();
     const pod = podOf();
@@ -198,6 +225,44 @@ describe('A volume for one pod at a time', () => {
   });
 });
 
+describe('A volume for one pod at a time that is mounted', () => {
+  const another = podOf({}, { name: 'other', uid: 'u2' });
+
+  it('stays with its pod after a restart, also while another pod asks for it', async () => {
+    const { bind, newManager, manager } = await setUp();
+    await manager.mountVolumes(podOf(), never);
+    const looked = Promise.withResolvers<void>();
+    let looks = 0;
+    const mounted = { name: 'data', type: 'persistentVolumeClaim', hostPath: '/x', readonly: false, selinuxRelabel: false };
+    const kind = {
+      ...{ takesMountOptions: true, takesBlock: false, mount: async () => mounted, unmount: async () => {} },
+      async volumesOnDisk({ volumesFolder }: { readonly volumesFolder: string }) {
+        looks += 1;
+        if (looks === 1) await looked.promise;
+        return volumesFolder.includes('/u1/') ? ['pv-1'] : [];
+      },
+    };
+    bind('disk', 'pv-1', { nfs: {} }, { accessModes: ['ReadWriteOncePod'] });
+    const restarted = newManager([['nfs', kind]]);
+    const refused = wordsOf(restarted.mountVolumes(another, never));
+    await until(() => looks === 1);
+    expect((await restarted.mountVolumes(podOf(), never)).size).toBe(1);
+    looked.resolve();
+    expect(await refused).toMatch(/already in use by another pod$/);
+  });
+
+  it('is no volume of a driver with the same name in the spec of another pod, and is kept by none', async () => {
+    const { persistentVolume, manager, rootDirectory } = await setUp();
+    persistentVolume().spec.accessModes = ['ReadWriteOncePod'];
+    const ofDriver = (podUID: string): string => join(rootDirectory, 'pods', podUID, 'volumes', 'kubernetes.io~csi', 'pv-1');
+    await mkdir(ofDriver('u9'), { recursive: true });
+    expect((await manager.mountVolumes(podOf(), never)).size).toBe(1);
+    await mkdir(ofDriver('u1'), { recursive: true });
+    await expect(manager.unmountVolumes('u1')).rejects.toThrow(/not taken back: pv-1/);
+    expect((await manager.mountVolumes(another, never)).size).toBe(1);
+  });
+});
+
 describe('A kind of persistent volumes', () => {
   it('is told what the claim and its volume say', async () => {
     const { newManager, bind, persistentVolume, claim } = await setUp();
@@ -217,6 +282,7 @@ describe('A kind of persistent volumes', () => {
         };
       },
       async unmount() {},
+      volumesOnDisk: async () => [],
     };
     bind('disk', 'pv-1', { csi: { driver: 'd' } }, { volumeMode: 'Block', mountOptions: ['b', 'a', 'b', ''] });
     const annotations = { 'volume.kubernetes.io/note': 'kept', 'volume.kubernetes.io/long': 'x'.repeat(1025), note: 'left out' };

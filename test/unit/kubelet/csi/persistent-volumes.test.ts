@@ -279,3 +279,20 @@ describe('a volume of the node', () => {
     expect(test.storage.volumesInUse()).toEqual([]);
   });
 });
+
+it('what a pod has of PersistentVolumes on disk is without the volumes of its spec, and with what nobody can read', async () => {
+  const test = await setUp();
+  await test.mount('u1');
+  const folders = test.foldersOf('u1');
+  const data = { driverName: driver, volumeHandle: 'csi-1', volumeLifecycleMode: 'Ephemeral' };
+  for (const [name, text] of [
+    ['inline', JSON.stringify(data)],
+    ['damaged', '{'],
+  ] as const) {
+    await mkdir(join(folders.volumesFolder, 'kubernetes.io~csi', name), { recursive: true });
+    await writeFile(join(folders.volumesFolder, 'kubernetes.io~csi', name, 'vol_data.json'), text);
+  }
+  await mkdir(join(folders.devicesFolder, 'kubernetes.io~csi', 'pv-2'), { recursive: true });
+  const found = await test.storage.persistentVolumes.volumesOnDisk(folders);
+  expect([...found].sort()).toEqual(['damaged', 'pv-1', 'pv-2']);
+});
