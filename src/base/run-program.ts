@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { onAbort } from './concurrency/aborts.ts';
 import { errorCodeOf, errorText } from './errors.ts';
 import { ignoreFailure } from './guard.ts';
@@ -25,11 +26,14 @@ export class ProgramFailure extends Error {
   readonly code: string | undefined;
   /** The beginning of what it wrote to its standard error. A program may write a secret there. */
   readonly stderr: string;
+  /** True: there may be more of it, and `stderr` may end within a word, and within a secret. */
+  readonly isCut: boolean;
 
-  constructor(message: string, stderr: string, code?: string) {
+  constructor(message: string, words: { readonly text: string; readonly isCut: boolean }, code?: string) {
     super(message);
     this.name = 'ProgramFailure';
-    this.stderr = stderr;
+    this.stderr = words.text;
+    this.isCut = words.isCut;
     this.code = code;
   }
 }
@@ -48,7 +52,7 @@ export async function runProgram(call: ProgramCall): Promise<string> {
   const child = started(call);
   const output = Promise.withResolvers<string>();
   const written = new Written(mostOutputBytes);
-  let stderr = '';
+  const words = new Words();
   let hasExited = false;
   const fail = (error: unknown): void => {
     output.reject(error);
@@ -61,11 +65,10 @@ export async function runProgram(call: ProgramCall): Promise<string> {
   // without file descriptors a child has no pipes, and tells of an error
   child.once('error', (error) => fail(startFailure(command, error)));
   listen(child.stdout, (chunk) => {
-    if (!written.add(chunk)) fail(new ProgramFailure(`${command} wrote more than ${mostOutputBytes} bytes`, stderr));
+    if (written.add(chunk)) return;
+    fail(new ProgramFailure(`${command} wrote more than ${mostOutputBytes} bytes`, { text: words.text, isCut: true }));
   });
-  listen(child.stderr, (chunk) => {
-    if (stderr.length < longestWords) stderr = textBeginning(stderr + chunk.toString('utf8'), longestWords);
-  });
+  listen(child.stderr, (chunk) => words.add(chunk));
   // a program that reads nothing closes its input
   child.stdin?.on('error', ignoreFailure).end(input ?? '');
   child.once('exit', () => {
@@ -76,7 +79,7 @@ export async function runProgram(call: ProgramCall): Promise<string> {
   child.once('close', (code, killedBy) => {
     const how = code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
     if (code === 0) output.resolve(written.text());
-    else fail(new ProgramFailure(`${command} ${how}`, stderr));
+    else fail(new ProgramFailure(`${command} ${how}`, { text: words.text, isCut: words.isCut || code === null }));
   });
   try {
     return await output.promise;
@@ -97,7 +100,7 @@ function started({ command, args, env }: ProgramCall): ChildProcess {
 function startFailure(command: string, error: unknown): ProgramFailure {
   const code = errorCodeOf(error);
   const why = code === 'ENOENT' ? 'was not found' : `could not be started: ${code ?? errorText(error)}`;
-  return new ProgramFailure(`${command} ${why}`, '', code);
+  return new ProgramFailure(`${command} ${why}`, { text: '', isCut: false }, code);
 }
 
 function listen(stream: Readable | null, take: (chunk: Buffer) => void): void {
@@ -110,6 +113,20 @@ function killGroup({ pid }: ChildProcess): void {
     process.kill(-pid, 'SIGKILL');
   } catch {
     // no process is left
+  }
+}
+
+/** The beginning of text that comes in pieces, which may end within a character. */
+class Words {
+  readonly #decoder = new StringDecoder('utf8');
+  text = '';
+  isCut = false;
+
+  add(chunk: Buffer): void {
+    if (this.isCut) return;
+    const all = this.text + this.#decoder.write(chunk);
+    this.isCut = all.length > longestWords;
+    this.text = textBeginning(all, longestWords);
   }
 }
 

@@ -234,10 +234,21 @@ function failing(signal: AbortSignal, what: string): (error: unknown) => never {
 }
 
 /** What the plugin complained about, without what it was given in confidence. */
-function wordsOf({ message, stderr }: ProgramFailure, secrets: readonly string[]): string {
-  let words = stderr.trim();
-  // a short value is a word of everybody's
-  for (const secret of secrets) if (secret.length >= 8) words = words.replaceAll(secret, '(hidden)');
-  words = textBeginning(withoutSecrets(words).replaceAll(/\s+/g, ' '), longestWords);
+function wordsOf({ message, stderr, isCut }: ProgramFailure, confidences: readonly string[]): string {
+  // a short value is a word of everybody's; one secret may begin with another
+  const secrets = confidences.filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
+  let words = isCut ? withoutCutEnd(stderr, secrets) : stderr;
+  for (const secret of secrets) words = words.replaceAll(secret, '(hidden)');
+  words = textBeginning(withoutSecrets(words).trim().replaceAll(/\s+/g, ' '), longestWords);
   return words === '' ? message : `${message}: ${words}`;
+}
+
+/** Text that was cut, without what may be the beginning of a secret at its end: nobody knows one by its beginning alone. */
+function withoutCutEnd(text: string, secrets: readonly string[]): string {
+  for (let at = 0; at < text.length; at += 1) {
+    const end = text.slice(at);
+    if (secrets.some((secret) => secret.startsWith(end))) return withoutCutEnd(text.slice(0, at), secrets);
+  }
+  // nor the beginning of a URL with a password
+  return text.replace(/(?:^|\s)\S*$/, ' ');
 }

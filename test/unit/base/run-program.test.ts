@@ -71,7 +71,22 @@ describe('a program that is run', () => {
 
   it('keeps the beginning of its words', async () => {
     const error = await failureOf(shell('yes complaint | head -c 1000000 >&2; exit 1'));
-    expect(error instanceof ProgramFailure && error.stderr.length).toBe(2000);
+    expect(error instanceof ProgramFailure && [error.stderr.length, error.isCut]).toEqual([2000, true]);
+  });
+
+  it.each([
+    ['has written all of them', 'echo why >&2; exit 1', false],
+    ['has written as much as is kept', 'head -c 2000 /dev/zero >&2; exit 1', false],
+    ['has written one more', 'head -c 2001 /dev/zero >&2; exit 1', true],
+    ['was killed meanwhile', 'echo why >&2; kill -9 $$', true],
+    ['was killed for its output', 'yes secret', true],
+  ])('says whether there may be more of its words: it %s', async (_, script, isCut) => {
+    expect(await failureOf(shell(script))).toMatchObject({ isCut });
+  });
+
+  it('may write a character in pieces', async () => {
+    const pieces = String.raw`printf '\303' >&2; sleep 0.1; printf '\244' >&2; exit 1`;
+    expect(await failureOf(shell(pieces))).toMatchObject({ stderr: 'ä' });
   });
 
   it('fails without file descriptors, as one that goes on, and can be run once there are some', async () => {

@@ -158,6 +158,26 @@ describe('a plugin that is broken or hostile', () => {
     ['ends with a code', 'echo no such role >&2; exit 7', 'one ended with exit code 7: no such role'],
     ['tells what it was given in confidence', 'echo "got $SECRET" >&2; exit 1', 'ended with exit code 1: got (hidden)'],
     [
+      'tells so much that what it was given in confidence is cut',
+      'printf "why %1980s got $SECRET" x >&2; exit 1',
+      'ended with exit code 1: why x got',
+    ],
+    [
+      'tells so much that a password is cut',
+      'printf "why %1975s https://me:topsecret@example.com" x >&2; exit 1',
+      'ended with exit code 1: why x',
+    ],
+    [
+      'tells so much that the words of what it was given are cut',
+      'printf "why %1970s got $WORDS" x >&2; exit 1',
+      'ended with exit code 1: why x got',
+    ],
+    [
+      'tells what begins with something else that it was given',
+      'echo "got $WORDS" >&2; exit 1',
+      'ended with exit code 1: got (hidden)',
+    ],
+    [
       'tells a password',
       'echo "GET https://me:topsecret@example.com failed" >&2; exit 1',
       'GET https://(hidden)@example.com failed',
@@ -181,7 +201,11 @@ describe('a plugin that is broken or hostile', () => {
       'a password that is no text',
     ],
   ])('counts as one without credentials, and the log says why: it %s', async (_, script, words) => {
-    const env = [{ name: 'SECRET', value: 'topsecret-value' }];
+    const env = [
+      { name: 'BEGINNING', value: 'of many ' },
+      { name: 'SECRET', value: 'topsecret-value' },
+      { name: 'WORDS', value: 'of many topsecret words' },
+    ];
     const node = await nodeWith([providerNamed('one', { env }), providerNamed('two')], { one: script, two: user('second') });
     const { credentials, failed } = await node.plugins.for(image, podOf('web'), never);
     expect([credentials.length, failed]).toEqual([1, ['one']]);
