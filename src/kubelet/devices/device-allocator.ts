@@ -116,7 +116,7 @@ export class DeviceAllocator {
     for (const [resource] of wanted) {
       const pool = pools.get(resource);
       if (pool === undefined) throw new Error(`endpoint not found in cache for a registered resource: ${resource}`);
-      if (pool.connected?.options.preStartRequired !== true) continue;
+      if (pool.options?.preStartRequired !== true) continue;
       const ids = podDevices.idsOf(podUID, container.name, resource);
       if (ids === undefined) {
         throw new Error(
@@ -124,7 +124,8 @@ export class DeviceAllocator {
         );
       }
       try {
-        await pool.connected.plugin.preStartContainer([...ids], { timeoutMs: preStartTimeoutMs, signal });
+        const { plugin } = connectedPlugin(resource, pool);
+        await plugin.preStartContainer([...ids], { timeoutMs: preStartTimeoutMs, signal });
       } catch (error) {
         signal.throwIfAborted();
         throw new Error(`device plugin PreStartContainer rpc failed with err: ${errorText(error)}`, { cause: error });

@@ -28,6 +28,8 @@ export interface DevicePool {
   readonly healthy: ReadonlySet<string>;
   /** Undefined while the plugin is gone. */
   readonly connected: ConnectedPlugin | undefined;
+  /** What the plugin wants to be asked, or the last one wanted. Undefined where none has come since the agent began. */
+  readonly options: DevicePluginOptions | undefined;
   /** When the plugin was found to be gone, by `Clock.elapsed`. */
   readonly stoppedAt: number | undefined;
 }
@@ -53,14 +55,14 @@ export class DevicePools {
 
   /** Resources that were there before a restart: they have no devices until their plugins come back. */
   expect(resource: string): void {
-    const none = { devices: new Map(), healthy: new Set<string>(), connected: undefined };
+    const none = { devices: new Map(), healthy: new Set<string>(), connected: undefined, options: undefined };
     this.#pools.set(resource, { ...none, stoppedAt: this.#clock.elapsed() });
   }
 
   connect(resource: string, connected: ConnectedPlugin): void {
     const { devices = new Map(), healthy: ids = new Set<string>() } = this.#pools.get(resource) ?? {};
     this.#removed.delete(resource);
-    this.#pools.set(resource, { devices, healthy: ids, connected, stoppedAt: undefined });
+    this.#pools.set(resource, { devices, healthy: ids, connected, options: connected.options, stoppedAt: undefined });
   }
 
   /** Takes a list of a plugin in. Returns the ids of the devices whose health is another one than it was, or that are new. */

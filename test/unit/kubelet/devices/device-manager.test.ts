@@ -68,6 +68,28 @@ it('asks before each start where the plugin wants that, and gives all that it ha
   await expect(manager.prepareContainer(pod, app, signal)).rejects.toThrow(words);
 });
 
+it('starts no container while the plugin is gone that wants to be asked before', async () => {
+  await using world = await DeviceWorld.make();
+  const manager = await world.start();
+  const plugin = await world.plugin(manager, {}, { options: { preStartRequired: true } });
+  const pod = podWith('a', { app: 1 });
+  expect(wordsOf(await world.admit(manager, pod))).toBe('given');
+  const [app] = pod.spec?.containers ?? [];
+  if (app === undefined) throw new Error('the pod has no container');
+  const { signal } = new AbortController();
+  await plugin.stop();
+  await until(async () => {
+    await world.clock.advance(1000);
+    return manager.counts().allocatable[resource] === '0';
+  });
+  const words = `device plugin PreStartContainer rpc failed with err: endpoint ${resource} has been stopped`;
+  await expect(manager.prepareContainer(pod, app, signal)).rejects.toThrow(words);
+  await plugin.start();
+  await until(() => manager.counts().allocatable[resource] === '2');
+  expect(await manager.prepareContainer(pod, app, signal)).toBeDefined();
+  expect(plugin.callsOf('PreStartContainer')).toHaveLength(1);
+});
+
 it('tells of a device whose health has changed the pod that has it, and gives it to no other', async () => {
   await using world = await DeviceWorld.make();
   const manager = await world.start();
