@@ -163,7 +163,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/metrics base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem base/run-program api/json api/pod node/files node/pod-status node/problem-help node/workers',
   'kubelet/cadvisor':
-    'base/guard base/clock base/logging base/concurrency api/json api/pod kubelet/runtime kubelet/cgroups kubelet/machine',
+    'base/guard base/clock base/failure-run base/logging base/concurrency api/json api/pod kubelet/runtime kubelet/cgroups kubelet/machine',
   'kubelet/server':
     'base/clock base/errors base/options base/logging base/concurrency api/json api/pod client/resources ' +
     'node/certificates node/server kubelet/runtime kubelet/logs',

@@ -5,6 +5,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, settledAtOnce, settlesWithin } from '../../base/concurrency/aborts.ts';
+import { FailureRun } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type CgroupDriver, cgroupPath, podOfFolder, rootCgroup } from '../cgroups/cgroup-names.ts';
@@ -61,10 +62,14 @@ export class ContainerMetrics {
   #isReading = false;
   #cgroups: Promise<MeasuredCgroups> | undefined;
   #disksReading: Promise<readonly MeasuredValue[]> | undefined;
+  readonly #failures: FailureRun;
 
   constructor(options: ContainerMetricsOptions) {
     this.#options = options;
     this.#places = options.places ?? kernelPlaces;
+    this.#failures = new FailureRun(options.clock, (ended) => {
+      options.logger.info(ended, 'the runtime says again which containers there are: their metrics are shown');
+    });
   }
 
   /** In the text format of Prometheus. Never rejects: where the runtime does not answer, containers are missing and `container_scrape_error` is 1. */
@@ -88,9 +93,12 @@ export class ContainerMetrics {
     let failed = 0;
     try {
       known = await this.#containers();
+      this.#failures.succeeded();
     } catch (err) {
       failed = 1;
-      logger.warn({ err }, 'the runtime did not say which containers there are: their metrics are missing');
+      const { attempt } = this.#failures.failed(err);
+      // until the runtime answers again
+      if (attempt === 1) logger.warn({ err }, 'the runtime did not say which containers there are: their metrics are missing');
     }
     const groups = await this.#groups(cgroups, known);
     const measured = await settledAtOnce(groups, atOnce, (each) => this.#measure(cgroups, each));
@@ -161,8 +169,7 @@ export class ContainerMetrics {
           const group = `${parent}/${folder}`;
           found.push(plain(group, { pod, namespace: namespace ?? '' }));
           for (const name of (await cgroups.groupsIn(group)) ?? []) {
-            // CONTAINER, or RUNTIME-CONTAINER.scope
-            const container = known.get(/([^-]+?)(?:\.scope)?$/.exec(name)?.[1] ?? '');
+            const container = known.get(containerOfGroup(name));
             if (container !== undefined) found.push(labelledContainer(`${group}/${name}`, container));
           }
         }
@@ -257,6 +264,11 @@ function labelledContainer(group: string, { name, image, labels, isSandbox, crea
   const container = isSandbox ? '' : (labels[runtimeLabels.containerName] ?? '');
   const [pod, namespace] = [labels[runtimeLabels.podName] ?? '', labels[runtimeLabels.podNamespace] ?? ''];
   return { group, labels: { container, image, name, namespace, pod, id: group }, hasNetwork: isSandbox, createdAt };
+}
+
+/** The id in a group's name: CONTAINER, or RUNTIME-CONTAINER.scope. Empty for the group of what CRI-O has watch a container. */
+function containerOfGroup(name: string): string {
+  return name.startsWith('crio-conmon-') ? '' : (/([^-]+?)(?:\.scope)?$/.exec(name)?.[1] ?? '');
 }
 
 /** Where the group of all pods may be, by who makes cgroups. */

@@ -102,6 +102,17 @@ describe('what containers take, by cgroups of version 2 with systemd', () => {
     expect(samplesOf(await metrics.text(), family)).toContain(`{${app}} ${value}`);
   });
 
+  it('shows a container of CRI-O once, and not what watches it', async () => {
+    const { cgroups } = version2;
+    const named = Object.entries(cgroups).map(([name, text]) => [name.replaceAll('cri-containerd', 'crio'), text]);
+    const watching = group2(`${pod2}/crio-conmon-${containerID}.scope`, { 'memory.current': '1\n' });
+    const { metrics } = await measuredNode({ ...version2, cgroups: { ...Object.fromEntries(named), ...watching } });
+    const shown = samplesOf(await metrics.text(), 'container_memory_usage_bytes').filter((line) =>
+      line.includes('container="app"'),
+    );
+    expect(shown).toEqual([`{${app.replace('cri-containerd', 'crio')}} 5000000`]);
+  });
+
   it('has what was read and written of each disk by its file, and of no device without one', async () => {
     const { metrics } = await measuredNode(version2);
     const text = await metrics.text();
@@ -256,6 +267,30 @@ describe('the reading', () => {
     expect(samplesOf(text, 'container_scrape_error')).toEqual([' 1']);
     expect(samplesOf(text, 'container_memory_rss').length).toBe(4);
     expect(log.of('warn')).toEqual(['the runtime did not say which containers there are: their metrics are missing']);
+  });
+
+  it('says once that the runtime does not answer, however often it is asked, and once that it does again', async () => {
+    let isDown = true;
+    const listContainers = async () => {
+      if (isDown) throw new Error('unavailable');
+      return onePod.listContainers({});
+    };
+    const { metrics, clock, log } = await measuredNode(version2, { ...onePod, listContainers });
+    const scrape = async () => {
+      await metrics.text();
+      await clock.advance(5000);
+    };
+    for (let scrapes = 0; scrapes < 3; scrapes += 1) await scrape();
+    expect(log.of('warn').length).toBe(1);
+    isDown = false;
+    await scrape();
+    await scrape();
+    expect(log.saying('the runtime says again which containers there are: their metrics are shown')).toMatchObject([
+      { level: 'info', fields: { attempt: 3, failingForMs: 15_000 } },
+    ]);
+    isDown = true;
+    await scrape();
+    expect(log.of('warn').length).toBe(2);
   });
 
   it('of the machine that the test runs on has its processors’ time and its disks', async () => {
