@@ -101,7 +101,8 @@ export class ContainerMetrics {
       if (attempt === 1) logger.warn({ err }, 'the runtime did not say which containers there are: their metrics are missing');
     }
     const groups = await this.#groups(cgroups, known);
-    const measured = await settledAtOnce(groups, atOnce, (each) => this.#measure(cgroups, each));
+    const bootedAt = await this.#bootedAt();
+    const measured = await settledAtOnce(groups, atOnce, (each) => this.#measure(cgroups, bootedAt, each));
     return metricsText([
       this.#machine(),
       { labels: {}, at: undefined, values: [{ family: 'container_scrape_error', value: failed }] },
@@ -180,22 +181,41 @@ export class ContainerMetrics {
 
   async #measure(
     cgroups: MeasuredCgroups,
+    bootedAt: number,
     { group, labels, hasNetwork, createdAt }: Labelled,
   ): Promise<MeasuredGroup | undefined> {
     const at = this.#options.clock.now();
-    const [measured, network] = await Promise.all([cgroups.measure(group), hasNetwork ? this.#network(cgroups, group) : []]);
+    const [measured, network] = await Promise.all([
+      cgroups.measure(group, bootedAt),
+      hasNetwork ? this.#network(cgroups, group) : [],
+    ]);
     if (measured === undefined) return undefined;
     const started = 'container_start_time_seconds';
+    const limits = group === '/' ? this.#machineLimits(measured) : [];
     const values = measured
+      .filter(({ family }) => !limits.some((limit) => limit.family === family))
       .filter(({ family, value }) => (family === started ? createdAt === undefined : family !== cpuTime || value > 0))
-      .map((each) => (each.family === cpuTime ? { ...each, labels: { cpu: 'total' } } : each))
-      // the machine has no limit but what it has
-      .map((each) =>
-        group === '/' && each.family === memoryLimit ? { ...each, value: this.#options.machine.memoryBytes } : each,
-      );
+      .map((each) => (each.family === cpuTime ? { ...each, labels: { cpu: 'total' } } : each));
     const seen: MeasuredValue = { family: 'container_last_seen', value: Math.floor(at / 1000) };
     const begun: MeasuredValue[] = createdAt === undefined ? [] : [{ family: started, value: Math.floor(createdAt / 1000) }];
-    return { labels, at, values: [seen, ...begun, ...values, ...network] };
+    return { labels, at, values: [seen, ...begun, ...values, ...limits, ...network] };
+  }
+
+  /** The machine has no limit but what it has, whatever the kernel says of its group. */
+  #machineLimits(measured: readonly MeasuredValue[]): readonly MeasuredValue[] {
+    const { memoryBytes, swapBytes = 0 } = this.#options.machine;
+    const reservation = measured.find(({ family }) => family === memoryReservation) ?? { family: memoryReservation, value: 0 };
+    return [
+      { family: 'container_spec_memory_limit_bytes', value: memoryBytes },
+      { family: 'container_spec_memory_swap_limit_bytes', value: swapBytes },
+      reservation,
+    ];
+  }
+
+  /** The minute in which the machine started, in seconds since the epoch; 0 where the kernel does not say. */
+  async #bootedAt(): Promise<number> {
+    const seconds = /^btime (\d+)$/m.exec((await kernelFileText(`${this.#places.proc}/stat`)) ?? '')?.[1];
+    return 60 * Math.floor(Number(seconds ?? 0) / 60);
   }
 
   /** Of a sandbox: what its network namespace has carried, which all containers of the pod share. */
@@ -243,7 +263,7 @@ export class ContainerMetrics {
 }
 
 const cpuTime = 'container_cpu_usage_seconds_total';
-const memoryLimit = 'container_spec_memory_limit_bytes';
+const memoryReservation = 'container_spec_memory_reservation_limit_bytes';
 const mostInterfaces = 100;
 const mostDisks = 32;
 /** cAdvisor shows those of the pod, not the ends of others' networks. */

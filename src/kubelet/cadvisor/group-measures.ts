@@ -34,16 +34,19 @@ export class MeasuredCgroups {
     return pid > 0 ? pid : undefined;
   }
 
-  /** What the kernel has counted of the group; what it does not say is absent. Undefined where there is no such group. */
-  async measure(group: string): Promise<readonly MeasuredValue[] | undefined> {
+  /**
+   * What the kernel has counted of the group; what it does not say is absent. Undefined where there is no such group. No group has begun before
+   * `bootedAt`, in seconds since the epoch.
+   */
+  async measure(group: string, bootedAt: number): Promise<readonly MeasuredValue[] | undefined> {
     const folder = this.#folder('memory', group);
-    const made = await stat(folder).catch(() => undefined);
-    if (made === undefined) return undefined;
-    const [own, processes] = await Promise.all([
+    if ((await changedAtMs(folder)) === undefined) return undefined;
+    const [own, processes, begunAt] = await Promise.all([
       this.version === 2 ? this.#measure2(group) : this.#measure1(group),
       kernelFileText(`${folder}/cgroup.procs`),
+      this.#begunAt(group),
     ]);
-    const values: Values = { ...own, container_start_time_seconds: Math.floor(Math.min(made.mtimeMs, made.ctimeMs) / 1000) };
+    const values: Values = { ...own, container_start_time_seconds: Math.max(begunAt, bootedAt) };
     if (processes !== undefined) values.container_processes = processes.split('\n').length - 1;
     return [...plain(values), ...(await this.#traffic(group))];
   }
@@ -53,14 +56,23 @@ export class MeasuredCgroups {
     return group === '/' ? base : `${base}${group}`;
   }
 
+  /** A folder changes with each group in it, and a file like these hardly ever: the earliest counts. In seconds since the epoch. */
+  async #begunAt(group: string): Promise<number> {
+    const [controllers, file] =
+      this.version === 2 ? [[''], 'cgroup.events'] : [['memory', 'cpu', 'cpuacct', 'pids', 'blkio'], 'cgroup.clone_children'];
+    const folders = controllers.map((controller) => this.#folder(controller, group));
+    const times = await Promise.all(folders.flatMap((folder) => [changedAtMs(folder), changedAtMs(`${folder}/${file}`)]));
+    return Math.floor(Math.min(...times.filter((time) => time !== undefined)) / 1000);
+  }
+
   async #measure2(group: string): Promise<Values> {
     const folder = this.#folder('', group);
     const text = (name: string): Promise<string | undefined> => kernelFileText(`${folder}/${name}`);
     const [cpu, memory, current, peak, swap, events] = await Promise.all(
       ['cpu.stat', 'memory.stat', 'memory.current', 'memory.peak', 'memory.swap.current', 'memory.events'].map(text),
     );
-    const [max, swapMax, low, quota, weight, threads, mostThreads] = await Promise.all(
-      ['memory.max', 'memory.swap.max', 'memory.low', 'cpu.max', 'cpu.weight', 'pids.current', 'pids.max'].map(text),
+    const [max, swapMax, least, quota, weight, threads, mostThreads] = await Promise.all(
+      ['memory.max', 'memory.swap.max', 'memory.min', 'cpu.max', 'cpu.weight', 'pids.current', 'pids.max'].map(text),
     );
     const [time, held, told] = [numbersIn(cpu), numbersIn(memory), numbersIn(events)];
     const usage = numberIn(current) ?? (group === '/' ? await usedMemory() : undefined);
@@ -86,7 +98,7 @@ export class MeasuredCgroups {
       container_oom_events_total: told.get('oom_kill'),
       container_spec_memory_limit_bytes: limitIn(max),
       container_spec_memory_swap_limit_bytes: limitIn(swapMax),
-      container_spec_memory_reservation_limit_bytes: limitIn(low),
+      container_spec_memory_reservation_limit_bytes: limitIn(least),
       ...threadValues(threads, mostThreads),
       ...(await this.#pressures(folder)),
     };
@@ -277,6 +289,11 @@ async function usedMemory(): Promise<number | undefined> {
   const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]) * 1024;
   const used = bytes('MemTotal') - bytes('MemFree');
   return Number.isFinite(used) ? used : undefined;
+}
+
+/** Undefined where there is nothing. */
+async function changedAtMs(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.mtimeMs;
 }
 
 /** Undefined where there is none, or where it is larger than any file of the kernel that is read here. */

@@ -47,7 +47,7 @@ export async function measuredNode(trees: { cgroups: Tree; sys?: Tree; proc?: Tr
   await writeTree(places.sys, trees.sys ?? {});
   await writeTree(places.proc, trees.proc ?? {});
   const [clock, log] = [new FakeClock(), recordedLines()];
-  const machine = { ...quietMachine(), cpus: 4, memoryBytes: 8e9, bootID: 'b', machineID: 'm', systemUUID: 's' };
+  const machine = { ...quietMachine(), cpus: 4, memoryBytes: 8e9, swapBytes: 2e9, bootID: 'b', machineID: 'm', systemUUID: 's' };
   const pods = () => [buildPod({ metadata: { uid: 'u1', name: 'web', namespace: 'shop' } })];
   const metrics = new ContainerMetrics({ runtime, machine, cgroupRoot: '/', pods, clock, logger: log.logger, places });
   return { metrics, clock, log, places };

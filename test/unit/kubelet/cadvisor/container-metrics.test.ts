@@ -1,3 +1,4 @@
+import { utimes } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../support/until.ts';
 import { containerID, measuredNode, onePod, samplesOf, sandboxID, type Tree } from './cgroup-tree.ts';
@@ -18,7 +19,8 @@ function group2(path: string, more: Tree = {}): Tree {
     'memory.events': 'low 0\nhigh 0\nmax 2\noom 1\noom_kill 1\n',
     'memory.max': '67108864\n',
     'memory.swap.max': 'max\n',
-    'memory.low': '0\n',
+    'memory.min': '4194304\n',
+    'memory.low': '8388608\n',
     'pids.current': '3\n',
     'pids.max': 'max\n',
     'io.stat': '8:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n7:9 rbytes=1\n',
@@ -94,12 +96,41 @@ describe('what containers take, by cgroups of version 2 with systemd', () => {
     ['container_spec_cpu_shares', '998'],
     ['container_spec_memory_limit_bytes', '67108864'],
     ['container_spec_memory_swap_limit_bytes', '0'],
+    ['container_spec_memory_reservation_limit_bytes', '4194304'],
     ['container_start_time_seconds', '1700000000'],
     ['container_pressure_cpu_waiting_seconds_total', '2'],
     ['container_pressure_cpu_stalled_seconds_total', '1'],
   ])('%s is %s', async (family, value) => {
     const { metrics } = await measuredNode(version2);
     expect(samplesOf(await metrics.text(), family)).toContain(`{${app}} ${value}`);
+  });
+
+  it.each([
+    ['container_spec_memory_limit_bytes', 8e9],
+    ['container_spec_memory_swap_limit_bytes', 2e9],
+    ['container_spec_memory_reservation_limit_bytes', 0],
+  ])('shows %s of the machine, whose group has no limits', async (family, value) => {
+    const { metrics } = await measuredNode(version2);
+    const shown = samplesOf(await metrics.text(), family).filter((line) => line.includes('id="/"'));
+    expect(shown).toEqual([`{container="",image="",name="",namespace="",pod="",id="/"} ${value}`]);
+  });
+
+  it.each([
+    ['before its folder changed last', 1_600_000_000, 1_500_000_000, 1_600_000_000],
+    ['never before the machine started', 1_600_000_000, 1_650_000_059, 1_650_000_000],
+  ])('shows that a pod began when its files say, %s', async (_, eventsAt, btime, begunAt) => {
+    const { cgroups, proc } = version2;
+    const events = { [`${pod2}/cgroup.events`]: 'populated 1\nfrozen 0\n' };
+    const node = await measuredNode({
+      sys,
+      cgroups: { ...cgroups, ...events },
+      proc: { ...proc, stat: `cpu 1 2\nbtime ${btime}\nprocesses 9\n` },
+    });
+    await utimes(`${node.places.cgroups}/${pod2}`, 1_690_000_000, 1_690_000_000);
+    await utimes(`${node.places.cgroups}/${pod2}/cgroup.events`, eventsAt, eventsAt);
+    expect(samplesOf(await node.metrics.text(), 'container_start_time_seconds')).toContain(
+      `{${of('', '', '', pod2)}} ${begunAt}`,
+    );
   });
 
   it('shows a container of CRI-O once, and not what watches it', async () => {
