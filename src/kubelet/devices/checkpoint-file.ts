@@ -44,7 +44,11 @@ export class CheckpointFile {
   async #write(): Promise<void> {
     await this.#current;
     this.#next = undefined;
-    const written = replaceFile(this.path, checkpointText(this.#data()), 0o600);
+    const text = checkpointText(this.#data());
+    const bytes = Buffer.byteLength(text);
+    // who reads it would have nothing
+    if (bytes > mostBytes) throw new Error(`it would have ${bytes} bytes, and ${mostBytes} are the most that are read`);
+    const written = replaceFile(this.path, text, 0o600);
     this.#current = written.catch(ignoreFailure);
     await written;
   }

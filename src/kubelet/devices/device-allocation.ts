@@ -30,7 +30,7 @@ function setFirst<T>(map: Map<string, T>, key: string, value: T): void {
 }
 
 /** The most bytes of what a plugin may have a container get: names, values and paths. */
-const mostBytes = 256 * 1024;
+const mostBytes = 64 * 1024;
 
 /** Whatever a plugin answers becomes an allocation that a container can be started with, or an error that says why not. */
 export function checkedAllocation(allocation: DeviceAllocation): DeviceAllocation {

@@ -8,6 +8,7 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
+import { checkpointName } from './checkpoint-file.ts';
 import { checkedAllocation, mergedAllocation } from './device-allocation.ts';
 import type { DeviceAllocation } from './device-plugin.ts';
 import type { ConnectedPlugin, DevicePool, DevicePools } from './device-pools.ts';
@@ -55,9 +56,13 @@ const preStartTimeoutMs = 30_000;
 const endsTimeoutMs = 30_000;
 const endsPeriodMs = 200;
 
+/** So many bytes of the checkpoint are what pods have. A file with more than 64 MiB could not be read after a restart. */
+const mostPodBytes = 16 * 1024 * 1024;
+
 /** Gives the devices of plugins to the containers of pods. Containers that want the same resource have their turns. */
 export class DeviceAllocator {
   readonly #options: DeviceAllocatorOptions;
+  /** Of a resource that nobody is given there is none. */
   readonly #turns = new Map<string, Semaphore>();
 
   constructor(options: DeviceAllocatorOptions) {
@@ -162,7 +167,11 @@ export class DeviceAllocator {
       const turn = this.#turns.get(resource) ?? new Semaphore(1);
       this.#turns.set(resource, turn);
       const each = { ...request, container, resource, count, reusable };
-      const isNew = await turn.run(() => this.#allocateResource(each, signal), signal);
+      const isNew = await turn
+        .run(() => this.#allocateResource(each, signal), signal)
+        .finally(() => {
+          if (!turn.isFull && this.#turns.get(resource) === turn) this.#turns.delete(resource);
+        });
       if (isNew) given.push([container.name, resource]);
     }
   }
@@ -198,7 +207,13 @@ export class DeviceAllocator {
     const allocation = checkedAllocation(answer);
     signal.throwIfAborted();
     const byNUMA = nodesOf(ids, pools.get(resource));
-    podDevices.add({ podUID, containerName: container.name, resource, byNUMA, allocation });
+    const entry = { podUID, containerName: container.name, resource, byNUMA, allocation };
+    const bytes = podDevices.bytesWith(entry);
+    if (bytes > mostPodBytes) {
+      const limit = `and ${mostPodBytes} are the most that are kept`;
+      throw new Error(`what all pods have of device plugins would be ${bytes} bytes in ${checkpointName}, ${limit}`);
+    }
+    podDevices.add(entry);
     return true;
   }
 
@@ -282,7 +297,11 @@ function nodesOf(ids: readonly string[], pool: DevicePool | undefined): Map<numb
   const byNUMA = new Map<number, string[]>();
   for (const id of ids) {
     const nodes = pool?.devices.get(id)?.numaNodes ?? [];
-    for (const node of nodes.length === 0 ? [withoutNUMA] : new Set(nodes)) byNUMA.set(node, [...(byNUMA.get(node) ?? []), id]);
+    for (const node of nodes.length === 0 ? [withoutNUMA] : new Set(nodes)) {
+      const ofNode = byNUMA.get(node) ?? [];
+      byNUMA.set(node, ofNode);
+      ofNode.push(id);
+    }
   }
   return byNUMA;
 }

@@ -50,7 +50,7 @@ export class DeviceManager {
   readonly plugins: DevicePlugins;
   readonly #options: DeviceManagerOptions;
   readonly #pools: DevicePools;
-  readonly #podDevices = new PodDevices();
+  readonly #podDevices: PodDevices;
   readonly #file: CheckpointFile;
   readonly #allocator: DeviceAllocator;
   readonly #admissions: DeviceAdmissions;
@@ -64,6 +64,7 @@ export class DeviceManager {
     const { folder, clock, logger, metrics } = options;
     const pools = new DevicePools(clock);
     this.#pools = pools;
+    this.#podDevices = new PodDevices((allocation) => options.connector.allocationBytes(allocation));
     this.plugins = new DevicePlugins({
       ...options,
       pools,

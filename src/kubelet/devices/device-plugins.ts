@@ -126,6 +126,7 @@ export class DevicePlugins implements PluginHandler {
     this.#awaited.set(resource, all.add(wake));
     await sleep(clock, leftMs, waiting.signal);
     all.delete(wake);
+    if (all.size === 0) this.#awaited.delete(resource);
     waiting.release();
     signal.throwIfAborted();
   }
@@ -177,11 +178,12 @@ export class DevicePlugins implements PluginHandler {
   }
 
   #ended(resource: string, connection: PluginConnection, err: unknown): void {
-    const { clock, logger } = this.#options;
+    const { clock, logger, pools } = this.#options;
     if (this.#connections.get(resource) !== connection) return;
     const run =
       this.#failures.get(resource) ??
       new FailureRun(clock, (ended) => logger.info({ ...ended, resource }, 'a device plugin lists its devices again'));
+    for (const each of this.#failures.keys()) if (!pools.knows(each)) this.#failures.delete(each);
     this.#failures.set(resource, run);
     const problem = problemFields({ ...run.failed(err), ...helped('device-plugin') }, clock.now());
     logger.warn({ err, resource, ...problem }, 'a device plugin is gone; its devices are given to no pod');

@@ -11,6 +11,10 @@ const mostDevices = 10_000;
 /** The API says 63, and nobody checks it. */
 const longestID = 256;
 const mostNUMANodes = 64;
+/** So many resources that are gone for good are still said to be none. */
+const mostRemoved = 100;
+/** So many bytes of ids are written down of the healthy devices. Nobody reads them again: what counts after a restart are the resources. */
+const mostRegisteredBytes = 16 * 1024 * 1024;
 export const healthy = 'Healthy';
 
 /** A plugin with which one can speak. */
@@ -49,6 +53,11 @@ export class DevicePools {
     return this.#pools.get(resource);
   }
 
+  /** True for a resource that has devices, or is said to have none any more. */
+  knows(resource: string): boolean {
+    return this.#pools.has(resource) || this.#removed.has(resource);
+  }
+
   get resources(): readonly string[] {
     return [...this.#pools.keys()];
   }
@@ -82,15 +91,22 @@ export class DevicePools {
     this.#pools.set(resource, { ...pool, healthy: new Set(), connected: undefined, stoppedAt: this.#clock.elapsed() });
   }
 
-  /** Forgets resources whose plugins have been gone for five minutes. True where there were any. */
+  /**
+   * Removes resources whose plugins have been gone for five minutes. True where there were any. Of very many, those that were removed
+   * first are forgotten.
+   */
   removeOld(): boolean {
-    const { size } = this.#removed;
+    const { size } = this.#pools;
     for (const [resource, { stoppedAt }] of this.#pools) {
       if (stoppedAt === undefined || this.#clock.elapsed() - stoppedAt <= stopGracePeriodMs) continue;
       this.#pools.delete(resource);
       this.#removed.add(resource);
     }
-    return this.#removed.size > size;
+    for (const resource of this.#removed) {
+      if (this.#removed.size <= mostRemoved) break;
+      this.#removed.delete(resource);
+    }
+    return this.#pools.size < size;
   }
 
   /** The devices of the node, and those of them that may be given. */
@@ -108,10 +124,24 @@ export class DevicePools {
     return { capacity, allocatable };
   }
 
-  /** The ids of the healthy devices, by resource. */
+  /** The ids of the healthy devices, by resource. Of a resource whose ids would be too many bytes, none. */
   registered(): Record<string, readonly string[]> {
-    return Object.fromEntries([...this.#pools].map(([resource, { healthy: ids }]) => [resource, [...ids]]));
+    let bytes = 0;
+    const listed = Array.from(this.#pools, ([resource, { healthy: ids }]) => {
+      const more = jsonBytes(ids);
+      if (bytes + more > mostRegisteredBytes) return [resource, []] as const;
+      bytes += more;
+      return [resource, [...ids]] as const;
+    });
+    return Object.fromEntries(listed);
   }
+}
+
+/** How many bytes ids are as a list in JSON. */
+export function jsonBytes(ids: Iterable<string>): number {
+  let bytes = 2;
+  for (const id of ids) bytes += Buffer.byteLength(JSON.stringify(id)) + 1;
+  return bytes;
 }
 
 /** Whatever a plugin lists becomes devices, or an error that says what no plugin may list. */

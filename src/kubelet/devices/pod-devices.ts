@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/cm/devicemanager/pod_devices.go, v1.36.3.
 
 import type { DeviceAllocation } from './device-plugin.ts';
+import { jsonBytes } from './device-pools.ts';
 
 /** The key of devices whose plugin names no NUMA node. */
 export const withoutNUMA = -1;
@@ -19,10 +20,25 @@ export interface PodDevicesEntry extends ContainerDevices {
   readonly resource: string;
 }
 
+interface KeptDevices extends ContainerDevices {
+  /** How many bytes they are in the checkpoint, at most. */
+  readonly bytes: number;
+}
+
+/** The names of the fields of an entry in the checkpoint, and of a NUMA node in it. */
+const bytesOfFields = 128;
+const bytesOfNode = 32;
+
 /** Which devices the containers of the node's pods have been given. Who calls writes it down. */
 export class PodDevices {
+  readonly #allocationBytes: (allocation: DeviceAllocation) => Uint8Array;
   /** By pod, container and resource. */
-  readonly #pods = new Map<string, Map<string, Map<string, ContainerDevices>>>();
+  readonly #pods = new Map<string, Map<string, Map<string, KeptDevices>>>();
+
+  /** `allocationBytes`: an allocation as the checkpoint has it. */
+  constructor(allocationBytes: (allocation: DeviceAllocation) => Uint8Array) {
+    this.#allocationBytes = allocationBytes;
+  }
 
   /** The uids of the pods that have devices. */
   podUIDs(): string[] {
@@ -33,12 +49,20 @@ export class PodDevices {
     return this.#pods.has(podUID);
   }
 
-  add({ podUID, containerName, resource, byNUMA, allocation }: PodDevicesEntry): void {
-    const containers = this.#pods.get(podUID) ?? new Map<string, Map<string, ContainerDevices>>();
+  add(entry: PodDevicesEntry): void {
+    const { podUID, containerName, resource, byNUMA, allocation } = entry;
+    const containers = this.#pods.get(podUID) ?? new Map<string, Map<string, KeptDevices>>();
     this.#pods.set(podUID, containers);
-    const resources = containers.get(containerName) ?? new Map<string, ContainerDevices>();
+    const resources = containers.get(containerName) ?? new Map<string, KeptDevices>();
     containers.set(containerName, resources);
-    resources.set(resource, { byNUMA, allocation });
+    resources.set(resource, { byNUMA, allocation, bytes: this.#bytesOf(entry) });
+  }
+
+  /** How many bytes what pods have would be in the checkpoint with this entry, at most. */
+  bytesWith(entry: PodDevicesEntry): number {
+    let bytes = this.#bytesOf(entry);
+    for (const each of this.#each()) bytes += each.bytes;
+    return bytes;
   }
 
   /** What the container has, by resource, in the order of the resources' names. */
@@ -96,7 +120,14 @@ export class PodDevices {
     return [...this.#each()];
   }
 
-  *#each(): Generator<PodDevicesEntry> {
+  #bytesOf({ podUID, containerName, resource, byNUMA, allocation }: PodDevicesEntry): number {
+    let bytes = bytesOfFields + jsonBytes([podUID, containerName, resource]);
+    for (const ids of byNUMA.values()) bytes += bytesOfNode + jsonBytes(ids);
+    // in base64
+    return bytes + 4 * Math.ceil(this.#allocationBytes(allocation).byteLength / 3);
+  }
+
+  *#each(): Generator<PodDevicesEntry & KeptDevices> {
     for (const [podUID, containers] of this.#pods) {
       for (const [containerName, resources] of containers) {
         for (const [resource, devices] of resources) yield { podUID, containerName, resource, ...devices };

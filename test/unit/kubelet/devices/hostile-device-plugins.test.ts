@@ -49,9 +49,9 @@ it('a plugin cannot make a container larger than Linux could start it', async ()
   await using world = await DeviceWorld.make();
   const manager = await world.start();
   const plugin = await world.plugin(manager);
-  plugin.answers.Allocate = () => ({ containerResponses: [{ envs: { BIG: 'x'.repeat(300_000) } }] });
+  plugin.answers.Allocate = () => ({ containerResponses: [{ envs: { BIG: 'x'.repeat(66_000) } }] });
   const words = wordsOf(await world.admit(manager, podWith('a', { app: 1 })));
-  expect(words).toContain('the device plugin answered with 300005 bytes for one container, and 262144 are the most');
+  expect(words).toContain('the device plugin answered with 66005 bytes for one container, and 65536 are the most');
 });
 
 it.each([
