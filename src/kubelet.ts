@@ -137,8 +137,8 @@ export {
   type SystemBusErrorOptions,
   type SystemBusLimits,
 } from './kubelet/systemd/system-bus.ts';
-export type { DriverVolumeRequest, DriverVolumes } from './kubelet/volumes/driver-volumes.ts';
-export type { BindOptions, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
+export type { DriverVolumeRequest, DriverVolumes, VolumeFailureReason } from './kubelet/volumes/driver-volumes.ts';
+export type { BindOptions, FileSystemSettings, Mounter, TmpfsSettings } from './kubelet/volumes/mounter.ts';
 export { LinuxMounter } from './kubelet/volumes/mounter.ts';
 export type { MountedVolume, PodVolumes } from './kubelet/volumes/pod-folder.ts';
 export { VolumeError, type VolumeFailure, VolumeManager } from './kubelet/volumes/volume-manager.ts';
