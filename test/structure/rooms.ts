@@ -174,7 +174,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/guard base/logging base/problem base/text-beginning base/concurrency base/failure-run node/problem-help',
   'kubelet/claims':
     'base/guard base/clock base/errors base/names base/logging base/run-program base/concurrency api/json api/pod api/selectors ' +
-    'client/resources client/events ' +
+    'client/resources client/events node/files ' +
     'kubelet/volumes',
   'kubelet/csi':
     'base/clock base/errors base/guard base/names base/logging base/problem base/concurrency base/failure-run api/json api/pod ' +

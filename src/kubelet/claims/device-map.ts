@@ -1,8 +1,9 @@
 // Behaviour of pkg/volume/util/volumepathhandler and of MapBlockVolume in pkg/volume/util, v1.36.3.
 
-import { lstat, mkdir, open, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises';
+import { lstat, open, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCodeOf, ifCode } from '../../base/errors.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 
 /** Where a block device is shown. */
@@ -36,7 +37,7 @@ export async function mapDevice(devicePath: string, map: DeviceMap): Promise<voi
 /** The end of another pod that has the device removes the folder as long as it is empty. */
 async function makeFile(folder: string, file: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    await mkdir(folder, { recursive: true, mode: folderMode });
+    await makeFolders(folder, folderMode);
     try {
       return await (await open(file, 'a', folderMode)).close();
     } catch (error) {
@@ -78,7 +79,7 @@ export async function removeDeviceLink(podLink: string): Promise<void> {
 /** The link comes before the device: whoever takes it back finds it by the link. */
 export async function linkDevice(devicePath: string, podLink: string): Promise<void> {
   if ((await readlink(podLink).catch(ifCode('ENOENT', 'EINVAL'))) === devicePath) return;
-  await mkdir(dirname(podLink), { recursive: true, mode: folderMode });
+  await makeFolders(dirname(podLink), folderMode);
   // no persistent volume has a name with two dots in front, and the pod's other ones are linked at the same time
   const made = join(dirname(podLink), `..${basename(podLink)}`);
   await unlink(made).catch(ifCode('ENOENT'));

@@ -1,7 +1,7 @@
 // Behaviour of pkg/volume/local, v1.36.3.
 
 import type { Stats } from 'node:fs';
-import { mkdir, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
@@ -10,6 +10,7 @@ import { errorCodeOf, errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { volumeStepError } from '../volumes/driver-volumes.ts';
 import { applyFsGroup } from '../volumes/fs-group.ts';
 import { MountTurns } from '../volumes/mount-turns.ts';
@@ -113,7 +114,7 @@ export class LocalClaims implements PersistentVolumeKind {
 
   async #make(request: PersistentVolumeRequest, source: Source, folder: string): Promise<void> {
     // a kubelet, or an earlier process, unmounts the device as soon as no pod has a folder
-    await mkdir(folder, { recursive: true, mode: folderMode });
+    await makeFolders(folder, folderMode);
     if (!source.stats.isBlockDevice()) return this.#bind(request, source, folder);
     const path = await this.#devices.mount(source.path, request);
     return this.#bind(request, { path, stats: await stat(path) }, folder);

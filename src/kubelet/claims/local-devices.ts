@@ -1,7 +1,8 @@
 // Behaviour of the device mounter in pkg/volume/local, v1.36.3.
 
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { volumeStepError } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesIn, podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
@@ -30,7 +31,7 @@ export class LocalDevices {
     if ((await this.#mounter.mountsBelow(folder)).includes(folder)) return folder;
     try {
       await this.#mounter.prepareFileSystem(device, type, { readonly: readOnly }, signal);
-      await mkdir(folder, { recursive: true, mode: 0o750 });
+      await makeFolders(folder, 0o750);
       const options = [...mountOptions, ...(readOnly ? ['ro'] : [])];
       await this.#mounter.mount(device, folder, { type, options }, signal);
     } catch (cause) {

@@ -1,6 +1,6 @@
 // Behaviour of pkg/volume/nfs, v1.36.3.
 
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import { runProgram } from '../../base/run-program.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
@@ -81,7 +82,7 @@ export class NfsClaims implements PersistentVolumeKind {
       throw new Error('this node mounts no NFS: it has no mount.nfs (the package nfs-common or nfs-utils)');
     }
     const options = [...new Set([...mountOptions, ...(readOnly ? ['ro'] : [])])].sort();
-    await mkdir(folder, { recursive: true, mode: 0o750 });
+    await makeFolders(folder, 0o750);
     const source = `${isIPv6(server) ? `[${server}]` : server}:${path}`;
     await mounter.mount(source, folder, { type: 'nfs', options, timeoutMs: mountLimitMs }, signal);
   }

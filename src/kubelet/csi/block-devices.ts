@@ -1,9 +1,10 @@
 // Behaviour of pkg/volume/csi/csi_block.go, v1.36.3.
 
-import { lstat, mkdir, readdir, realpath, rmdir, unlink } from 'node:fs/promises';
+import { lstat, readdir, realpath, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifCode } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { type DeviceMap, linkDevice, mapDevice, releaseDeviceMap, removeDeviceLink } from '../claims/device-map.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
@@ -74,10 +75,10 @@ export class BlockDevices {
     const { staging, folder } = this.#places(name);
     const dataFolder = join(folder, 'data');
     const known = await loadVolumeData(dataFolder).catch(ignoreFailure);
-    await mkdir(dataFolder, { recursive: true, mode: folderMode });
+    await makeFolders(dataFolder, folderMode);
     await saveDeviceData(dataFolder, data);
     if (stage === undefined || this.#staged.has(name)) return;
-    await mkdir(staging, { recursive: true, mode: folderMode });
+    await makeFolders(staging, folderMode);
     try {
       await onNode.node.stageVolume({ ...stage, volumeID: volumeHandle, stagingTargetPath: staging, block: true });
     } catch (error) {
@@ -93,7 +94,7 @@ export class BlockDevices {
     const { staging, publishFolder } = this.#places(name);
     const targetPath = this.publishPath(name, podUID);
     await linkDevice(targetPath, podLink);
-    await mkdir(publishFolder, { recursive: true, mode: folderMode });
+    await makeFolders(publishFolder, folderMode);
     const request = { ...publish, volumeID: volumeHandle, stagingTargetPath: staging, targetPath, block: true };
     await onNode.node.publishVolume(request).catch((error: unknown) => {
       throw driverError(driverName, error);

@@ -1,9 +1,9 @@
 // Behaviour of MountDevice and UnmountDevice in pkg/volume/csi/csi_attacher.go, v1.36.3.
 
-import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
 import type { StageVolumeRequest } from './csi-node.ts';
@@ -47,7 +47,7 @@ export class CsiStaging {
     const name = uniqueVolumeName(volume);
     if (this.#staged.has(name)) return;
     const folder = stagingFolder(this.#options.rootDirectory, volume);
-    await mkdir(globalMount(folder), { recursive: true, mode: 0o750 });
+    await makeFolders(globalMount(folder), 0o750);
     const isOwn = await this.#isOwn(name, folder);
     await saveStageData(folder, volume);
     try {

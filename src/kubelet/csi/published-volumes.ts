@@ -1,6 +1,5 @@
 // Behaviour of SetUpAt and TearDownAt in pkg/volume/csi/csi_mounter.go, v1.36.3.
 
-import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
@@ -10,6 +9,7 @@ import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import type { DriverVolumeRequest } from '../volumes/driver-volumes.ts';
 import { applyFsGroup } from '../volumes/fs-group.ts';
 import type { MountTurns } from '../volumes/mount-turns.ts';
@@ -127,7 +127,7 @@ export class PublishedVolumes {
     const { onNode, data, call } = order;
     const podUID = podUIDOf(pod);
     signal.throwIfAborted();
-    await mkdir(folder, { recursive: true, mode: 0o750 });
+    await makeFolders(folder, 0o750);
     const isOwn = await this.#isOwn(podUID, folder, data);
     await saveVolumeData(folder, data);
     try {

@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { mapDevice } from '../../../src/kubelet/claims/device-map.ts';
+import { CsiStaging } from '../../../src/kubelet/csi/csi-staging.ts';
 import { makeFolders } from '../../../src/node/files/make-folders.ts';
+import { FakeMounter } from '../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from '../../unit/kubelet/agent/node-world.ts';
 import { requireOwnMounts } from './own-mounts.ts';
@@ -123,4 +126,24 @@ describe('a folder that is made', () => {
     await writeFile(join(disk, 'file'), '');
     await expect(makeFolders(join(disk, 'file/a'), 0o755)).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
+
+  it.each([
+    ['of a device that a pod gets', mapOnto],
+    ['of a volume that a driver stages', stageOnto],
+  ])('is refused with these words where it is one %s', async (_, make) => {
+    const { disk, remount } = await smallDisk();
+    remount('ro');
+    await expect(make(disk)).rejects.toMatchObject({ code: 'EROFS' });
+  });
 });
+
+function mapOnto(disk: string): Promise<void> {
+  const map = { globalFolder: join(disk, 'plugins/a/dev'), podLink: join(disk, 'pods/u1/volumeDevices/a/data'), podUID: 'u1' };
+  return mapDevice('/dev/null', { ...map, mounter: new FakeMounter() });
+}
+
+function stageOnto(disk: string): Promise<void> {
+  const staging = new CsiStaging({ rootDirectory: disk } as ConstructorParameters<typeof CsiStaging>[0]);
+  const node = {} as Parameters<CsiStaging['stage']>[1]['node'];
+  return staging.stage({ driverName: 'csi.example.com', volumeHandle: 'v1' }, { node }, {} as Parameters<CsiStaging['stage']>[2]);
+}
