@@ -23,6 +23,10 @@ const longestDriverName = 63;
 const mostInstances = 16;
 const services: readonly DraService[] = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'];
 const healthRetryMs = 5000;
+/** A driver that says again and again how its devices are is read so often. */
+const healthPeriodMs = 1000;
+/** Of a plugin that comes and goes again and again, the log has a line so often. */
+const connectionLinePeriodMs = 10_000;
 /** A driver that has no such service is asked more and more rarely: it may be replaced by one that has. */
 const noHealthRetry = { firstMs: 5000, longestMs: 300_000 };
 
@@ -32,6 +36,8 @@ interface Instance {
   readonly driver: DraDriver;
   readonly ending: AbortController;
   isConnected: boolean;
+  /** True from a line in the log on, until the next one may come. */
+  isTold: boolean;
 }
 
 /** The drivers of dynamic resource allocation that are registered on this node. */
@@ -40,7 +46,7 @@ export class DraDrivers implements PluginHandler {
   readonly #options: DraDriversOptions;
   /** By the name of the driver, in the order in which they came. */
   readonly #instances = new Map<string, Instance[]>();
-  readonly #watches = new Set<Promise<void>>();
+  readonly #tasks = new Set<Promise<void>>();
 
   constructor(options: DraDriversOptions) {
     this.#options = options;
@@ -67,19 +73,16 @@ export class DraDrivers implements PluginHandler {
     const instances = this.#instances.get(name) ?? [];
     if (instances.length >= mostInstances) throw new Error(`the DRA driver ${name} has ${mostInstances} plugins already`);
     const driver = this.#options.connect(endpoint, serviceOf(plugin));
-    const instance: Instance = { endpoint, driver, ending: new AbortController(), isConnected: false };
+    const instance: Instance = { endpoint, driver, ending: new AbortController(), isConnected: false, isTold: false };
     this.#instances.set(name, [...instances, instance]);
     driver.watchConnection((isConnected) => {
       if (instance.ending.signal.aborted) return;
       instance.isConnected = isConnected;
-      const fields = { plugin: name, path: endpoint };
-      if (isConnected) this.#options.logger.info(fields, 'a driver of dynamic resource allocation answers');
-      else this.#options.logger.info(fields, 'a driver of dynamic resource allocation does not answer');
+      if (!instance.isTold) this.#keep(this.#tellConnection(name, instance));
       this.#changed(name);
     });
     this.#changed(name);
-    const watch = this.#watchHealth(name, instance).finally(() => this.#watches.delete(watch));
-    this.#watches.add(watch);
+    this.#keep(this.#watchHealth(name, instance));
   }
 
   async deregister({ name, endpoint }: PluginInfo): Promise<void> {
@@ -93,11 +96,11 @@ export class DraDrivers implements PluginHandler {
     this.#changed(name);
   }
 
-  /** Ends the connections. The drivers' slices stay. Resolves when no watch of devices goes on. */
+  /** Ends the connections. The drivers' slices stay. Resolves when nothing of them goes on. */
   async close(): Promise<void> {
     for (const instances of this.#instances.values()) for (const instance of instances) end(instance);
     this.#instances.clear();
-    await Promise.all(this.#watches);
+    await Promise.all(this.#tasks);
   }
 
   /** A driver that does not answer gives no more devices, so its slices must not say that it does. */
@@ -105,6 +108,26 @@ export class DraDrivers implements PluginHandler {
     const { slices } = this.#options;
     if (this.#instances.get(name)?.some(({ isConnected }) => isConnected) === true) slices.keep(name);
     else slices.deleteLater(name);
+  }
+
+  #keep(running: Promise<void>): void {
+    const task = running.finally(() => this.#tasks.delete(task));
+    this.#tasks.add(task);
+  }
+
+  /** Says whether the plugin answers, and again after a while where that is otherwise then. */
+  async #tellConnection(name: string, instance: Instance): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { endpoint, ending } = instance;
+    const fields = { plugin: name, path: endpoint };
+    instance.isTold = true;
+    for (let told: boolean | undefined; told !== instance.isConnected && !ending.signal.aborted; ) {
+      told = instance.isConnected;
+      if (told) logger.info(fields, 'a driver of dynamic resource allocation answers');
+      else logger.info(fields, 'a driver of dynamic resource allocation does not answer');
+      await sleep(clock, connectionLinePeriodMs, ending.signal);
+    }
+    instance.isTold = false;
   }
 
   async #watchHealth(name: string, { driver, ending: { signal } }: Instance): Promise<void> {
@@ -115,6 +138,7 @@ export class DraDrivers implements PluginHandler {
         for await (const devices of driver.watchHealth(signal)) {
           withoutService = 0;
           health.report(name, driver, devices);
+          await sleep(clock, healthPeriodMs, signal);
         }
       } catch (err) {
         const hasNone = err instanceof PluginCallError && err.grpcCode === 'Unimplemented';

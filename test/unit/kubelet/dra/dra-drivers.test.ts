@@ -10,16 +10,24 @@ function setUp() {
   const connections = new Map<string, (isConnected: boolean) => void>();
   const told: string[] = [];
   const closed: string[] = [];
-  const health = { asked: 0, error: new PluginCallError('Unimplemented', 'NodeWatchResources', 'unknown service') as Error };
+  const health = {
+    asked: 0,
+    reports: 0,
+    read: 0,
+    error: new PluginCallError('Unimplemented', 'NodeWatchResources', 'unknown service') as Error,
+  };
   const services: string[] = [];
+  const logs: string[] = [];
+  const read: string[] = [];
+  const note = (_fields: object, message: string): void => void logs.push(message);
   const drivers = new DraDrivers({
     connect: (path, service) => {
       services.push(service);
       const driver = {
         path,
-        // biome-ignore lint/correctness/useYield: it says nothing
         async *watchHealth() {
           health.asked += 1;
+          for (; health.reports > 0; health.reports -= 1) yield [];
           throw health.error;
         },
         watchConnection: (onChange: (isConnected: boolean) => void) => void connections.set(path, onChange),
@@ -28,12 +36,12 @@ function setUp() {
       return driver as unknown as DraDriver;
     },
     slices: { keep: (name) => void told.push(`keep ${name}`), deleteLater: (name) => void told.push(`delete ${name}`) },
-    health: { report: () => {}, clear: () => {} },
+    health: { report: () => read.push('a report'), clear: () => {} },
     clock: safeClock(clock),
-    logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    logger: { debug: () => {}, info: note, warn: note, error: note },
   });
   const pathOf = (name: string): string => (drivers.driver(name) as unknown as { path: string }).path;
-  return { clock, connections, told, closed, health, services, drivers, pathOf };
+  return { clock, connections, told, closed, health, services, drivers, logs, read, pathOf };
 }
 
 const infoOf = (
@@ -106,5 +114,39 @@ describe('drivers of dynamic resource allocation', () => {
     expect(health.asked - before).toBe(10);
     await drivers.close();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('that say again and again how their devices are, are read once a second', async () => {
+    const { drivers, clock, health, read } = setUp();
+    health.reports = 1000;
+    await drivers.register(infoOf('/1'));
+    await clock.advance(10_500);
+    expect(read).toHaveLength(11);
+    await drivers.close();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('that come and go again and again have a line in the log every ten seconds, and the last one is true', async () => {
+    const { drivers, clock, connections, told, logs } = setUp();
+    const words = 'a driver of dynamic resource allocation';
+    await drivers.register(infoOf('/1'));
+    const isNow = connections.get('/1');
+    for (let n = 0; n < 500; n += 1) {
+      isNow?.(true);
+      isNow?.(false);
+      await clock.advance(100);
+    }
+    expect(logs.length).toBeLessThanOrEqual(6);
+    expect(logs.slice(0, 2)).toEqual([`${words} answers`, `${words} does not answer`]);
+    expect(told).toHaveLength(1001);
+    await clock.advance(20_000);
+    expect(logs.at(-1)).toBe(`${words} does not answer`);
+    logs.length = 0;
+    isNow?.(true);
+    expect(logs).toEqual([`${words} answers`]);
+    isNow?.(false);
+    await drivers.close();
+    expect(clock.pendingTimers).toBe(0);
+    expect(logs).toHaveLength(1);
   });
 });
