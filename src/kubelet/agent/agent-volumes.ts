@@ -6,6 +6,7 @@ import { LocalClaims } from '../claims/local-claims.ts';
 import { NfsClaims } from '../claims/nfs-claims.ts';
 import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
 import { type DriverVolumes, requireNoDriverVolumes } from '../volumes/driver-volumes.ts';
+import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder } from '../volumes/pod-folder.ts';
 import type { AgentClients } from './agent-clients.ts';
@@ -30,7 +31,8 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   const { settings, clock, logger } = agent;
   const { rootDirectory } = settings;
   const { kubeClient: transport, eventRecorder } = clients;
-  const local = new LocalClaims({ rootDirectory, mounter, eventRecorder, logger });
+  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns();
+  const local = new LocalClaims({ rootDirectory, mounter, mountTurns, clock, eventRecorder, logger });
   const kinds = new Map<string, PersistentVolumeKind>([
     ['hostPath', hostPathClaims],
     ['local', local],

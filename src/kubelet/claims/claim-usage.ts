@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/server/stats/volume_stat_calculator.go and of pkg/volume/metrics_statfs.go, v1.36.3.
 
-import { statfs } from 'node:fs/promises';
-import type { SteadyClock } from '../../base/clock.ts';
-import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import type { Clock, SteadyClock } from '../../base/clock.ts';
+import { callWithin, settlesWithin } from '../../base/concurrency/aborts.ts';
+import { runProgram } from '../../base/run-program.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
 import type { BoundClaim } from './claim-reader.ts';
 import type { PersistentVolumeKind, VolumeUsage } from './persistent-volume-kind.ts';
@@ -34,6 +34,7 @@ interface Measured {
 /** A volume is measured at most so often, and an answer waits so long for it. */
 const leastRestMs = 60_000;
 const longestWaitMs = 1000;
+const answerLimitMs = 10_000;
 
 /** How full claimed volumes are. One that does not answer is asked by one call at a time, and delays nobody. */
 export class ClaimUsages {
@@ -71,15 +72,23 @@ export class ClaimUsages {
   }
 }
 
-/** What the file system at a folder says. */
-export async function fileSystemUsage(folder: string): Promise<VolumeUsage> {
-  const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(folder);
+/** What the file system at a folder says, by the program `stat`, which may hang in place of this process. */
+export async function fileSystemUsage(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
+  const format = ['--file-system', '--format', '%S %b %f %a %c %d', '--', folder];
+  const text = await runProgram({ command: 'stat', args: format, mostOutputBytes: 1024, signal });
+  const [size = 0, blocks = 0, free = 0, available = 0, inodes = 0, inodesFree = 0] = text.trim().split(' ').map(Number);
   return {
-    capacityBytes: blocks * bsize,
-    availableBytes: bavail * bsize,
-    usedBytes: (blocks - bfree) * bsize,
-    inodes: files,
-    inodesFree: ffree,
-    inodesUsed: files - ffree,
+    capacityBytes: blocks * size,
+    availableBytes: available * size,
+    usedBytes: (blocks - free) * size,
+    inodes,
+    inodesFree,
+    inodesUsed: inodes - inodesFree,
   };
+}
+
+/** Makes the call that asks a file system, and gives it up after 10 s. */
+export function answerInTime<T>(ask: (signal: AbortSignal) => Promise<T>, clock: Clock, signal: AbortSignal): Promise<T> {
+  const late = (): Error => new Error(`it took longer than ${answerLimitMs / 1000} s`);
+  return callWithin(ask, { clock, timeoutMs: answerLimitMs, signal, late });
 }

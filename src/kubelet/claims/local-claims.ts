@@ -5,6 +5,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import type { Clock } from '../../base/clock.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -13,11 +14,11 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import { volumeStepError } from '../volumes/driver-volumes.ts';
 import { applyFsGroup } from '../volumes/fs-group.ts';
-import { MountTurns } from '../volumes/mount-turns.ts';
+import type { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
-import { fileSystemUsage } from './claim-usage.ts';
+import { answerInTime, fileSystemUsage } from './claim-usage.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
 import { LocalDevices, localVolumeType as typeFolder } from './local-devices.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
@@ -25,6 +26,9 @@ import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, V
 export interface LocalClaimsOptions {
   readonly rootDirectory: string;
   readonly mounter: Mounter;
+  /** Those of the whole process: it has few threads for files. */
+  readonly mountTurns: MountTurns;
+  readonly clock: Clock;
   readonly eventRecorder: EventRecorder;
   readonly logger: Logger;
 }
@@ -44,12 +48,13 @@ export class LocalClaims implements PersistentVolumeKind {
   readonly takesMountOptions = true;
   readonly takesBlock = true;
   readonly #options: LocalClaimsOptions;
-  readonly #turns = new MountTurns();
+  readonly #turns: MountTurns;
   readonly #lanes = new OneAtATime();
   readonly #devices: LocalDevices;
 
   constructor(options: LocalClaimsOptions) {
     this.#options = options;
+    this.#turns = options.mountTurns;
     this.#devices = new LocalDevices(options.rootDirectory, options.mounter);
   }
 
@@ -63,7 +68,8 @@ export class LocalClaims implements PersistentVolumeKind {
       return { ...shared, hostPath: '', devicePath: podLink, selinuxRelabel: false };
     }
     const folder = join(volumesFolder, typeFolder, name);
-    const isMounted = (await this.#options.mounter.mountsBelow(folder)).includes(folder);
+    // the root of a mount is never looked at outside a turn: it may not answer
+    const isMounted = (await this.#options.mounter.mountsBelow(join(volumesFolder, typeFolder))).includes(folder);
     if (!isMounted) {
       const source = await this.#source(request);
       // two volumes may be one folder, and the device of one goes with its last pod
@@ -88,9 +94,9 @@ export class LocalClaims implements PersistentVolumeKind {
     return namesOfType(typeFolder, folders);
   }
 
-  async measure({ persistentVolume, isBlock, mounted }: MeasureRequest): Promise<VolumeUsage | undefined> {
+  async measure({ isBlock, mounted }: MeasureRequest): Promise<VolumeUsage | undefined> {
     if (isBlock) return undefined;
-    return this.#turns.run(persistentVolume.metadata.name, () => fileSystemUsage(mounted.hostPath), never);
+    return answerInTime((call) => fileSystemUsage(mounted.hostPath, call), this.#options.clock, never);
   }
 
   /** The folder or the device that the volume is, without symbolic links. */
@@ -117,7 +123,9 @@ export class LocalClaims implements PersistentVolumeKind {
     await makeFolders(folder, folderMode);
     if (!source.stats.isBlockDevice()) return this.#bind(request, source, folder);
     const path = await this.#devices.mount(source.path, request);
-    return this.#bind(request, { path, stats: await stat(path) }, folder);
+    const { name } = request.persistentVolume.metadata;
+    const stats = await this.#turns.run(name, () => stat(path), request.signal);
+    return this.#bind(request, { path, stats }, folder);
   }
 
   /** The files get their group before the pod's mount is there: what is mounted was done to its end. */
@@ -136,7 +144,8 @@ export class LocalClaims implements PersistentVolumeKind {
       await (options.length === 0 ? mounter.bind(path, folder, {}, signal) : mounter.mount(path, folder, { options }, signal));
     } catch (error) {
       // its options may have been refused after it was made
-      await unmountAndRemove(folder, join(folder, '..'), mounter).catch(() => undefined);
+      const release = (): Promise<void> => this.#devices.release(persistentVolume.metadata.name, podUIDOf(pod));
+      await unmountAndRemove(folder, join(folder, '..'), mounter, release).catch(ignoreFailure);
       throw error;
     }
   }

@@ -27,8 +27,9 @@ export class LocalDevices {
   async mount(device: string, { persistentVolume, mountOptions, readOnly, signal }: PersistentVolumeRequest): Promise<string> {
     const { name } = persistentVolume.metadata;
     const type = persistentVolume.spec?.local?.fsType || defaultType;
-    const folder = join(await this.#parent(), name);
-    if ((await this.#mounter.mountsBelow(folder)).includes(folder)) return folder;
+    const parent = await this.#parent();
+    const folder = join(parent, name);
+    if ((await this.#mounter.mountsBelow(parent)).includes(folder)) return folder;
     try {
       await this.#mounter.prepareFileSystem(device, type, { readonly: readOnly }, signal);
       await makeFolders(folder, 0o750);

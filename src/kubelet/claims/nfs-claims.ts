@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { containersOfPod } from '../../api/pod/pod-containers.ts';
 import type { Clock } from '../../base/clock.ts';
-import { callWithin } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
-import { runProgram } from '../../base/run-program.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
+import { answerInTime, fileSystemUsage } from './claim-usage.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface NfsClaimsOptions {
@@ -28,7 +27,6 @@ const typeFolder = 'kubernetes.io~nfs';
 const helperPaths = ['/sbin/mount.nfs', '/usr/sbin/mount.nfs', '/usr/local/sbin/mount.nfs'];
 /** A helper tries for two minutes. */
 const mountLimitMs = 150_000;
-const answerLimitMs = 10_000;
 const never = new AbortController().signal;
 
 /** PersistentVolumes of type `nfs`. Each pod has a mount of its own. What a server that is gone would hold for ever is done by other processes. */
@@ -38,7 +36,7 @@ export class NfsClaims implements PersistentVolumeKind {
   readonly #options: Required<NfsClaimsOptions>;
 
   constructor(options: NfsClaimsOptions) {
-    this.#options = { askFileSystem, helpers: helperPaths, ...options };
+    this.#options = { askFileSystem: fileSystemUsage, helpers: helperPaths, ...options };
   }
 
   async mount(request: PersistentVolumeRequest): Promise<MountedVolume> {
@@ -89,8 +87,7 @@ export class NfsClaims implements PersistentVolumeKind {
 
   #ask(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
     const { askFileSystem, clock } = this.#options;
-    const late = (): Error => new Error(`it took longer than ${answerLimitMs / 1000} s`);
-    return callWithin((call) => askFileSystem(folder, call), { clock, timeoutMs: answerLimitMs, signal, late });
+    return answerInTime((call) => askFileSystem(folder, call), clock, signal);
   }
 }
 
@@ -100,18 +97,4 @@ function usesPartOf(pod: Pod, name: string): boolean {
   return containersOfPod(pod).some(({ volumeMounts }) =>
     volumeMounts?.some((mount) => mount.name === name && Boolean(mount.subPath || mount.subPathExpr)),
   );
-}
-
-async function askFileSystem(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
-  const format = ['--file-system', '--format', '%S %b %f %a %c %d', '--', folder];
-  const text = await runProgram({ command: 'stat', args: format, mostOutputBytes: 1024, signal });
-  const [size = 0, blocks = 0, free = 0, available = 0, inodes = 0, inodesFree = 0] = text.trim().split(' ').map(Number);
-  return {
-    capacityBytes: blocks * size,
-    availableBytes: available * size,
-    usedBytes: (blocks - free) * size,
-    inodes,
-    inodesFree,
-    inodesUsed: inodes - inodesFree,
-  };
 }

@@ -45,6 +45,8 @@ export interface CsiStorageOptions extends ContextSources {
 export class CsiStorage {
   readonly inline: DriverVolumes;
   readonly persistentVolumes: PersistentVolumeKind;
+  /** For all that this process does in mounts that are not its own. */
+  readonly mountTurns = new MountTurns();
   readonly #nodeVolumes: NodeVolumes;
   readonly #attachments: CsiAttachments;
   readonly #mountedExpansions: MountedExpansions;
@@ -52,7 +54,7 @@ export class CsiStorage {
   constructor(options: CsiStorageOptions) {
     const { drivers, transport, nodeName, rootDirectory, mounter, node, secrets, tokens } = options;
     const { eventRecorder, clock, random, logger } = options;
-    const mountTurns = new MountTurns();
+    const { mountTurns } = this;
     const driverObjects = new CsiDriverObjects(transport);
     const published = new PublishedVolumes({ drivers, rootDirectory, mounter, mountTurns, eventRecorder, clock, logger });
     const staging = new CsiStaging({ drivers, rootDirectory, mounter });

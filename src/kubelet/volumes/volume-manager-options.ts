@@ -44,18 +44,8 @@ export type ResolvedVolumeOptions = VolumeManagerOptions &
   Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
 
 const mounterMethods = [
-  ...[
-    'mountTmpfs',
-    'isTmpfs',
-    'bind',
-    'mount',
-    'isolate',
-    'holdDevice',
-    'releaseDevice',
-    'unmount',
-    'mountsBelow',
-    'changeOwner',
-  ],
+  ...['mountTmpfs', 'isTmpfs', 'bind', 'mount', 'prepareFileSystem', 'isolate'],
+  ...['holdDevice', 'releaseDevice', 'unmount', 'mountsBelow', 'changeOwner'],
 ];
 
 const knownOptions = [

@@ -3,9 +3,16 @@ import { safeClock } from '../../../../src/base/clock.ts';
 import { ClaimUsages, type MeasuredVolume } from '../../../../src/kubelet/claims/claim-usage.ts';
 import { LocalClaims } from '../../../../src/kubelet/claims/local-claims.ts';
 import type { VolumeUsage } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
+import { MountTurns } from '../../../../src/kubelet/volumes/mount-turns.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 
+/** They hang for ever. */
+const mountTurns = new MountTurns();
+for (const name of ['one', 'two']) void mountTurns.run(name, () => new Promise<never>(() => {}), new AbortController().signal);
+
 const local = new LocalClaims({
+  mountTurns,
+  clock: safeClock(new FakeClock()),
   rootDirectory: '/',
   mounter: new FakeMounter(),
   eventRecorder: { event: () => {} },
@@ -28,7 +35,7 @@ function volumeOf(measure: (() => Promise<VolumeUsage | undefined>) | undefined,
   return { bound, mounted, kind };
 }
 
-it('a local volume is as full as its file system, and a device as nobody knows', async () => {
+it('a local volume is as full as its file system, also while other mounts hang, and a device as nobody knows', async () => {
   const usages = new ClaimUsages(safeClock(new FakeClock()));
   const [usage, ...more] = await usages.of([
     { ...volumeOf(undefined), kind: local },

@@ -7,6 +7,7 @@ import { ClaimVolumes } from '../../../../src/kubelet/claims/claim-volumes.ts';
 import { hostPathClaims } from '../../../../src/kubelet/claims/host-path-claims.ts';
 import { LocalClaims } from '../../../../src/kubelet/claims/local-claims.ts';
 import type { PersistentVolumeKind } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
+import { MountTurns } from '../../../../src/kubelet/volumes/mount-turns.ts';
 import { type Mounter, VolumeManager } from '../../../../src/kubelet.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 import { failureOf, podWith, setUp as setUpVolumes } from '../volumes/volumes-world.ts';
@@ -72,12 +73,13 @@ export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new Fa
   };
   const { rootDirectory } = world;
   const logger = { debug: () => {}, info: () => {}, warn: note, error: note };
+  const mountTurns = new MountTurns();
   const newVolumes = (more: Iterable<[string, PersistentVolumeKind]> = []): ClaimVolumes =>
     new ClaimVolumes({
       transport: transport as never,
       kinds: new Map<string, PersistentVolumeKind>([
         ['hostPath', hostPathClaims],
-        ['local', new LocalClaims({ rootDirectory, mounter, eventRecorder, logger })],
+        ['local', new LocalClaims({ rootDirectory, mounter, mountTurns, clock: safeClock(clock), eventRecorder, logger })],
         ...more,
       ]),
       node: () => ({ metadata: { name: 'node-1', labels: state.labels } }),

@@ -59,6 +59,36 @@ describe('A local volume', () => {
     expect(await words(`${disk}-file`)).toBe(`${failed}only directory and block device are supported`);
   });
 
+  it('whose file system hangs is not looked at by the syncs of its pod', async () => {
+    const { manager, mounter, folder } = await setUp();
+    await manager.mountVolumes(podOf(), never);
+    const { mountsBelow } = mounter;
+    const looked: string[] = [];
+    mounter.mountsBelow = (path) => {
+      looked.push(path);
+      return mountsBelow.call(mounter, path);
+    };
+    await manager.mountVolumes(podOf(), never);
+    expect(looked.length).toBeGreaterThan(0);
+    expect(looked).not.toContain(folder);
+  });
+
+  it.runIf(hasDevice)('that is a device stays mounted nowhere where its pod cannot get it', async () => {
+    const { manager, bind, mounter, folder } = await setUp();
+    bind('disk', 'pv-1', { local: { path: anyBlockDevice } });
+    const made: string[] = [];
+    const { mount } = mounter;
+    mounter.mount = (source, target, settings, signal) => {
+      made.push(target);
+      return mount.call(mounter, source, target, settings, signal);
+    };
+    mounter.bind = () => Promise.reject(new Error('no room in the table of mounts'));
+    const words = await wordsOf(manager.mountVolumes(podOf(), never));
+    expect(words).toBe('MountVolume.SetUp failed for volume "pv-1" : no room in the table of mounts');
+    expect([made.length, mounter.mounts]).toEqual([1, []]);
+    await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('that is still mounted keeps the folder of its pod', async () => {
     const { manager, mounter, folder, podFolder } = await setUp();
     await manager.mountVolumes(podOf(), never);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VolumeManager } from '../../../../src/kubelet.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { FakeMounter } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { failureOf, never, podWith, setUp } from './volumes-world.ts';
 
@@ -124,5 +125,7 @@ describe('VolumeManager', () => {
     expect(() => new VolumeManager({ ...options, rootDirectory: 'relative' })).toThrow('an absolute path');
     // @ts-expect-error
     expect(() => new VolumeManager({ ...options, mounter: {} })).toThrow('mountTmpfs');
+    const mounter = Object.assign(new FakeMounter(), { prepareFileSystem: undefined });
+    expect(() => new VolumeManager({ ...options, mounter })).toThrow('prepareFileSystem');
   });
 });
