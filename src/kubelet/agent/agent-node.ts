@@ -251,7 +251,6 @@ export class AgentNode {
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */
-  /** The node as the cluster has it, or as it will have it. */
   known(): WireNode {
     const { nodeName, settings } = this.#agent;
     const known: WireNode = this.object.newest ?? {
