@@ -16,6 +16,8 @@ export interface CsiAttachmentsOptions {
   readonly nodeName: string;
   /** The node as its watch has shown it last. */
   readonly node: () => WireNode | undefined;
+  /** False: the agent does not have the node say now that the volume is in use. What the node still says of it is old. */
+  readonly isSaid: (name: string) => boolean;
   readonly clock: SteadyClock;
 }
 
@@ -30,6 +32,18 @@ export interface WaitingVolume {
   readonly since: number;
   /** What it waits for, in the kubelet's words. */
   readonly message: string;
+}
+
+/** A volume was not attached in time. */
+export class NotAttached extends Error {
+  override readonly name = 'NotAttached';
+  /** What of the kubelet's steps waits. The message is what the attacher says, or the same. */
+  readonly step: string;
+
+  constructor(step: string, attachError: string | undefined) {
+    super(attachError ?? step);
+    this.step = step;
+  }
 }
 
 interface ToldVolumes {
@@ -81,6 +95,11 @@ export class CsiAttachments {
     return this.read(volume, signal);
   }
 
+  /** The volumes in use by what the watch has shown of the node, as those that wait look at it. */
+  toldInUse(): ReadonlySet<string> {
+    return this.#told().inUse;
+  }
+
   /** The same without a wait. */
   async read(volume: CsiVolumeID, signal: AbortSignal): Promise<PublishContext> {
     const { volumeHandle } = volume;
@@ -107,7 +126,7 @@ export class CsiAttachments {
       signal.throwIfAborted();
       const why = this.#whyNot(uniqueVolumeName(volume));
       if (why === undefined) return;
-      if (clock.elapsed() >= endMs) throw new Error((await this.#attachError(volume, signal)) ?? why);
+      if (clock.elapsed() >= endMs) throw new NotAttached(why, await this.#attachError(volume, signal));
       await sleep(clock, lookMs, signal);
     }
   }
@@ -121,7 +140,7 @@ export class CsiAttachments {
 
   #whyNot(name: string): string | undefined {
     const { inUse, attached } = this.#told();
-    if (!inUse.has(name)) return notReported;
+    if (!inUse.has(name) || !this.#options.isSaid(name)) return notReported;
     return attached.has(name) ? undefined : notAttached;
   }
 

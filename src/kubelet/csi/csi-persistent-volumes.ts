@@ -20,7 +20,7 @@ import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder, type MountedVolume } from '../volumes/pod-folder.ts';
 import { csiAccessMode } from './access-modes.ts';
 import type { BlockDevices, DeviceOrder } from './block-devices.ts';
-import type { CsiAttachments, PublishContext } from './csi-attachments.ts';
+import { type CsiAttachments, NotAttached, type PublishContext } from './csi-attachments.ts';
 import { type CsiDriverObjects, isAttachable, type WireCsiDriver } from './csi-driver-objects.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
 import type { CsiNodeCapability, CsiVolumeUse } from './csi-node.ts';
@@ -254,9 +254,11 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
 
   async #attached(request: PersistentVolumeRequest, id: CsiVolumeID, driver: WireCsiDriver): Promise<PublishContext> {
     if (!isAttachable(driver)) return {};
-    return this.#options.attachments
-      .attached(id, request.pod, request.signal)
-      .catch(inStep(request, `${request.isBlock ? 'MapVolume' : 'MountVolume'}.WaitForAttach`));
+    return this.#options.attachments.attached(id, request.pod, request.signal).catch((error: unknown) => {
+      // the controller's part is no step of a mount
+      if (error instanceof NotAttached) throw notAttached(request, error);
+      return inStep(request, `${request.isBlock ? 'MapVolume' : 'MountVolume'}.WaitForAttach`)(error);
+    });
   }
 
   async #prepare(facts: Omit<Prepared, 'onNode' | 'capabilities'>): Promise<Prepared> {
@@ -387,4 +389,10 @@ function inStep({ persistentVolume, isBlock, signal }: PersistentVolumeRequest, 
     signal.throwIfAborted();
     throw volumeStepError(isBlock ? 'FailedMapVolume' : 'FailedMount', step, persistentVolume.metadata.name, error);
   };
+}
+
+function notAttached({ persistentVolume }: PersistentVolumeRequest, cause: NotAttached): VolumeStepError {
+  const { step, message } = cause;
+  const words = `${step} for volume ${goQuote(persistentVolume.metadata.name)}`;
+  return new VolumeStepError('FailedMount', `${words} ${message === step ? '' : `: ${message}`}`, { cause });
 }

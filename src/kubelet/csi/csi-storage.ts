@@ -63,7 +63,9 @@ export class CsiStorage {
     const expansion = new VolumeExpansion({ claims, nodeName, eventRecorder, logger });
     const mountedExpansions = new MountedExpansions({ expansion, eventRecorder, clock, logger });
     this.#mountedExpansions = mountedExpansions;
-    this.#attachments = new CsiAttachments({ transport, nodeName, node, clock });
+    // what an earlier process has said counts until the disk is known
+    const isSaid = (name: string): boolean => this.#nodeVolumes.inUse()?.includes(name) !== false;
+    this.#attachments = new CsiAttachments({ transport, nodeName, node, isSaid, clock });
     this.#nodeVolumes = new NodeVolumes({
       unstage: async (volume) => {
         await staging.unstage(volume);
@@ -72,7 +74,7 @@ export class CsiStorage {
         mountedExpansions.forget(volume);
       },
       isAttachable: async (name) => isAttachable(await driverObjects.find(name)),
-      told: () => node()?.status?.volumesInUse ?? [],
+      told: () => this.#attachments.toldInUse(),
       changed: options.inUseChanged,
       ...{ rootDirectory, mounter, clock, random, logger },
     });

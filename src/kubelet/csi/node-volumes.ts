@@ -1,6 +1,6 @@
 // Behaviour of the states of the world and the reconciler in pkg/kubelet/volumemanager, v1.36.3: when a volume is taken from the node.
 
-import type { SteadyClock } from '../../base/clock.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
@@ -23,7 +23,7 @@ export interface NodeVolumesOptions {
   /** Whether volumes of the driver are attached to nodes. Rejects where that is not known; then they may be. */
   readonly isAttachable: (driverName: string) => Promise<boolean>;
   /** What the status of the node has of volumes in use now. */
-  readonly told: () => readonly string[];
+  readonly told: () => ReadonlySet<string>;
   /** What may be in use has changed. */
   readonly changed: () => void;
   readonly clock: SteadyClock;
@@ -54,6 +54,8 @@ export interface StuckVolume {
 /** A look at least so often while nothing wakes it. */
 const periodMs = 60_000;
 const retryDelays = { firstMs: 500, longestMs: 122_000 };
+/** How often what the node says is looked at after a volume was given back. */
+const lookMs = 100;
 /** So many volumes of one driver leave the node at once. */
 const leavingOfDriver = 4;
 /** So many folders are named in one error. */
@@ -71,6 +73,9 @@ export class NodeVolumes {
   readonly #asked = new Map<string, Set<string>>();
   readonly #inUse = new Map<string, VolumeInUse>();
   readonly #stuck = new Map<string, StuckVolume>();
+  /** What was given back, until the node says no more that it is in use. A pod that asks for it waits for that. */
+  readonly #dropped = new Set<string>();
+  #isForgetting = false;
   readonly #ofDrivers = new Map<string, Semaphore>();
   readonly #stopping = new AbortController();
   /** True once it is known what an earlier process has left. */
@@ -143,8 +148,8 @@ export class NodeVolumes {
     if (!this.#isSynced) return undefined;
     const own = [...this.#inUse].filter(([, { isAttachable }]) => isAttachable).map(([name]) => name);
     // what the node has said before stays said while nobody knows
-    const kept = this.#isUnsure ? this.#options.told().filter((name) => name.startsWith('kubernetes.io/csi/')) : [];
-    return [...new Set([...own, ...kept])].sort();
+    const kept = this.#isUnsure ? [...this.#options.told()].filter((name) => name.startsWith('kubernetes.io/csi/')) : [];
+    return [...new Set([...own, ...kept])].filter((name) => !this.#dropped.has(name)).sort();
   }
 
   #read(): Promise<VolumesOnDisk> {
@@ -234,7 +239,28 @@ export class NodeVolumes {
     const folder = left.volumes.get(name)?.folder;
     if (folder !== undefined) throw new Error(`${folder} is still there, and says that it is of this volume`);
     this.#inUse.delete(name);
+    if (this.#options.told().has(name)) this.#drop(name);
     this.#tell();
+  }
+
+  /** A node that said it again before all had seen that it did not would pass for one that had said so all the time. */
+  #drop(name: string): void {
+    this.#dropped.add(name);
+    if (!this.#isForgetting) void this.#forgetDropped();
+  }
+
+  async #forgetDropped(): Promise<void> {
+    const { clock, told } = this.#options;
+    const { signal } = this.#stopping;
+    this.#isForgetting = true;
+    while (this.#dropped.size > 0 && !signal.aborted) {
+      await sleep(clock, lookMs, signal);
+      const names = told();
+      const gone = [...this.#dropped].filter((name) => !names.has(name));
+      for (const name of gone) this.#dropped.delete(name);
+      if (gone.some((name) => this.#inUse.has(name))) this.#tell();
+    }
+    this.#isForgetting = false;
   }
 
   #noteFailure(name: string, volume: VolumeInUse, err: unknown): void {

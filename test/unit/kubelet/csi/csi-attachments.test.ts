@@ -52,13 +52,14 @@ describe('a volume that is to be attached', () => {
     test.objects.set(path, { status: { attached: false, attachError: { message: 'no such disk in this zone' } } });
     await test.clock.advance(103_000);
     await test.mounting;
-    expect(test.failures).toEqual([`${failed} no such disk in this zone`]);
+    const words = 'Volume not attached according to node status for volume "pv-1"';
+    expect(test.failures).toEqual([`${words} : no such disk in this zone`]);
     expect(test.storage.problems()).toEqual([]);
     test.objects.delete(path);
     const again = test.mount('u1').catch((error: Error) => error.message);
     await test.settled();
     await test.clock.advance(123_000);
-    expect(await again).toBe(`${failed} Volume not attached according to node status`);
+    expect(await again).toBe(`${words} `);
     // the pod may still get it
     expect(test.node.status.volumesInUse).toEqual([unique]);
   });
@@ -99,7 +100,36 @@ describe('a volume that is to be attached', () => {
     await test.settled();
     await test.clock.advance(123_000);
     const words = "Volume has not been added to the list of VolumesInUse in the node's volume status";
-    expect([await mounting, test.calls]).toEqual([`${failed} ${words}`, []]);
+    expect([await mounting, test.calls]).toEqual([`${words} for volume "pv-1" `, []]);
+  });
+
+  it('that was given back is not used again before the node has said so, and then that it is in use', async () => {
+    const test = await waiting();
+    test.objects.set(path, { status: { attached: true } });
+    test.node.status.volumesAttached = [{ name: unique, devicePath: '' }];
+    await test.clock.advance(100);
+    await test.mounting;
+    test.state.isWritten = false;
+    await test.unmount('u1');
+    await until(() => test.storage.volumesInUse()?.length === 0);
+    // the write is under way
+    expect(test.node.status.volumesInUse).toEqual([unique]);
+    const before = test.calls.length;
+    const coming = test.mount('u2');
+    await test.settled();
+    await test.clock.advance(1000);
+    await test.settled();
+    expect([test.calls.slice(before), test.storage.volumesInUse()]).toEqual([[], []]);
+    test.node.status.volumesInUse = [];
+    await test.clock.advance(100);
+    await until(() => test.storage.volumesInUse()?.length === 1);
+    await test.clock.advance(1000);
+    await test.settled();
+    expect(test.calls.slice(before)).toEqual([]);
+    test.node.status.volumesInUse = [unique];
+    await test.clock.advance(100);
+    await coming;
+    expect(test.calls.slice(before).map((call) => call.split(' ')[0])).toEqual(['stage', 'publish']);
   });
 
   it('of an earlier process is in use, until its driver has taken it back', async () => {

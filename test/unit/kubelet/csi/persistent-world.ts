@@ -37,6 +37,8 @@ export async function setUp(driverSpec: object | undefined = {}) {
   const state = {
     capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'] as CsiNodeCapability[],
     isRegistered: true,
+    /** False: what the node is to say is not written. */
+    isWritten: true,
     /** By the name of the call: what comes before the driver's own answer. */
     before: {} as Record<string, () => Promise<unknown>>,
   };
@@ -114,7 +116,7 @@ export async function setUp(driverSpec: object | undefined = {}) {
       node: () => node as WireNode,
       inUseChanged: () => {
         const names = storage.volumesInUse();
-        if (names !== undefined) node.status.volumesInUse = [...names];
+        if (names !== undefined && state.isWritten) node.status.volumesInUse = [...names];
       },
       secrets: { getSecret: () => Promise.reject(new Error('not by a reference of a pod')) },
       tokens: { getToken: async () => ({ token: 't', expiresAt: 0 }) },
