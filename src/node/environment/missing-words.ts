@@ -2,6 +2,9 @@ import type { Pod } from '../../api/json/types.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
 import { helped } from '../problem-help.ts';
 
+const notAttached =
+  /\b(?:Mount|Map)Volume\.WaitForAttach failed|Volume not attached according to node status|added to the list of VolumesInUse/;
+
 /** The kind of a problem, and what would help; undefined where the message says that itself. */
 export interface KindAndHelp {
   readonly kind: string;
@@ -38,7 +41,7 @@ export function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp
     return helped('service-account-token', { OBJECT: account });
   }
   if (/hostPath type check failed|invalid HostPath|is an invalid volume type/.test(text)) return helped('host-path');
-  if (/\b(?:Mount|Map)Volume\.WaitForAttach failed/.test(text)) return helped('volume-attach');
+  if (notAttached.test(text)) return helped('volume-attach');
   if (/list of registered CSI drivers|the driver \S+ says:|no CSIDriver object|not supported by driver/.test(text))
     return helped('csi-driver');
   if (/error processing PVC|was not created for pod|has volumeMode|NodeAffinity check failed|ReadWriteOncePod/.test(text))

@@ -36,7 +36,7 @@ export const podStorageRows: readonly AgentRow[] = [
     title: 'a volume that could not be attached in time',
     about: 'pod',
     kind: 'volume-attach',
-    words: 'MountVolume.WaitForAttach failed for volume "pv-1" : Volume not attached according to node status',
+    words: 'Volume not attached according to node status for volume "pv-1"',
     log: { message: 'a pod was not synced and will be synced again' },
     event: { reason: 'FailedMount' },
     help: "See what the controller and the driver's attacher say of it (kubectl describe volumeattachment, the log of the external-attacher): they attach volumes to nodes.",
