@@ -12,7 +12,7 @@ const forReaders = /^docs\/(?:guides\/)?[\w-]+\.md$/;
  * of all rows: so these numbers are large. With them a page whose heading has the word comes near a name that has it as a part, and a
  * word of `searchWords` comes before that.
  */
-const weights = { headings: 300, words: 2500 };
+const weights = { headings: 400, words: 4000 };
 
 /**
  * What the search finds beside names, comments and texts: the headings of documents, and the words of `searchWords`, by which people
