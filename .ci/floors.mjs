@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 11560,
+  checks: 12050,
   soak: 19,
-  cluster: 932,
+  cluster: 946,
   consumers: 148,
   browser: 57,
-  docs: 266,
+  docs: 270,
   monitoring: 4,
 };

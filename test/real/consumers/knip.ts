@@ -14,9 +14,9 @@ export default {
     // Stryker reads it
     'test/random/mutation/vitest.config.ts',
     // named behind unshare, which knip does not look through
-    'test/real/{kernel,csi}/vitest.config.ts',
+    'test/real/{kernel,csi,devices}/vitest.config.ts',
     'test/real/virtual-kubelet/{vitest.config,support/setup,build,agent}.ts',
-    'test/real/machine/{vitest.config,record,support/agent-of-machine,support/server-outside}.ts',
+    'test/real/machine/{vitest.config,record,node-tests,support/agent-of-machine,support/server-outside}.ts',
     '.ci/*.mjs',
     'tools/page/**/*.{ts,tsx}',
   ],
@@ -37,8 +37,8 @@ export default {
   ],
   // in tools/site/package.json
   ignoreDependencies: ['typedoc'],
-  // mkfifo of coreutils, unshare and setpriv of util-linux, and systemd-run, for tests; buf is in tools/proto/package.json
-  ignoreBinaries: ['buf', 'mkfifo', 'unshare', 'setpriv', 'systemd-run'],
+  // mkfifo of coreutils, mount, losetup, unshare and setpriv of util-linux, and systemd-run, for tests; buf is in tools/proto/package.json
+  ignoreBinaries: ['buf', 'mkfifo', 'mount', 'umount', 'losetup', 'unshare', 'setpriv', 'systemd-run'],
   // A type may be exported beside the function that takes or gives it, for a reader who wants to name it.
   ignoreExportsUsedInFile: { interface: true, type: true },
 };

@@ -5,7 +5,7 @@ import { FakeMounter } from '../../../src/testing.ts';
 import { until } from '../until.ts';
 import { DriverWorld, noDriver } from './driver-world.ts';
 
-export const resource = 'example.com/resource';
+const resource = 'example.com/resource';
 
 /** A device plugin with `Dev-1` and `Dev-2`, a process or something like one. */
 export interface DevicePluginProcess extends AsyncDisposable {
@@ -15,14 +15,14 @@ export interface DevicePluginProcess extends AsyncDisposable {
 }
 
 /** What pods ask for: so many devices. */
-export function withDevices(count: number, name = resource): object {
+function withDevices(count: number, name = resource): object {
   const limits = { [name]: String(count) };
   return { volumes: [], containers: [{ name: 'app', image: 'app:1', resources: { limits, requests: limits } }] };
 }
 
 type World = DriverWorld<typeof noDriver>;
 
-export async function resourcesOf(world: World, name = resource): Promise<readonly [string | undefined, string | undefined]> {
+async function resourcesOf(world: World, name = resource): Promise<readonly [string | undefined, string | undefined]> {
   const { status } = await world.request('GET', '/api/v1/nodes/node-1');
   return [status?.capacity?.[name], status?.allocatable?.[name]];
 }

@@ -13,7 +13,7 @@ import { DRAPlugin } from '../../../src/kubelet/plugins/proto/dra_v1_pb.ts';
 import { DRAPlugin as OlderDRAPlugin } from '../../../src/kubelet/plugins/proto/dra_v1beta1_pb.ts';
 import { Registration } from '../../../src/kubelet/plugins/proto/pluginregistration_pb.ts';
 
-export const fakeDraName = 'gpu.example.com';
+const fakeDraName = 'gpu.example.com';
 
 /** Fields of the answer, an error, or nothing for ever. */
 export type DraAnswer = object | { readonly code: number; readonly details: string } | 'nothing';

@@ -7,7 +7,7 @@ import type { NodeHands, SceneAgent, SceneComponents, SceneDisk } from '../../no
 import type { MachineNode } from '../support/machine-node.ts';
 import type { NodeMachine } from '../support/node-machine.ts';
 
-export const rootDirectory = '/var/lib/kubelet';
+const rootDirectory = '/var/lib/kubelet';
 export const witness = '/var/lib/witness';
 const script = fileURLToPath(new URL('hands-inside.ts', import.meta.url));
 

@@ -10,7 +10,7 @@ import { tempDir } from '../../../support/temp-dir.ts';
 /** Files by their paths. */
 export type Tree = Readonly<Record<string, string>>;
 
-export async function writeTree(root: string, tree: Tree): Promise<void> {
+async function writeTree(root: string, tree: Tree): Promise<void> {
   for (const [name, text] of Object.entries(tree)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), text);
