@@ -64,7 +64,8 @@ const lookMs = 100;
 export class CsiAttachments {
   readonly #options: CsiAttachmentsOptions;
   readonly #attachments: ResourceClient<Wire<V1VolumeAttachment>>;
-  readonly #waiting = new Set<WaitingVolume>();
+  /** Since when each is waited for, by the clock's elapsed time. */
+  readonly #waiting = new Map<WaitingVolume, number>();
   #seen: { readonly atMs: number; readonly told: ToldVolumes } | undefined;
 
   constructor(options: CsiAttachmentsOptions) {
@@ -74,10 +75,10 @@ export class CsiAttachments {
 
   /** What has been waited for so long that somebody should look at it. */
   waiting(): readonly WaitingVolume[] {
-    const now = this.#options.clock.now();
+    const nowMs = this.#options.clock.elapsed();
     return [...this.#waiting]
-      .filter(({ since }) => now - since >= quietMs)
-      .map((each) => ({ ...each, message: this.#whyNot(each.volume) ?? each.message }));
+      .filter(([, sinceMs]) => nowMs - sinceMs >= quietMs)
+      .map(([each]) => ({ ...each, message: this.#whyNot(each.volume) ?? each.message }));
   }
 
   /**
@@ -85,8 +86,9 @@ export class CsiAttachments {
    * Rejects with what is wrong, which is tried again with the next sync, and with the signal's reason when that aborts.
    */
   async attached(volume: CsiVolumeID, pod: Pod, signal: AbortSignal): Promise<PublishContext> {
-    const waiting = { volume: uniqueVolumeName(volume), pod, since: this.#options.clock.now(), message: notAttached };
-    this.#waiting.add(waiting);
+    const { clock } = this.#options;
+    const waiting = { volume: uniqueVolumeName(volume), pod, since: clock.now(), message: notAttached };
+    this.#waiting.set(waiting, clock.elapsed());
     try {
       await this.#untilTold(volume, signal);
     } finally {
