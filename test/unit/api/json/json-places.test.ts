@@ -5,12 +5,14 @@ import { type JsonPlace, jsonPlaces, parseWithout } from '../../../../src/api/js
 
 /** Also what a scanner may stumble over: quotes, backslashes, brackets, escapes, wide characters, halves of pairs. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[{}[\]:,"\\ \né€🙂u0]*$/u));
+/** V8 takes a name with an escape for one with a backslash that it has read at that place before, and JSON.parse is the judge here. */
+const name = text.filter((each) => !each.includes('\\'));
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof({ depthSize: 'small' }, fc.constant(null), fc.boolean(), fc.double(), text, tie('array'), tie('object')),
   array: fc.array(tie('value'), { maxLength: 5 }),
-  object: fc.dictionary(text, tie('value'), { maxKeys: 5, noNullPrototype: true }),
+  object: fc.dictionary(name, tie('value'), { maxKeys: 5, noNullPrototype: true }),
 }));
-const object = fc.dictionary(text, value, { maxKeys: 6, noNullPrototype: true });
+const object = fc.dictionary(name, value, { maxKeys: 6, noNullPrototype: true });
 const space = fc.constantFrom(undefined, 1, '\t', ' \n');
 
 /** As Go writes it: with escapes in place of some characters. */
@@ -44,6 +46,11 @@ describe('jsonPlaces', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('finds members whose names have backslashes and escapes', () => {
+    const place = jsonPlaces(Buffer.from(String.raw`{"\\":1,"a\\u0000b":2,"\u0000":3,"a\u005cb":4}`), 1);
+    expect([...(place?.members.keys() ?? [])]).toEqual(['\\', 'a\\u0000b', '\0', 'a\\b']);
   });
 
   it.each([
