@@ -97,6 +97,7 @@ export class SoakNode {
         cpu: { nanoCores: undefined },
         allocationManager: { memoryLimitsOf: () => () => undefined },
         garbageCollection: { filesOf: () => undefined },
+        volumes: { usages: async () => [] },
         loop: { lastIterationAt: () => clock.now() },
       },
     ] as unknown as ConstructorParameters<typeof AgentApiHost>;
