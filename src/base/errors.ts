@@ -115,3 +115,15 @@ export function errorText(error: unknown): string {
   const text: unknown = callGuarded(() => (error instanceof Error ? error.message : String(error)), ignoreFailure);
   return typeof text === 'string' ? text : 'unknown error';
 }
+
+/** The reasons of the calls that were rejected, in the order of the calls. */
+export function rejectionsOf(results: readonly PromiseSettledResult<unknown>[]): unknown[] {
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+}
+
+/** Throws the one error as it is, and several as one. `told` says what several say together; by default all their texts. */
+export function throwAll(failures: readonly unknown[], told = (texts: readonly string[]): string => texts.join('; ')): void {
+  if (failures.length === 0) return;
+  if (failures.length === 1) throw failures[0];
+  throw new AggregateError(failures, told(failures.map(errorText)));
+}

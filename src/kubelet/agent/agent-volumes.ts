@@ -1,4 +1,4 @@
-import { errorText } from '../../base/errors.ts';
+import { rejectionsOf, throwAll } from '../../base/errors.ts';
 import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import { ClaimVolumes } from '../claims/claim-volumes.ts';
 import { hostPathClaims } from '../claims/host-path-claims.ts';
@@ -59,9 +59,7 @@ function withInline(claims: ClaimVolumes, inline: DriverVolumes): AgentVolumes {
       // what one cannot take back keeps nothing of the other
       const all = await Promise.allSettled([claims.unmount(podUID, volumesFolder)]);
       all.push(...(await Promise.allSettled([inline.unmount(podUID, volumesFolder)])));
-      const failures = all.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-      if (failures.length > 0)
-        throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
+      throwAll(rejectionsOf(all));
     },
   };
 }

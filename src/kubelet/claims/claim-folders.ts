@@ -1,7 +1,7 @@
 import { readdir, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
-import { errorText, ifCode } from '../../base/errors.ts';
+import { ifCode, rejectionsOf, throwAll } from '../../base/errors.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { PodVolumeFolders } from './persistent-volume-kind.ts';
 
@@ -22,9 +22,7 @@ export async function namesOfType(type: string, { volumesFolder, devicesFolder }
 /** Does the work for each path. Rejects with all that has failed. */
 export async function forEachPath(paths: readonly string[], work: (path: string) => Promise<void>): Promise<void> {
   const results = await settledAtOnce(paths, atOnce, work);
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  if (failures.length > 0)
-    throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
+  throwAll(rejectionsOf(results));
 }
 
 /**

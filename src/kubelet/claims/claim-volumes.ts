@@ -7,7 +7,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { nodeSelectorTest } from '../../api/selectors/node-selector.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
-import { errorText } from '../../base/errors.ts';
+import { errorText, rejectionsOf, throwAll } from '../../base/errors.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { type DriverVolumeRequest, type DriverVolumes, VolumeStepError, volumeStepError } from '../volumes/driver-volumes.ts';
 import { devicesFolderName, type MountedVolume, podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
@@ -106,9 +106,7 @@ export class ClaimVolumes implements DriverVolumes {
     const folders = { volumesFolder, devicesFolder: join(dirname(volumesFolder), devicesFolderName) };
     const kinds = [...this.#options.kinds.values()];
     const results = await Promise.allSettled(kinds.map(async (kind) => kind.unmount(podUID, folders)));
-    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-    if (failures.length > 0)
-      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
+    throwAll(rejectionsOf(results));
     const left = await this.#volumesOnDisk(folders);
     for (const [name, users] of this.#users) {
       if (!left.has(name)) users.delete(podUID);

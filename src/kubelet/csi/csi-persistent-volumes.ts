@@ -3,7 +3,7 @@
 import { basename, join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
-import { errorText } from '../../base/errors.ts';
+import { errorText, rejectionsOf, throwAll } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
@@ -132,10 +132,7 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
     ]);
     // what is still there of the pod is on disk
     nodeVolumes.end(podUID);
-    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-    if (failures.length > 0) {
-      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(errorText).join('; '));
-    }
+    throwAll(rejectionsOf(results));
   }
 
   /** The folders of volumes that stand in the pod's spec are beside them, by names of the pod's own. */

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { goQuote } from '../../api/json/go-quote.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
-import { errorText } from '../../base/errors.ts';
+import { errorText, throwAll } from '../../base/errors.ts';
 import type { DriverVolumeRequest, DriverVolumes } from '../volumes/driver-volumes.ts';
 import { driverVolumesFolder, type MountedVolume } from '../volumes/pod-folder.ts';
 import type { CsiDriverObjects, WireCsiDriver } from './csi-driver-objects.ts';
@@ -93,8 +93,7 @@ export async function unmountFolders(volumesFolder: string, unmount: (folder: st
           ),
         ],
   );
-  const [first] = failures;
-  if (first !== undefined) throw failures.length === 1 ? first : new AggregateError(failures, failures.map(errorText).join('; '));
+  throwAll(failures);
 }
 
 /** Whether the group of the pod is given to the files by the agent. A volume of a pod is its alone. */

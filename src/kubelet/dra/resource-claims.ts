@@ -6,7 +6,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
-import { errorText } from '../../base/errors.ts';
+import { errorText, throwAll } from '../../base/errors.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -192,7 +192,7 @@ export class ResourceClaims {
       for (const [claim] of unready) claim.isPrepared = false;
       throw new Error(`checkpoint ResourceClaim state: ${errorText(cause)}`, { cause });
     });
-    throwAll(failures);
+    throwAll(failures, told);
   }
 
   /** What is known of the claim, or is to be known. */
@@ -269,7 +269,7 @@ export class ResourceClaims {
       allDone: (claim) => kept.delete(claim),
     });
     await this.#saveState();
-    throwAll(failures);
+    throwAll(failures, told);
   }
 
   async #saveState(): Promise<void> {
@@ -390,10 +390,6 @@ export class ResourceClaims {
   }
 }
 
-function throwAll(failures: readonly unknown[]): void {
-  const [first] = failures;
-  if (first === undefined) return;
-  throw failures.length === 1
-    ? first
-    : new AggregateError(failures, textBeginning(failures.map(errorText).join('; '), longestError));
+function told(texts: readonly string[]): string {
+  return textBeginning(texts.join('; '), longestError);
 }

@@ -6,7 +6,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
-import { errorText } from '../../base/errors.ts';
+import { rejectionsOf, throwAll } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -61,8 +61,7 @@ export class PodKiller {
     });
     failures.push(...(await allFailures(stopped)));
     signal.throwIfAborted();
-    if (failures.length === 1) throw failures[0];
-    if (failures.length > 1) throw new AggregateError(failures, failures.slice(0, mostTold).map(errorText).join('; '));
+    throwAll(failures, (texts) => texts.slice(0, mostTold).join('; '));
   }
 
   #killContainers({ pod, containers, gracePeriodSeconds, podIP }: PodKillRequest, signal: AbortSignal): Promise<void>[] {
@@ -92,8 +91,7 @@ function containersOfSpec({ spec }: Pod): ReadonlyMap<string, Container> {
 }
 
 async function allFailures(calls: readonly Promise<void>[]): Promise<unknown[]> {
-  const settled = await Promise.allSettled(calls);
-  return settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  return rejectionsOf(await Promise.allSettled(calls));
 }
 
 // Behaviour of killContainer in pkg/kubelet/kuberuntime, v1.36.3.
