@@ -23,6 +23,11 @@ export function formatNanoTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000000Z');
 }
 
+/** The time of a measurement, to the millisecond: rates are made from the difference of two. */
+export function measuredAt(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
 /** {@link formatTime} that makes the text of a second once, for a caller that formats many times of one second. */
 export function createTimeFormatter(): (ms: number) => string {
   let second = Number.NaN;

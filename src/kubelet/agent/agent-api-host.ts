@@ -1,3 +1,4 @@
+import { measuredAt } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type { HealthCheck } from '../../node/server/api-host.ts';
@@ -13,7 +14,7 @@ import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { AllocationManager } from '../resize/allocation-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { KubeletApiHost } from '../server/api-options.ts';
-import { type CpuSampler, measuredAt, readNodeStats } from '../server/node-stats.ts';
+import { type CpuSampler, readNodeStats } from '../server/node-stats.ts';
 import { buildStatsSummary } from '../server/stats-summary.ts';
 import { volumeMetricsText } from '../server/volume-metrics.ts';
 import type { AgentVolumes } from './agent-volumes.ts';

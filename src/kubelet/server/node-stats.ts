@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/server/stats/summary.go and pkg/kubelet/stats/pidlimit, v1.36.3.
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatTime } from '../../api/json/time.ts';
+import { formatTime, measuredAt } from '../../api/json/time.ts';
 import { type Clock, type SteadyClock, sleep } from '../../base/clock.ts';
 import type { ContainerStatsEntry, FileSystemStats, NodeStats, VolumeStats } from '../../node/server/stats-types.ts';
 import type { FilesystemUsage } from '../runtime/runtime-images.ts';
@@ -242,9 +242,4 @@ export class CpuSampler {
     const isCountedOn = before !== undefined && nanoseconds !== undefined && nanoseconds >= before.nanoseconds && at > before.at;
     this.#nanoCores = isCountedOn ? Math.round(((nanoseconds - before.nanoseconds) / (at - before.at)) * 1000) : undefined;
   }
-}
-
-/** The time of a measurement, to the millisecond: rates are made from the difference of two. */
-export function measuredAt(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }

@@ -1,4 +1,4 @@
-import { formatTime } from '../../api/json/time.ts';
+import { formatTime, measuredAt } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
 } from '../../node/server/stats-types.ts';
 import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../runtime/runtime-sandboxes.ts';
-import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, measuredAt, volumeStats } from './node-stats.ts';
+import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, volumeStats } from './node-stats.ts';
 
 /** What a summary is made from. */
 export interface StatsSources {

@@ -1,4 +1,4 @@
-import { formatTime } from '../../api/json/time.ts';
+import { formatTime, measuredAt } from '../../api/json/time.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
@@ -44,22 +44,23 @@ export async function statsOfContainers(
   );
   const late = (): Error => new StatusManagerError('ERR_KUBELET_API', 'containerStats() gave no answer in time');
   const limits = { clock, timeoutMs: answerWithinMs, signal, late };
-  const answers = await settledAtOnce(asked, mostAtOnce, ({ life }) =>
-    callWithin((own) => life.connections.call(own, measure), limits),
-  );
-  const time = formatTime(clock.now());
+  const answers = await settledAtOnce(asked, mostAtOnce, async ({ life }) => {
+    const usage = await callWithin((own) => life.connections.call(own, measure), limits);
+    return usageStats(usage, measuredAt(clock.now()));
+  });
+  const now = formatTime(clock.now());
   const containers = new Map<NodePod, ContainerStatsEntry[]>(pods.map(({ pod }) => [pod, []]));
   for (const [index, { pod, life }] of asked.entries()) {
     const answer = answers[index];
     if (answer?.status !== 'fulfilled') continue;
     const { startedAt: since } = life.state;
-    const startTime = typeof since === 'number' ? formatTime(since) : time;
-    const usage = usageStats(answer.value, time);
+    const startTime = typeof since === 'number' ? formatTime(since) : now;
+    const usage = answer.value;
     if (usage.cpu || usage.memory) containers.get(pod)?.push({ name: life.spec.name, startTime, ...usage });
   }
   const podStats = Array.from(containers, ([{ metadata, status }, own]) => ({
     podRef: { name: metadata.name, namespace: metadata.namespace, uid: metadata.uid },
-    startTime: typeof status?.startTime === 'string' ? status.startTime : (own[0]?.startTime ?? time),
+    startTime: typeof status?.startTime === 'string' ? status.startTime : (own[0]?.startTime ?? now),
     containers: own,
     ...sumOf(own),
   }));

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
+import { sleep } from '../../../../src/base/clock.ts';
 import { ContainerProvider, type ContainerProviderOptions } from '../../../../src/node/container-provider/container-provider.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ConnectedProvider, call } from './connected-provider.ts';
@@ -146,7 +147,7 @@ it('a summary has what containers take, of pods and of the node; who does not sa
   await world.begin('job');
   const summary = world.provider.getStatsSummary?.(call);
   await world.clock.advance(5000);
-  const time = '2000-01-01T00:00:05Z';
+  const time = '2000-01-01T00:00:00Z';
   const startTime = '2000-01-01T00:00:00Z';
   const cpu = (seconds: number) => ({ time, usageCoreNanoSeconds: seconds * 1e9 });
   const memory = (bytes: number) => ({ time, workingSetBytes: bytes, usageBytes: bytes });
@@ -159,4 +160,19 @@ it('a summary has what containers take, of pods and of the node; who does not sa
       { podRef: podRef('job'), startTime, containers: [{ name: 'app', startTime, cpu: cpu(2) }], cpu: cpu(2) },
     ],
   });
+});
+
+it('a figure has the time at which its container was measured, to the millisecond: rates are made of two', async () => {
+  await using world = new ConnectedProvider({
+    containerStats: async ({ name }) => {
+      if (name === 'slow') await sleep(world.clock, 1500, call.signal);
+      return { cpuNanoseconds: 1e9 };
+    },
+  });
+  await world.begin('web', { containers: ['app', 'slow'].map((name) => ({ name, image: 'app:1' })) });
+  await world.clock.advance(250);
+  const summary = world.provider.getStatsSummary?.(call);
+  await world.clock.advance(1500);
+  const times = (await summary)?.pods[0]?.containers.map(({ cpu }) => cpu?.time);
+  expect(times).toEqual(['2000-01-01T00:00:00.250Z', '2000-01-01T00:00:01.750Z']);
 });
