@@ -1,5 +1,6 @@
 // Inside the kit: starts an agent, plays the same pods with each agent, and prints what it measured as JSON.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -49,7 +50,12 @@ async function startAgent(): Promise<number> {
   child.once('exit', (code, signal) => {
     if (!over) throw new Error(`The agent ended with ${code ?? signal}; see ${values.log}`);
   });
-  stopAgent = () => child.kill();
+  // an agent that is profiled writes down what it has found when it ends
+  stopAgent = async () => {
+    const ended = once(child, 'exit');
+    child.kill();
+    await ended;
+  };
   await eventually(() => isReady().catch(() => false), 60_000, 200);
   if (child.pid === undefined) throw new Error('The agent was not started');
   return child.pid;
@@ -96,10 +102,10 @@ async function play(pid: number): Promise<ScriptOutput> {
 }
 
 let over = false;
-let stopAgent = (): unknown => undefined;
+let stopAgent = async (): Promise<void> => undefined;
 const output = await play(await startAgent());
 over = true;
-stopAgent();
+await stopAgent();
 await admin.close();
 console.log(JSON.stringify(output));
 process.exit(0);

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorCodeOf, errorText, ifCode, StatusManagerError } from '../../base/errors.ts';
@@ -26,10 +27,7 @@ export const kernelCgroupFiles: CgroupFiles = {
   write: (path, text) => writeFile(path, text, { flag: 'r+' }),
   makeFolder: (path) => mkdir(path, 0o755).catch(ifCode('EEXIST')),
   removeFolder: (path) => rmdir(path).catch(ifCode('ENOENT')),
-  foldersIn: async (path) => {
-    const entries = await orUndefined(readdir(path, { withFileTypes: true }));
-    return entries?.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  },
+  foldersIn: (path) => orUndefined(listFolders(path)),
   kill: (pid) => {
     try {
       process.kill(pid, 'SIGKILL');
@@ -38,6 +36,12 @@ export const kernelCgroupFiles: CgroupFiles = {
     }
   },
 };
+
+/** A pod has dozens of these folders, and the kernel has them in memory: to list one takes less than to hand it to a thread. */
+async function listFolders(path: string): Promise<readonly string[]> {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
 
 async function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
@@ -106,13 +110,16 @@ async function removeTree(folder: string, files: CgroupFiles): Promise<unknown> 
   let refused: unknown;
   for (const name of names) refused = (await removeTree(`${folder}/${name}`, files)) ?? refused;
   if (refused !== undefined) return refused;
-  await killProcesses(folder, files);
   try {
+    // the kernel removes no group that has processes
     await files.removeFolder(folder);
     return undefined;
   } catch (error) {
-    if (errorCodeOf(error) === 'EBUSY' || errorCodeOf(error) === 'ENOTEMPTY') return error;
-    throw new CgroupError(`cannot remove ${folder}: ${errorText(error)}`, { cause: error });
+    if (errorCodeOf(error) !== 'EBUSY' && errorCodeOf(error) !== 'ENOTEMPTY') {
+      throw new CgroupError(`cannot remove ${folder}: ${errorText(error)}`, { cause: error });
+    }
+    await killProcesses(folder, files);
+    return error;
   }
 }
 

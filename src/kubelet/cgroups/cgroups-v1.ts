@@ -138,12 +138,13 @@ export class CgroupsV1 implements CgroupTree {
   async #copyCpuset(folder: string): Promise<void> {
     const parent = folder.slice(0, folder.lastIndexOf('/'));
     for (const name of ['cpus', 'mems']) {
+      const prefixed = await this.#files.read(`${folder}/cpuset.${name}`);
       // a hierarchy that was mounted with noprefix has names without `cpuset.`
-      const hasPrefix = (await this.#files.read(`${folder}/cpuset.${name}`)) !== undefined;
-      const file = hasPrefix ? `cpuset.${name}` : name;
-      const own = (await this.#files.read(`${folder}/${file}`))?.trim();
+      const file = prefixed === undefined ? name : `cpuset.${name}`;
+      const own = prefixed ?? (await this.#files.read(`${folder}/${file}`));
+      if (own?.trim() !== '') continue;
       const given = (await this.#files.read(`${parent}/${file}`))?.trim();
-      if (own === '' && given) await writeValue(this.#files, `${folder}/${file}`, given);
+      if (given) await writeValue(this.#files, `${folder}/${file}`, given);
     }
   }
 

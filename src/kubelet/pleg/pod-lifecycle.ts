@@ -3,7 +3,7 @@ import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { sleep } from '../../base/clock.ts';
 import { LinkedAbort, settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
 import { RunState } from '../../base/concurrency/run-state.ts';
-import { WakeableWait } from '../../base/concurrency/timers.ts';
+import { KeyedTimers, WakeableWait } from '../../base/concurrency/timers.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { FailureRun } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -25,6 +25,14 @@ const relistThresholdMs = 180_000;
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
 const readsAtOnce = 8;
+/**
+ * So long the read for an event may wait. What starts, and what is removed, mostly does so for somebody here who reads the pod
+ * right after that. What stops is read at once.
+ */
+const eventDelaysMs: ReadonlyMap<string, number> = new Map([
+  ['started', 250],
+  ['deleted', 500],
+]);
 const retryMs = 1000;
 
 /**
@@ -42,6 +50,9 @@ export class PodLifecycle {
   readonly #list: SharedRead<void>;
   readonly #events: EventReader;
   readonly #wait: WakeableWait;
+  /** Pods with events for which no read has begun yet. */
+  readonly #heard = new Set<string>();
+  readonly #readsToCome: KeyedTimers<string>;
   readonly #metrics: LifecycleMetrics;
   readonly #stopped = new AbortController();
   readonly #failing = new Set<string>();
@@ -57,6 +68,7 @@ export class PodLifecycle {
     this.#reader = new PodReader(options);
     this.#list = new SharedRead(this.#times, (began) => this.#relist(began));
     this.#wait = new WakeableWait({ clock, logger });
+    this.#readsToCome = new KeyedTimers(clock);
     this.#listFailures = new FailureRun(clock, (ended) => logger.info(ended, 'the container runtime is listed again'));
     this.#metrics = new LifecycleMetrics(metrics, clock);
     this.#events = new EventReader({
@@ -81,6 +93,7 @@ export class PodLifecycle {
     return this.#state.stop(async () => {
       this.#stopped.abort(new StatusManagerError('ERR_STOPPED', 'the pod lifecycle was stopped'));
       this.#wait.close();
+      this.#readsToCome.cancelAll();
       await this.#runs;
     });
   }
@@ -177,7 +190,7 @@ export class PodLifecycle {
     try {
       const pods = await this.#bounded('ListPodSandbox', (signal) => listPods(runtime, undefined, { signal }));
       const { changed, gone } = this.#known.compare(pods, began);
-      const isUnheard = (uid: string): boolean => this.#reads.get(uid)?.isIdle !== false;
+      const isUnheard = (uid: string): boolean => !this.#heard.has(uid) && this.#reads.get(uid)?.isIdle !== false;
       const wasLost = gone.some(isUnheard) || changed.some(({ uid }) => isUnheard(uid));
       this.#listsToHurry = wasLost ? listsAfterLostEvents : Math.max(0, this.#listsToHurry - 1);
       for (const uid of gone) this.#tell(uid);
@@ -211,6 +224,9 @@ export class PodLifecycle {
 
   async #read(podUID: string, began: ReadTime, listed?: ListedPod): Promise<AgentPodStatus> {
     const endMeasuring = listed === undefined ? this.#metrics.podRelist() : undefined;
+    // a list may have begun before the event
+    const wasHeard = listed === undefined && this.#heard.delete(podUID);
+    if (wasHeard) this.#readsToCome.cancel(podUID);
     try {
       const former = this.#known.reading(podUID);
       const reading = await this.#bounded('PodSandboxStatus', (signal) => {
@@ -219,24 +235,34 @@ export class PodLifecycle {
       this.#failing.delete(podUID);
       if (this.#known.take(podUID, reading, began)) this.#tell(podUID);
       return reading.status;
+    } catch (error) {
+      // no other event tells of the same change
+      if (wasHeard) this.#hurry();
+      throw error;
     } finally {
       endMeasuring?.();
     }
   }
 
-  /** What was made does nothing yet: its start is told, too. */
+  /** Sees to it that a read begins after the event. What was made does nothing yet: its start is told, too. */
   #hear({ type, podUID, containerID }: RuntimeEvent): void {
     const uid = podUID || this.#podOf(containerID);
     // an event of a pod that nobody knows: the list tells whose it is
     if (uid === undefined) this.#hurry();
-    else if (type !== 'created')
-      this.#readOf(uid)
-        .ask()
-        .catch((err: unknown) => {
-          this.#readFailed(uid, err);
-          // no other event tells of the same change
-          this.#hurry();
-        });
+    else if (type !== 'created') this.#readWithin(uid, eventDelaysMs.get(type));
+  }
+
+  #readWithin(uid: string, delayMs: number | undefined): void {
+    const isAwaited = this.#heard.has(uid);
+    this.#heard.add(uid);
+    if (delayMs === undefined) this.#readHeard(uid);
+    else if (!isAwaited) this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid));
+  }
+
+  #readHeard(uid: string): void {
+    this.#readOf(uid)
+      .ask()
+      .catch((err: unknown) => this.#readFailed(uid, err));
   }
 
   /** Lists the runtime now, and often for a while. */

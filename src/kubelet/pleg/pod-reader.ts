@@ -32,8 +32,9 @@ export class PodReader {
   }
 
   /**
-   * Reads the pod that was listed; without a list, lists it first. `former` is the reading before: containers that had ended are
-   * not asked for again. Rejects as the runtime does; what is gone between the list and the question counts as not listed.
+   * Reads the pod that was listed; without a list, lists it first. `former` is the reading before: containers that had ended, and
+   * sandboxes that are still as ready as they were, are not asked for again. Rejects as the runtime does; what is gone between the
+   * list and the question counts as not listed.
    */
   async read(
     podUID: string,
@@ -45,7 +46,7 @@ export class PodReader {
     if (pod === undefined) return nothingOf(podUID);
     const [runtimeName, sandboxes, containers] = await Promise.all([
       this.#name(call),
-      Promise.all(pod.sandboxes.map((sandbox) => this.#sandbox(sandbox, call))),
+      Promise.all(pod.sandboxes.map((sandbox) => this.#sandbox(sandbox, former, call))),
       Promise.all(pod.containers.map((container) => this.#container(container, former, call))),
     ]);
     const found = {
@@ -67,7 +68,13 @@ export class PodReader {
     return this.#runtimeName;
   }
 
-  #sandbox({ id }: PodSandboxRecord, call: RuntimeCall): Promise<PodSandboxDetails | undefined> {
+  async #sandbox(
+    { id, state }: PodSandboxRecord,
+    former: PodReading | undefined,
+    call: RuntimeCall,
+  ): Promise<PodSandboxDetails | undefined> {
+    const known = former?.status.sandboxDetails.find((sandbox) => sandbox.id === id);
+    if (state === 'ready' && known !== undefined && isSettled(known)) return known;
     return unlessNotFound(this.#options.runtime.podSandboxStatus(id, call));
   }
 
@@ -97,6 +104,11 @@ export class PodReader {
       return '';
     }
   }
+}
+
+/** A sandbox keeps the addresses that it was given, for as long as it is ready. */
+function isSettled({ state, ips, namespaces }: PodSandboxDetails): boolean {
+  return state === 'ready' && (ips.length > 0 || namespaces?.network === 'node');
 }
 
 function nothingOf(podUID: string): PodReading {

@@ -57,13 +57,27 @@ export async function emptyTree(root: FileHandle, path: string): Promise<void> {
   }
 }
 
-/** Removes what is no folder. Resolves with the name of the first folder that it meets; undefined: nothing is left. */
+/** Removes a folder that is empty. What is mounted is busy to the kernel, even where it is empty. */
+async function isRemoved(folder: Buffer): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch {
+    // what is in the way shows when the folder is opened
+    return false;
+  }
+}
+
+/** Removes files and empty folders. Resolves with the name of the first other folder that it meets; undefined: nothing is left. */
 async function removeFiles(folder: FileHandle): Promise<Buffer | undefined> {
   // names may be no valid text
   const entries = await opendir(bytesIn(folder, Buffer.from('.')), { encoding: 'buffer' as BufferEncoding });
   for await (const entry of entries) {
     const name = entry.name as unknown as Buffer;
-    if (entry.isDirectory()) return name;
+    if (entry.isDirectory()) {
+      if (await isRemoved(bytesIn(folder, name))) continue;
+      return name;
+    }
     try {
       await unlink(bytesIn(folder, name));
     } catch (error) {

@@ -18,7 +18,10 @@ describe('lists', () => {
     const { id } = lifecycle.get('p7').containerDetails[0] ?? { id: '' };
     runtime.killContainer(id);
     await clock.advance(10_000);
-    expect(takeCalls()).toMatchObject({ PodSandboxStatus: 1, ContainerStatus: 1 });
+    const calls = takeCalls();
+    expect(calls).toMatchObject({ ContainerStatus: 1 });
+    // a sandbox that is as ready as it was has the addresses that it had
+    expect(calls).not.toHaveProperty('PodSandboxStatus');
   });
 
   it('find what no event has told of, and come more often then', async () => {
@@ -76,31 +79,75 @@ describe('lists', () => {
 });
 
 describe('events', () => {
-  it('lead to a read of that pod at once, and to one more at most while a read is under way', async () => {
+  it('of an end lead to a read of that pod at once, and to one more at most while a read is under way', async () => {
     const { runPod, start, takeCalls, lifecycle, runtime, changed, clock } = setUp();
-    const { id } = await runPod('a');
+    const { sandboxID, id } = await runPod('a');
+    const sandbox = sandboxConfigOf('a');
+    const ids = [id];
+    for (const name of ['x', 'y', 'z']) {
+      ids.push(await runtime.createContainer(sandboxID, containerConfigOf('a', name), sandbox));
+      await runtime.startContainer(ids.at(-1) ?? '');
+    }
     await runPod('b');
     await start();
     takeCalls();
     changed.length = 0;
     runtime.fail({ call: 'ContainerStatus', fault: { kind: 'late-answer', ms: 100 } });
-    const sandbox = sandboxConfigOf('a');
-    const { sandboxID } = lifecycle.get('a').containerDetails[0] ?? { sandboxID: '' };
-    for (const name of ['x', 'y', 'z']) {
-      const more = await runtime.createContainer(sandboxID, containerConfigOf('a', name), sandbox);
-      await runtime.startContainer(more);
+    for (const each of ids) {
+      runtime.killContainer(each);
       await settle();
     }
-    runtime.killContainer(id);
     await clock.advance(100);
-    expect(takeCalls()).toMatchObject({ ListPodSandbox: 2, ListContainers: 2, PodSandboxStatus: 2 });
-    expect(
-      lifecycle
-        .get('a')
-        .containers.map(({ name, state }) => `${name} ${state}`)
-        .sort(),
-    ).toEqual(['app exited', 'x running', 'y running', 'z running']);
+    expect(takeCalls()).toMatchObject({ ListPodSandbox: 2, ListContainers: 2 });
+    const { containers } = lifecycle.get('a');
+    expect(containers.map(({ state }) => state)).toEqual(['exited', 'exited', 'exited', 'exited']);
     expect(changed).toEqual(['a', 'a']);
+  });
+
+  it('of a start or a removal wait for the read of the one who did it, and lead to one of their own where nobody did', async () => {
+    const { runPod, start, takeCalls, lifecycle, runtime, clock, signal } = setUp();
+    await start();
+    const { sandboxID } = await runPod('a');
+    await clock.advance(200);
+    takeCalls();
+    await lifecycle.refresh('a', signal);
+    expect(takeCalls()).toMatchObject({ ListPodSandbox: 1, ListContainers: 1 });
+    await clock.advance(1000);
+    expect(takeCalls()).toEqual({});
+    await runtime.stopPodSandbox(sandboxID);
+    await settle();
+    await runtime.removePodSandbox(sandboxID);
+    await clock.advance(499);
+    expect(lifecycle.get('a').sandboxes).toHaveLength(1);
+    await clock.advance(1);
+    expect(lifecycle.get('a').sandboxes).toEqual([]);
+    await runPod('b');
+    await clock.advance(250);
+    expect(lifecycle.get('b').containers).toMatchObject([{ state: 'running' }]);
+  });
+
+  it('that wait are not lost with a read of somebody else that fails', async () => {
+    const { runPod, start, lifecycle, runtime, clock, signal } = setUp();
+    await start();
+    await clock.advance(10_000);
+    runtime.fail({ call: 'ListContainers', fault: { kind: 'error', error: 'failed' } });
+    await runPod('a');
+    await expect(lifecycle.refresh('a', signal)).rejects.toThrow('was made to fail');
+    await clock.advance(100);
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'running' }]);
+  });
+
+  it('that come while all is listed are read after the list', async () => {
+    const { runPod, start, lifecycle, runtime, clock } = setUp();
+    await start();
+    runtime.fail({ call: 'ListContainers', fault: { kind: 'late-answer', ms: 100 } });
+    await clock.advance(9_990);
+    const { id } = await runPod('a');
+    await clock.advance(300);
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'running' }]);
+    runtime.killContainer(id);
+    await settle();
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
   });
 
   it('are not lost with a read that fails: the runtime is listed at once, and not after the long period', async () => {
