@@ -25,14 +25,6 @@ const relistThresholdMs = 180_000;
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
 const readsAtOnce = 8;
-/**
- * So long the read for an event may wait. What starts, and what is removed, mostly does so for somebody here who reads the pod
- * right after that. What stops is read at once.
- */
-const eventDelaysMs: ReadonlyMap<string, number> = new Map([
-  ['started', 250],
-  ['deleted', 500],
-]);
 const retryMs = 1000;
 
 /**
@@ -249,13 +241,13 @@ export class PodLifecycle {
     const uid = podUID || this.#podOf(containerID);
     // an event of a pod that nobody knows: the list tells whose it is
     if (uid === undefined) this.#hurry();
-    else if (type !== 'created') this.#readWithin(uid, eventDelaysMs.get(type));
+    else if (type !== 'created') this.#readWithin(uid, eventDelayMs(type, this.#isSandbox(uid, containerID)));
   }
 
-  #readWithin(uid: string, delayMs: number | undefined): void {
+  #readWithin(uid: string, delayMs: number): void {
     const isAwaited = this.#heard.has(uid);
     this.#heard.add(uid);
-    if (delayMs === undefined) this.#readHeard(uid);
+    if (delayMs === 0) this.#readHeard(uid);
     else if (!isAwaited) this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid));
   }
 
@@ -284,6 +276,10 @@ export class PodLifecycle {
   #forget(pods: ReadonlyMap<string, ListedPod>): void {
     for (const [uid, read] of this.#reads) if (read.isIdle && !pods.has(uid)) this.#reads.delete(uid);
     for (const uid of this.#failing) if (!pods.has(uid)) this.#failing.delete(uid);
+  }
+
+  #isSandbox(podUID: string, id: string): boolean {
+    return this.#known.listedPod(podUID)?.sandboxes.some((sandbox) => sandbox.id === id) === true;
   }
 
   #podOf(id: string): string | undefined {
@@ -315,6 +311,15 @@ export class PodLifecycle {
     either.release();
     either.signal.throwIfAborted();
   }
+}
+
+/**
+ * So long the read for an event may wait. What starts, a sandbox that stops, and what is removed mostly does so for somebody here
+ * who reads the pod right after that. A container that stops has its pod read at once.
+ */
+function eventDelayMs(type: RuntimeEvent['type'], isSandbox: boolean): number {
+  if (type === 'deleted') return 500;
+  return type === 'started' || isSandbox ? 250 : 0;
 }
 
 /** Whether the runtime is still looked at. */

@@ -33,7 +33,7 @@ export class PodReader {
 
   /**
    * Reads the pod that was listed; without a list, lists it first. `former` is the reading before: containers that had ended, and
-   * sandboxes that are still as ready as they were, are not asked for again. Rejects as the runtime does; what is gone between the
+   * sandboxes whose state is as it was, are not asked for again. Rejects as the runtime does; what is gone between the
    * list and the question counts as not listed.
    */
   async read(
@@ -74,7 +74,7 @@ export class PodReader {
     call: RuntimeCall,
   ): Promise<PodSandboxDetails | undefined> {
     const known = former?.status.sandboxDetails.find((sandbox) => sandbox.id === id);
-    if (state === 'ready' && known !== undefined && isSettled(known)) return known;
+    if (known?.state === state && isSettled(known)) return known;
     return unlessNotFound(this.#options.runtime.podSandboxStatus(id, call));
   }
 
@@ -106,9 +106,9 @@ export class PodReader {
   }
 }
 
-/** A sandbox keeps the addresses that it was given, for as long as it is ready. */
+/** A sandbox keeps the addresses that it was given for as long as it is ready, and what has ended stays so. */
 function isSettled({ state, ips, namespaces }: PodSandboxDetails): boolean {
-  return state === 'ready' && (ips.length > 0 || namespaces?.network === 'node');
+  return state !== 'ready' || ips.length > 0 || namespaces?.network === 'node';
 }
 
 function nothingOf(podUID: string): PodReading {

@@ -2,6 +2,9 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ContainerConfigs } from '../containers/container-configs.ts';
@@ -19,6 +22,7 @@ export interface SandboxStarterOptions {
   /** The runtime handler that the pod's RuntimeClass names; empty: the default one. Rejects for a class that is not there. */
   readonly runtimeHandlerOf: (pod: Pod, signal: AbortSignal) => Promise<string>;
   readonly eventRecorder: EventRecorder;
+  readonly clock: SteadyClock;
 }
 
 /** A sandbox that containers can be made in. */
@@ -32,10 +36,15 @@ export interface ReadySandbox {
 
 /** So many names are tried that the runtime says are taken. */
 const mostTries = 4;
+/** So many sandboxes begin at once: where many pods start, the first ones run while others begin. */
+const mostAtOnce = 4;
+/** After so long a sandbox keeps no other one from beginning. */
+const turnMs = 1000;
 
 /** Makes the sandboxes of pods. */
 export class SandboxStarter {
   readonly #options: SandboxStarterOptions;
+  readonly #turns = new Semaphore(mostAtOnce);
 
   constructor(options: SandboxStarterOptions) {
     this.#options = options;
@@ -88,7 +97,7 @@ export class SandboxStarter {
       const prepared = await this.existing(pod, '', attempt, [], signal);
       signal.throwIfAborted();
       try {
-        const id = await runtime.runPodSandbox(prepared.config, prepared.runtimeHandler);
+        const id = await this.#inTurn(() => runtime.runPodSandbox(prepared.config, prepared.runtimeHandler), signal);
         return { ...prepared, id };
       } catch (error) {
         if (!isRuntimeError(error, 'already-exists') || attempt - firstAttempt >= mostTries) throw error;
@@ -96,6 +105,17 @@ export class SandboxStarter {
         if (id !== undefined) return { ...prepared, id };
       }
     }
+  }
+
+  /** Makes the call when it is its turn, and has the next one wait for it for a moment only. */
+  async #inTurn(run: () => Promise<string>, signal: AbortSignal): Promise<string> {
+    const { clock } = this.#options;
+    const running = await this.#turns.run(async () => {
+      const answer = run();
+      await settlesWithin(answer, { clock, timeoutMs: turnMs, signal });
+      return { answer };
+    }, signal);
+    return running.answer;
   }
 
   /** A sandbox of this attempt was made before, by a start that was given up: it is used, or it is removed if it cannot be. */

@@ -16,7 +16,7 @@ export interface StartProgressOptions {
 }
 
 /** A start that is over sooner tells one status alone: one request less for a pod that starts at once. */
-const waits = { firstMs: 500, longestMs: 10_000 };
+const waits = { firstMs: 1000, longestMs: 10_000 };
 
 /** While a pod's start takes long, as when an image is pulled, tells again and again how far it has come. */
 export class StartProgress {

@@ -126,6 +126,17 @@ describe('events', () => {
     expect(lifecycle.get('b').containers).toMatchObject([{ state: 'running' }]);
   });
 
+  it('of a sandbox that stops with no container in it leads to a read a moment later', async () => {
+    const { start, lifecycle, runtime, clock } = setUp();
+    const sandboxID = await runtime.runPodSandbox(sandboxConfigOf('a'), '');
+    await start();
+    await runtime.stopPodSandbox(sandboxID);
+    await clock.advance(249);
+    expect(lifecycle.get('a').sandboxes).toMatchObject([{ ready: true }]);
+    await clock.advance(1);
+    expect(lifecycle.get('a').sandboxes).toMatchObject([{ ready: false }]);
+  });
+
   it('that wait are not lost with a read of somebody else that fails', async () => {
     const { runPod, start, lifecycle, runtime, clock, signal } = setUp();
     await start();

@@ -55,12 +55,7 @@ describe('a new pod', () => {
     const before = world.told.length;
     await world.sync(pod);
     const states = world.told.slice(before).map(({ containerStatuses }) => containerStatuses?.[0]);
-    expect(states.map((status) => Object.keys(status?.state ?? {})[0])).toEqual([
-      'terminated',
-      'terminated',
-      'terminated',
-      'running',
-    ]);
+    expect(states.map((status) => Object.keys(status?.state ?? {})[0])).toEqual(['terminated', 'terminated', 'running']);
     expect(states.at(-1)).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
   });
 
