@@ -115,7 +115,7 @@ describe('events', () => {
     await clock.advance(1000);
     expect(takeCalls()).toEqual({});
     await runtime.stopPodSandbox(sandboxID);
-    await settle();
+    await clock.advance(250);
     await runtime.removePodSandbox(sandboxID);
     await clock.advance(499);
     expect(lifecycle.get('a').sandboxes).toHaveLength(1);
