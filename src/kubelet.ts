@@ -38,6 +38,8 @@ export type {
   StageVolumeRequest,
 } from './kubelet/csi/csi-node.ts';
 export type {
+  ClaimedDevice,
+  ContainerClaim,
   ContainerResources,
   DeviceAllocation,
   DeviceMount,

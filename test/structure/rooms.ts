@@ -185,7 +185,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/failure-run api/quantity api/json api/pod node/files node/problem-help kubelet/registration',
   'kubelet/dra':
     'base/clock base/errors base/guard base/names base/logging base/problem base/text-beginning base/concurrency base/failure-run base/metrics ' +
-    'api/json api/pod client/resources node/files node/problem-help kubelet/registration',
+    'api/json api/pod client/resources node/files node/problem-help kubelet/registration kubelet/devices',
   'kubelet/plugins/proto': '',
   'kubelet/plugins':
     'api/json base/clock base/errors base/options base/concurrency kubelet/grpc kubelet/registration kubelet/csi kubelet/dra kubelet/devices kubelet/plugins/proto',

@@ -7,11 +7,13 @@ import type { Problem } from '../../base/problem.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { helped } from '../../node/problem-help.ts';
 import type { PodManager } from '../../status/pods/pod-manager.ts';
+import type { ContainerClaim } from '../devices/device-plugin.ts';
 import { withClaimHealth } from '../dra/claim-health.ts';
 import { DeviceHealth } from '../dra/device-health.ts';
 import type { DraConnector } from '../dra/dra-driver.ts';
 import { DraDrivers } from '../dra/dra-drivers.ts';
 import { KeptClaims } from '../dra/kept-claims.ts';
+import { listedClaims } from '../dra/listed-claims.ts';
 import { ResourceClaims, type ResourceClaimsOptions } from '../dra/resource-claims.ts';
 import { ResourceSlices } from '../dra/resource-slices.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
@@ -81,6 +83,11 @@ export class AgentClaims {
 
   cdiDevicesOf(pod: Pod, container: Container): Promise<readonly string[]> {
     return this.#claims.cdiDevicesOf(this.#newest(pod), container);
+  }
+
+  /** The claims that the container has, as far as they are known now. */
+  listed(pod: Pod, container: Container): Iterable<ContainerClaim> {
+    return listedClaims(this.#newest(pod), container, (namespace, name) => this.#kept.get(namespace, name));
   }
 
   withHealth(pod: Pod, status: WirePodStatus): WirePodStatus {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
+import type { Container } from '../../api/pod/pod-containers.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Problem } from '../../base/problem.ts';
@@ -75,8 +76,12 @@ export class AgentPlugins {
     this.#drivers = new CsiDrivers({ connect: (path) => connector.csiNode(path), nodeObject: this.#nodeObject });
     const folder = join(rootDirectory, 'device-plugins');
     this.devices = new DeviceManager({ ...needs, folder, connector, clock, logger, metrics });
-    this.#podResources = new PodResourcesService({ ...needs, rootDirectory, connector, devices: this.devices, metrics });
-    this.claims = new AgentClaims(connector, parts.options, transport, claimedPods(parts));
+    const claims = new AgentClaims(connector, parts.options, transport, claimedPods(parts));
+    this.claims = claims;
+    const claimsOf = (pod: Pod, container: Container) => claims.listed(pod, container);
+    this.#podResources = new PodResourcesService({
+      ...{ ...needs, rootDirectory, connector, devices: this.devices, claimsOf, clock, logger, metrics },
+    });
     this.#registry = new NodePluginRegistry({
       folder: join(rootDirectory, 'plugins_registry'),
       connect: (path) => connector.registration(path),

@@ -107,12 +107,38 @@ export interface ListedDevice {
   readonly numaNode?: number;
 }
 
+/** A device that a container has by a claim, as its driver says. */
+export interface ClaimedDevice {
+  /** The driver of dynamic resource allocation that has made it ready. */
+  readonly driverName: string;
+  /** The pool that has the device. */
+  readonly poolName: string;
+  /** The device's name in its pool. */
+  readonly deviceName: string;
+  /** Which share of the device it is. Absent: all of it. */
+  readonly shareID?: string;
+  /** Its names of the Container Device Interface. */
+  readonly cdiDeviceIDs: readonly string[];
+}
+
+/** A ResourceClaim that a container uses, as the API for the resources of pods shows it. */
+export interface ContainerClaim {
+  /** The claim's namespace. */
+  readonly namespace: string;
+  /** The claim's name. */
+  readonly name: string;
+  /** All its devices, also those of requests that the container does not name. None: its drivers have not made it ready yet. */
+  readonly devices: readonly ClaimedDevice[];
+}
+
 /** What a container has of the node. */
 export interface ContainerResources {
   /** The container's name. */
   readonly name: string;
-  /** Its devices. */
+  /** Its devices of plugins. */
   readonly devices: readonly ListedDevice[];
+  /** Its claims. */
+  readonly claims: readonly ContainerClaim[];
 }
 
 /** What the containers of a pod have of the node: init containers that run on, and all others. */

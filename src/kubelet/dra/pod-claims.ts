@@ -16,6 +16,9 @@ export interface UsedClaim {
   readonly isOwn: boolean;
 }
 
+/** A pod has at most so many claims. */
+export const mostPodClaims = 256;
+
 type PodClaim = NonNullable<NonNullable<Pod['spec']>['resourceClaims']>[number];
 
 /** True where the pod asks for claims, or was given some for its extended resources. */

@@ -24,6 +24,7 @@ import {
   asksForClaims,
   claimsOfPod,
   driversOf,
+  mostPodClaims,
   requestsOfContainer,
   requireUsable,
   type WireResourceClaim,
@@ -48,8 +49,6 @@ const callTimeoutMs = 45_000;
 const latestCallMs = 50_000;
 const readTimeoutMs = 30_000;
 const readsAtOnce = 8;
-/** A pod has at most so many claims. */
-const mostClaims = 256;
 const lookPeriodMs = 60_000;
 const looksAtOnce = 8;
 const longestError = 2000;
@@ -142,8 +141,8 @@ export class ResourceClaims {
     const { kept, drivers } = this.#options;
     const namespace = pod.metadata?.namespace ?? '';
     const used = claimsOfPod(pod);
-    if (used.length > mostClaims)
-      throw new Error(`the pod has ${used.length} claims, and this node gives a pod at most ${mostClaims}`);
+    if (used.length > mostPodClaims)
+      throw new Error(`the pod has ${used.length} claims, and this node gives a pod at most ${mostPodClaims}`);
     await kept.open();
     const read = await settledAtOnce(used, readsAtOnce, async (claim) => {
       const object = await this.#read(namespace, claim.name, signal);

@@ -2,7 +2,7 @@
 
 import type { SteadyClock } from '../../base/clock.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
-import type { ListedDevice, PodResources, PodResourcesLister, ServedSocket } from '../devices/device-plugin.ts';
+import type { ContainerClaim, ListedDevice, PodResources, PodResourcesLister, ServedSocket } from '../devices/device-plugin.ts';
 import { GrpcRefusal, GrpcServer, type ServedMethod, served } from '../grpc/grpc-server.ts';
 import { PodResourcesLister as Service } from './proto/podresources_pb.ts';
 
@@ -42,7 +42,11 @@ function limited({ path, answer }: ServedMethod, calls: TokenBucket): ServedMeth
 function podOf({ name, namespace, containers }: PodResources) {
   return {
     ...{ name, namespace },
-    containers: containers.map((container) => ({ name: container.name, devices: container.devices.map(deviceOf) })),
+    containers: containers.map((container) => ({
+      name: container.name,
+      devices: container.devices.map(deviceOf),
+      dynamicResources: container.claims.map(claimOf),
+    })),
   };
 }
 
@@ -58,6 +62,17 @@ function alphaPodOf({ name, namespace, containers }: PodResources) {
       const devices = Array.from(byResource, ([resourceName, ids]) => ({ resourceName, deviceIds: [...new Set(ids)] }));
       return { name: container.name, devices };
     }),
+  };
+}
+
+function claimOf({ namespace, name, devices }: ContainerClaim) {
+  return {
+    ...{ claimNamespace: namespace, claimName: name },
+    claimResources: devices.map(({ driverName, poolName, deviceName, shareID, cdiDeviceIDs }) => ({
+      ...{ driverName, poolName, deviceName },
+      ...(shareID !== undefined && { shareId: shareID }),
+      cdiDevices: cdiDeviceIDs.map((id) => ({ name: id })),
+    })),
   };
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime-containers.ts';
-import type { NodeAgent, NodeAgentOptions, NodePlugins } from '../../../../src/kubelet.ts';
+import type { NodeAgent, NodeAgentOptions, NodePlugins, PodResourcesLister } from '../../../../src/kubelet.ts';
 import { noDevicePlugins } from '../../../support/plugins/no-device-plugins.ts';
 import { claimOf, driverName, TestDriver } from '../dra/dra-world.ts';
 import { NodeWorld } from './node-world.ts';
@@ -18,8 +18,13 @@ async function setUp() {
   const driver = new TestDriver();
   const onConnection = new Set<(isConnected: boolean) => void>();
   const health = { devices: Promise.withResolvers<object[]>() };
+  const podResources: { lister?: PodResourcesLister } = {};
   const plugins: NodePlugins = {
     ...noDevicePlugins,
+    servePodResources: async (_, lister) => {
+      podResources.lister = lister;
+      return { close: async () => {} };
+    },
     registration: () => ({
       getInfo: async () => ({
         type: 'DRAPlugin',
@@ -100,11 +105,26 @@ async function setUp() {
     (world.objects.target('/api/v1/events').store.list() as { reason?: string; message?: string }[])
       .filter(({ reason }) => reason?.includes('Dynamic'))
       .map(({ reason, message }) => `${reason} ${message}`);
-  return { world, driver, listen, socketPath, started, createClaim, createPod, configs, events, onConnection, health, uidOf };
+  const listedPods = () => podResources.lister?.list();
+  return {
+    listedPods,
+    world,
+    driver,
+    listen,
+    socketPath,
+    started,
+    createClaim,
+    createPod,
+    configs,
+    events,
+    onConnection,
+    health,
+    uidOf,
+  };
 }
 
 it('a pod waits for its claim, says why, gets its devices, and is over only once they are given back', async () => {
-  const { world, driver, listen, started, createClaim, createPod, configs, events, uidOf } = await setUp();
+  const { world, driver, listen, started, createClaim, createPod, configs, events, uidOf, listedPods } = await setUp();
   const agent = await started();
   createPod('web', 'a');
   createClaim('a', ['web']);
@@ -116,11 +136,15 @@ it('a pod waits for its claim, says why, gets its devices, and is over only once
     message: `the resource claims of the pod could not be made ready: ${words}`,
   });
   expect(world.pod('web')?.status?.phase).toBe('Pending');
+  const shown = (claims: object[]) => [{ namespace: 'default', name: 'web', containers: [{ name: 'app', devices: [], claims }] }];
+  expect(listedPods()).toEqual(shown([]));
   await listen();
   await world.pass(10_000);
   expect(world.pod('web')?.status?.phase).toBe('Running');
   expect(configs.map(({ cdiDevices }) => cdiDevices)).toEqual([['gpu.example.com/device=a']]);
   expect(agent.explain(uidOf('web')).problem).toBeUndefined();
+  const names = { driverName, poolName: 'node-1', deviceName: 'a-device', cdiDeviceIDs: ['gpu.example.com/device=a'] };
+  expect(listedPods()).toEqual(shown([{ namespace: 'default', name: 'a', devices: [names] }]));
 
   driver.onUnprepare = async () => new Map();
   world.delete('web', 1);

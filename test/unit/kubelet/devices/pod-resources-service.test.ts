@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
+import { safeClock } from '../../../../src/base/clock.ts';
 import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import type { Pod } from '../../../../src/index.ts';
-import { PodResourcesService } from '../../../../src/kubelet/devices/pod-resources-service.ts';
+import { PodResourcesService, type PodResourcesServiceOptions } from '../../../../src/kubelet/devices/pod-resources-service.ts';
 import { PodResourcesLister } from '../../../../src/kubelet/plugins/proto/podresources_pb.ts';
 import { GrpcPlugins } from '../../../../src/plugins.ts';
 import { FakeClock } from '../../../../src/testing.ts';
@@ -43,7 +44,11 @@ class ResourcesClient implements Disposable {
 }
 
 /** The pods that are not over come first. */
-async function served(pods: readonly Pod[], isOver: (pod: Pod) => boolean = () => false) {
+async function served(
+  pods: readonly Pod[],
+  isOver: (pod: Pod) => boolean = () => false,
+  claimsOf: PodResourcesServiceOptions['claimsOf'] = () => [],
+) {
   const world = await DeviceWorld.make();
   const manager = await world.start();
   const devices = [
@@ -54,6 +59,8 @@ async function served(pods: readonly Pod[], isOver: (pod: Pod) => boolean = () =
   await world.plugin(manager, {}, { devices });
   for (const pod of pods) expect(wordsOf(await world.admit(manager, pod))).toBe('given');
   const clock = new FakeClock();
+  const warnings: string[] = [];
+  const warn = (fields: object, message: string): void => void warnings.push(`${message} ${JSON.stringify(fields)}`);
   const service = new PodResourcesService({
     rootDirectory: world.root,
     connector: new GrpcPlugins({ clock }),
@@ -61,12 +68,13 @@ async function served(pods: readonly Pod[], isOver: (pod: Pod) => boolean = () =
     activePods: () => pods.filter((pod) => !isOver(pod)),
     allPods: () => pods,
     podByName: (namespace, name) => pods.find((each) => each.metadata?.name === name && each.metadata?.namespace === namespace),
-    metrics: noMetrics,
+    ...{ claimsOf, clock: safeClock(clock), metrics: noMetrics },
+    logger: { debug: () => {}, info: () => {}, warn, error: () => {} },
   });
   // a file that an earlier agent has left is in nobody's way
   await mkdir(join(world.root, 'pod-resources'));
   await writeFile(join(world.root, 'pod-resources', 'kubelet.sock'), '');
-  return { world, service, clock };
+  return { world, service, clock, warnings };
 }
 
 it('tells what containers have, what could be given, and of which pods', async () => {
@@ -117,5 +125,47 @@ it('answers ten calls at once and then a hundred a second, and what is no reques
   await expect(large).rejects.toThrow('RESOURCE_EXHAUSTED');
   await expect(client.raw('/v1.PodResourcesLister/Watch', Buffer.alloc(0))).rejects.toThrow('12 UNIMPLEMENTED');
   expect((await client.call('list')).podResources).toEqual([]);
+  await service.stop();
+});
+
+it('tells what containers have by claims, and of a pod that has very much the first of it', async () => {
+  const whole = { driverName: 'gpu.example.com', poolName: 'node-1', deviceName: 'gpu-0', cdiDeviceIDs: ['g/d=0', 'g/d=all'] };
+  const share = { ...whole, deviceName: 'gpu-1', shareID: 'share-1', cdiDeviceIDs: [] };
+  const large = { ...whole, cdiDeviceIDs: Array.from({ length: 1000 }, (_, at) => `gpu.example.com/device=${at}`) };
+  let made = 0;
+  const claimsOf = function* ({ metadata }: Pod, { name }: { readonly name: string }) {
+    const namespace = metadata?.namespace ?? '';
+    if (metadata?.uid !== 'greedy') yield { namespace, name: `claim-of-${name}`, devices: [whole, share] };
+    else for (; ; made++) yield { namespace, name: `claim-${made}`, devices: [large] };
+  };
+  const pods = [podWith('greedy', { app: 0, side: 0 }), podWith('a', { app: 0 })];
+  const { world, service, clock, warnings } = await served(pods, undefined, claimsOf);
+  await using _ = world;
+  await service.start();
+  using client = new ResourcesClient(world.root);
+  const { namespace } = pods[0]?.metadata ?? {};
+  const got = (await client.call('get', { podName: 'a', podNamespace: namespace })).podResources.containers;
+  const device = { driverName: 'gpu.example.com', poolName: 'node-1', deviceName: 'gpu-0' };
+  const claimResources = [
+    { ...device, cdiDevices: [{ name: 'g/d=0' }, { name: 'g/d=all' }] },
+    { ...device, deviceName: 'gpu-1', cdiDevices: [], shareId: 'share-1' },
+  ];
+  const dynamicResources = [{ claimName: 'claim-of-app', claimNamespace: namespace, claimResources }];
+  expect(got).toMatchObject([{ name: 'app', dynamicResources }]);
+  expect(got[0].dynamicResources[0].claimResources[0].shareId).toBeUndefined();
+  for (let calls = 0; calls < 2; calls++) {
+    const [greedy, plain] = (await client.call('list')).podResources;
+    expect(plain.containers).toMatchObject([{ dynamicResources }]);
+    const counts = greedy.containers.map((each: typeof greedy) => each.dynamicResources.length);
+    expect(counts).toEqual([3, 0]);
+  }
+  expect(made).toBeLessThan(10);
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toMatch(/so much by claims that .* only the first of it.*"podName":"greedy"/);
+  await clock.advance(60_000);
+  await client.call('list');
+  expect(warnings).toHaveLength(2);
+  const alpha = await client.call('list', {}, '/v1alpha1.PodResourcesLister/List');
+  expect(alpha.podResources[1].containers[0].dynamicResources).toEqual([]);
   await service.stop();
 });
