@@ -12,6 +12,7 @@ export const deviceMetricDefinitions = {
     labels: ofResource,
     part: 'NodeAgent',
     origin: 'kubelet',
+    endsWithResource: true,
   },
   kubelet_device_plugin_alloc_duration_seconds: {
     type: 'histogram',
@@ -21,6 +22,7 @@ export const deviceMetricDefinitions = {
     buckets: defaultBuckets,
     part: 'NodeAgent',
     origin: 'kubelet',
+    endsWithResource: true,
   },
   kubelet_pod_resources_endpoint_requests_total: {
     type: 'counter',

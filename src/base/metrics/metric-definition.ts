@@ -29,6 +29,8 @@ export interface MetricDefinition {
   readonly origin: 'kubelet' | 'kube-scheduler' | 'own';
   /** True where each pod has series of its own, which end with the pod: see `MetricsSink.remove`. */
   readonly endsWithPod?: true;
+  /** True where each resource of device plugins has series of its own, which end when the node has the resource no more: see `MetricsSink.remove`. */
+  readonly endsWithResource?: true;
 }
 
 /** A definition as it is written down: its name is its key. */

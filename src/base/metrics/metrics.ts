@@ -104,8 +104,8 @@ export interface MetricsSink {
   /** Sets a gauge. */
   set(name: string, value: number, labels?: Labels): void;
   /**
-   * Ends a series: its pod is gone. Called only for metrics whose definition says `endsWithPod`. A sink without it keeps the
-   * series.
+   * Ends a series: its pod, or its resource, is gone. Called only for metrics whose definition says `endsWithPod` or
+   * `endsWithResource`. A sink without it keeps the series.
    */
   remove?(name: string, labels: Labels): void;
   /**

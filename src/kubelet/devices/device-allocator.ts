@@ -198,7 +198,9 @@ export class DeviceAllocator {
     const began = clock.elapsed();
     const answer = await connected.plugin.allocate(ids, { timeoutMs: allocateTimeoutMs, signal }).finally(() => {
       const seconds = (clock.elapsed() - began) / 1000;
-      metrics.observe('kubelet_device_plugin_alloc_duration_seconds', seconds, { resource_name: resource });
+      // of one that is gone the series has ended
+      if (pools.get(resource) !== undefined)
+        metrics.observe('kubelet_device_plugin_alloc_duration_seconds', seconds, { resource_name: resource });
     });
     if (answer === undefined)
       throw new Error(

@@ -119,8 +119,17 @@ export class DeviceManager {
 
   /** What the node has; what was removed five minutes ago counts as none. */
   counts(): DeviceCounts {
-    if (this.#pools.removeOld()) this.#saveSoon();
+    const gone = this.#pools.removeOld();
+    for (const resource of gone) this.#endSeries(resource);
+    if (gone.length > 0) this.#saveSoon();
     return this.#pools.counts();
+  }
+
+  /** Plugins invent names, and each has series of its own. */
+  #endSeries(resource: string): void {
+    const { metrics } = this.#options;
+    metrics.remove('kubelet_device_plugin_registration_total', { resource_name: resource });
+    metrics.remove('kubelet_device_plugin_alloc_duration_seconds', { resource_name: resource });
   }
 
   /**

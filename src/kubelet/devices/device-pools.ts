@@ -92,21 +92,22 @@ export class DevicePools {
   }
 
   /**
-   * Removes resources whose plugins have been gone for five minutes. True where there were any. Of very many, those that were removed
-   * first are forgotten.
+   * Removes resources whose plugins have been gone for five minutes, and returns their names. Of very many, those that were removed first
+   * are forgotten.
    */
-  removeOld(): boolean {
-    const { size } = this.#pools;
+  removeOld(): readonly string[] {
+    const gone: string[] = [];
     for (const [resource, { stoppedAt }] of this.#pools) {
       if (stoppedAt === undefined || this.#clock.elapsed() - stoppedAt <= stopGracePeriodMs) continue;
       this.#pools.delete(resource);
       this.#removed.add(resource);
+      gone.push(resource);
     }
     for (const resource of this.#removed) {
       if (this.#removed.size <= mostRemoved) break;
       this.#removed.delete(resource);
     }
-    return this.#pools.size < size;
+    return gone;
   }
 
   /** The devices of the node, and those of them that may be given. */

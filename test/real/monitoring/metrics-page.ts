@@ -17,10 +17,11 @@ function labelsOf({ labels }: MetricDefinition): string {
 }
 
 function row(definition: MetricDefinition): string {
-  const { name, type, unit, help, origin, endsWithPod } = definition;
+  const { name, type, unit, help, origin, endsWithPod, endsWithResource } = definition;
   const notes = [
     ...(origin === 'kubelet' ? ['As in the kubelet.'] : []),
     ...(origin === 'kube-scheduler' ? ['As in kube-scheduler.'] : []),
+    ...(endsWithResource === true ? ['Its series end when the resource is gone.'] : []),
     ...(endsWithPod === true ? ['Its series end with the pod.'] : []),
   ];
   const kind = unit === '1' ? type : `${type}, ${unit === 's' ? 'seconds' : plural(unit.slice(1, -1))}`;

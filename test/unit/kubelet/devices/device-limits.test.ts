@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
+import { metricsOption, noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { CheckpointFile } from '../../../../src/kubelet/devices/checkpoint-file.ts';
 import { DeviceAllocator } from '../../../../src/kubelet/devices/device-allocator.ts';
 import type { DevicePlugin } from '../../../../src/kubelet/devices/device-plugin.ts';
@@ -11,7 +11,7 @@ import { GrpcPlugins } from '../../../../src/plugins.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { until } from '../../../support/until.ts';
-import { podWith, resource } from './device-world.ts';
+import { DeviceWorld, podWith, resource } from './device-world.ts';
 
 const { signal } = new AbortController();
 const options = { preStartRequired: false, preferredAllocationAvailable: false };
@@ -102,12 +102,43 @@ it('forgets resources of plugins that have come and gone', async () => {
       await until(() => pools.get(name)?.connected === undefined);
     }
     await clock.advance(300_001);
-    expect(pools.removeOld()).toBe(true);
+    expect(pools.removeOld()).toHaveLength(100);
   }
-  expect(pools.removeOld()).toBe(false);
+  expect(pools.removeOld()).toEqual([]);
   const { capacity } = pools.counts();
   expect(Object.keys(capacity)).toHaveLength(100);
   expect(capacity['many.example/r3-99']).toBe('0');
   expect(plugins.troubles().length).toBeLessThanOrEqual(200);
   await plugins.stop();
+});
+
+it('measures each resource as long as the node has it', async () => {
+  await using world = await DeviceWorld.make();
+  const series = new Set<string>();
+  const seen = (name: string, labels: object = {}): void => void series.add(`${name} ${JSON.stringify(labels)}`);
+  world.metrics = metricsOption({
+    increment: seen,
+    set: () => {},
+    observe: (name, _, labels) => seen(name, labels),
+    remove: (name, labels) => void series.delete(`${name} ${JSON.stringify(labels)}`),
+  });
+  const manager = await world.start();
+  const names = ['registration_total', 'alloc_duration_seconds'].map(
+    (name) => `kubelet_device_plugin_${name} {"resource_name":"${resource}"}`,
+  );
+  for (let round = 0; round < 2; round += 1) {
+    const plugin = await world.plugin(manager);
+    await world.admit(manager, podWith(`pod-${round}`, { app: 1 }));
+    expect([...series]).toEqual(names);
+    await plugin.stop();
+    // its list is read once a second
+    await world.clock.advance(1000);
+    await until(() => manager.counts().allocatable[resource] === '0');
+    await world.clock.advance(300_000);
+    expect(manager.counts().capacity[resource]).toBe('2');
+    expect([...series]).toEqual(names);
+    await world.clock.advance(1);
+    expect(manager.counts().capacity[resource]).toBe('0');
+    expect([...series]).toEqual([]);
+  }
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
+import { type Metrics, noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import type { Pod } from '../../../../src/index.ts';
 import type { DeviceAnswer } from '../../../../src/kubelet/devices/device-admissions.ts';
 import { DeviceManager } from '../../../../src/kubelet/devices/device-manager.ts';
@@ -26,6 +26,7 @@ export function podWith(uid: string, containers: Readonly<Record<string, number>
 export class DeviceWorld {
   readonly root: string;
   readonly clock = new FakeClock();
+  metrics: Metrics = noMetrics;
   readonly logs: string[] = [];
   readonly changedPods: string[] = [];
   /** The uids of the pods that are not over. */
@@ -59,7 +60,7 @@ export class DeviceWorld {
       podChanged: (podUID) => void this.changedPods.push(podUID),
       clock: this.clock,
       logger: { debug: () => {}, info: note, warn: note, error: note },
-      metrics: noMetrics,
+      metrics: this.metrics,
     });
     this.#managers.push(manager);
     await manager.start();
