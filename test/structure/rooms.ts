@@ -143,7 +143,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/logging node/environment kubelet/cri/proto ' + 'kubelet/runtime kubelet/grpc',
   'kubelet/images':
     'base/guard base/clock base/errors base/names base/secrets base/logging base/concurrency base/text-beginning base/failure-run ' +
-    'base/problem base/run-program api/json api/pod api/manifest client/events node/files node/problem-help node/workers kubelet/runtime',
+    'base/metrics base/problem base/run-program api/json api/pod api/manifest client/events node/files node/problem-help node/workers kubelet/runtime',
   'kubelet/logs': 'base/clock base/errors base/options base/logging base/concurrency api/json node/server kubelet/runtime',
   'kubelet/machine':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/quantity ' +

@@ -1,3 +1,4 @@
+import { credentialMetricDefinitions } from './credential-metric-definitions.ts';
 import { deviceMetricDefinitions } from './device-metric-definitions.ts';
 import type { MetricDefinition, MetricType, WrittenDefinition } from './metric-definition.ts';
 import {
@@ -39,6 +40,7 @@ const written = {
   ...probeMetricDefinitions,
   ...nodeMetricDefinitions,
   ...deviceMetricDefinitions,
+  ...credentialMetricDefinitions,
   ...schedulerMetricDefinitions,
   ...processMetrics,
 };

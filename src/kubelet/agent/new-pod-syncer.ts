@@ -65,7 +65,7 @@ const tokenSeconds = 3600;
 
 /** Undefined where the settings name none. */
 export function newImageCredentials(
-  { settings, clock, logger }: ResolvedAgentOptions,
+  { settings, clock, logger, metrics }: ResolvedAgentOptions,
   transport: ResourceTransport,
   tokens: TokenManager,
 ): ImageCredentialPlugins | undefined {
@@ -82,7 +82,7 @@ export function newImageCredentials(
       return (await tokens.getToken(pod, request, signal)).token;
     },
   };
-  return new ImageCredentialPlugins({ config, binDir, accounts, clock, logger });
+  return new ImageCredentialPlugins({ config, binDir, accounts, clock, logger, metrics });
 }
 
 /** Rotates the logs of containers, within the limits of the options. */

@@ -1,5 +1,6 @@
 // Behaviour of pkg/credentialprovider/plugin/config.go and of kubelet.config.k8s.io CredentialProviderConfig, v1.36.3.
 
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -23,6 +24,13 @@ export interface ImageCredentialProvider {
   readonly env: Readonly<Record<string, string>>;
   /** Undefined: it gets no token of the pod's service account. */
   readonly tokens: ImageTokenAttributes | undefined;
+}
+
+/** What the configuration of plugins for image credentials says. */
+export interface ImageCredentialConfig {
+  readonly providers: readonly ImageCredentialProvider[];
+  /** `sha256:` and the hash of the files, each after its length, as the kubelet makes it. */
+  readonly hash: string;
 }
 
 /** Which token of the pod's service account a plugin gets, and what it is told of the account. */
@@ -50,19 +58,25 @@ const endings = ['.json', '.yaml', '.yml'];
  * ERR_INVALID_OPTION, naming the file, the field, the rule and the value, and for a plugin whose program is not in the folder of plugins. The
  * values of arguments and variables are never told.
  */
-export async function readImageCredentialConfig(path: string, binDir: string): Promise<readonly ImageCredentialProvider[]> {
+export async function readImageCredentialConfig(path: string, binDir: string): Promise<ImageCredentialConfig> {
   await stat(binDir).catch((error: unknown) => {
     throw configFault(`the folder of plugins for image credentials ${binDir} cannot be used: ${why(error)}`);
   });
   const found = new Map<string, ImageCredentialProvider>();
+  const hash = createHash('sha256');
   for (const file of await configFiles(path)) {
-    for (const provider of await providersOf(file)) {
+    const { text, providers } = await readFileOf(file);
+    const bytes = Buffer.from(text);
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64BE(BigInt(bytes.length));
+    hash.update(length).update(bytes);
+    for (const provider of providers) {
       if (found.has(provider.name)) throw configFault(`${file}: the plugin ${JSON.stringify(provider.name)} is there twice`);
       found.set(provider.name, provider);
     }
   }
   for (const name of found.keys()) await requireProgram(join(binDir, name));
-  return [...found.values()];
+  return { providers: [...found.values()], hash: `sha256:${hash.digest('hex')}` };
 }
 
 function configFault(message: string, options?: ErrorOptions): StatusManagerError {
@@ -93,7 +107,9 @@ async function requireProgram(program: string): Promise<void> {
   throw configFault(`the plugin for image credentials ${program} is no file`);
 }
 
-async function providersOf(file: string): Promise<ImageCredentialProvider[]> {
+async function readFileOf(
+  file: string,
+): Promise<{ readonly text: string; readonly providers: readonly ImageCredentialProvider[] }> {
   try {
     const text = await readAtMost(file, mostBytes);
     const head = new Fields('', objectOf('the file', readManifest(text)), ['apiVersion', 'kind', 'providers']);
@@ -102,7 +118,7 @@ async function providersOf(file: string): Promise<ImageCredentialProvider[]> {
     if (head.text('kind') !== 'CredentialProviderConfig') head.refuse('kind', 'CredentialProviderConfig');
     const providers = head.list('providers');
     if (providers.length === 0) head.refuse('providers', 'a list of at least one plugin');
-    return providers.map((value, index) => providerOf(`providers[${index}]`, value, version === 'v1'));
+    return { text, providers: providers.map((value, index) => providerOf(`providers[${index}]`, value, version === 'v1')) };
   } catch (cause) {
     throw configFault(`${file}: ${isStatusManagerError(cause) ? errorText(cause) : why(cause)}`, {
       cause,

@@ -8,6 +8,7 @@ import { callWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { SharedCalls } from '../../base/concurrency/shared-calls.ts';
 import { errorText } from '../../base/errors.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import { ProgramFailure } from '../../base/run-program.ts';
 import { withoutSecrets } from '../../base/secrets.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
@@ -61,6 +62,7 @@ export interface ImageCredentialPluginOptions {
   readonly run: (run: ImageCredentialRun) => Promise<string>;
   readonly accounts: ServiceAccountSource;
   readonly clock: SteadyClock;
+  readonly metrics: Metrics;
 }
 
 /** What a plugin gives for one image and one pod. */
@@ -165,11 +167,32 @@ export class ImageCredentialPlugin {
     const late = (): Error => new Error(`it gave no answer within ${longestRunMs / 1000} s`);
     const limits = { clock, timeoutMs: longestRunMs, late, signal: shared };
     try {
-      const text = await callWithin((signal) => run({ program, args, env, input, mostOutputBytes, signal }), limits);
+      const work = (): Promise<string> =>
+        callWithin((signal) => run({ program, args, env, input, mostOutputBytes, signal }), limits);
+      const text = await this.#measured(work, shared);
       return imageAnswerOf(text, apiVersion);
     } catch (error) {
       shared.throwIfAborted();
       throw error instanceof ProgramFailure ? new Error(wordsOf(error, [question.token, ...Object.values(env), ...args])) : error;
+    }
+  }
+
+  /** A run that nobody waits for any more says nothing of the plugin. */
+  async #measured(work: () => Promise<string>, shared: AbortSignal): Promise<string> {
+    const { clock, metrics } = this.#options;
+    const ofPlugin = { plugin_name: this.name };
+    const begunMs = clock.elapsed();
+    const ended = (): void =>
+      metrics.observe('kubelet_credential_provider_plugin_duration', (clock.elapsed() - begunMs) / 1000, ofPlugin);
+    try {
+      const text = await work();
+      ended();
+      return text;
+    } catch (error) {
+      shared.throwIfAborted();
+      ended();
+      metrics.increment('kubelet_credential_provider_plugin_errors_total', ofPlugin);
+      throw error;
     }
   }
 

@@ -6,6 +6,7 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import { problemFields } from '../../base/problem.ts';
 import { runProgram } from '../../base/run-program.ts';
 import { helped } from '../../node/problem-help.ts';
@@ -28,6 +29,7 @@ export interface ImageCredentialPluginsOptions {
   readonly accounts: ServiceAccountSource;
   readonly clock: SteadyClock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** Default: as a process. */
   readonly run?: ImageCredentialPluginOptions['run'];
 }
@@ -66,10 +68,11 @@ export class ImageCredentialPlugins {
 
   /** Reads the configuration, once. Rejects with ERR_INVALID_OPTION, naming the file, the rule and the value. */
   async load(): Promise<void> {
-    const { config, binDir, accounts, clock, logger, run = runAsProcess } = this.#options;
-    const providers = await readImageCredentialConfig(config, binDir);
+    const { config, binDir, accounts, clock, logger, metrics, run = runAsProcess } = this.#options;
+    const { providers, hash } = await readImageCredentialConfig(config, binDir);
+    metrics.set('kubelet_credential_provider_config_info', 1, { hash });
     this.#plugins = providers.map((provider) => ({
-      plugin: new ImageCredentialPlugin({ provider, program: join(binDir, provider.name), run, accounts, clock }),
+      plugin: new ImageCredentialPlugin({ provider, program: join(binDir, provider.name), run, accounts, clock, metrics }),
       failures: new FailureRun(
         clock,
         (ended) => logger.info({ plugin: provider.name, ...ended }, 'a plugin gives credentials for images again'),

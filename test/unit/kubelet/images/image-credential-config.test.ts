@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { goDurationMs, readImageCredentialConfig } from '../../../../src/kubelet/images/image-credential-config.ts';
 import { configText, pluginFolder, providerNamed } from './plugin-folder.ts';
@@ -26,7 +27,9 @@ providers:
       optionalServiceAccountAnnotationKeys: [example.com/zone]
 `;
     await writeFile(config, text);
-    expect(await readImageCredentialConfig(config, binDir)).toEqual([
+    const { providers, hash } = await readImageCredentialConfig(config, binDir);
+    expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(providers).toEqual([
       {
         name: 'ecr',
         apiVersion: 'credentialprovider.kubelet.k8s.io/v1',
@@ -53,8 +56,15 @@ providers:
     await writeFile(`${folder}/b.json`, configText([providerNamed('two'), providerNamed('three')], 'v1beta1'));
     await writeFile(`${folder}/a.yml`, configText([providerNamed('one')], 'v1alpha1'));
     await writeFile(`${folder}/README`, 'no configuration');
-    const found = await readImageCredentialConfig(folder, binDir);
-    expect(found.map(({ name }) => name)).toEqual(['one', 'two', 'three']);
+    const { providers, hash } = await readImageCredentialConfig(folder, binDir);
+    const told = createHash('sha256');
+    for (const name of ['a.yml', 'b.json']) {
+      const bytes = await readFile(`${folder}/${name}`);
+      // the length as 64 bits, the highest first
+      told.update(Buffer.from([0, 0, 0, 0, 0, 0, bytes.length >> 8, bytes.length & 255])).update(bytes);
+    }
+    expect(hash).toBe(`sha256:${told.digest('hex')}`);
+    expect(providers.map(({ name }) => name)).toEqual(['one', 'two', 'three']);
     await writeFile(`${folder}/z.json`, configText([providerNamed('one')]));
     await expect(readImageCredentialConfig(folder, binDir)).rejects.toThrow('z.json: the plugin "one" is there twice');
   });

@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
+import { readImageCredentialConfig } from '../../../../src/kubelet/images/image-credential-config.ts';
 import type { ServiceAccountSource } from '../../../../src/kubelet/images/image-credential-plugin.ts';
 import { ImageCredentialPlugins } from '../../../../src/kubelet/images/image-credential-plugins.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
 import { until } from '../../../support/until.ts';
 import { answerText, answerVersion, pluginFolder, providerNamed } from './plugin-folder.ts';
@@ -31,14 +34,16 @@ async function nodeWith(providers: readonly object[], scripts: Readonly<Record<s
     token: async ({ metadata }, _account, audience) => `${token} of ${metadata?.name} for ${audience}`,
   };
   const { config, binDir } = folder;
-  const plugins = new ImageCredentialPlugins({ config, binDir, accounts, clock, logger: log.logger });
+  const recorder = new MetricsRecorder();
+  const metrics = metricsOption(recorder);
+  const plugins = new ImageCredentialPlugins({ config, binDir, accounts, clock, logger: log.logger, metrics });
   await plugins.load();
   const users = async (repository = image, pod = podOf('web')) =>
     (await plugins.for(repository, pod, never)).credentials.map(({ auth }) => auth.username);
   const renew = (): void => {
     token = 'another-secret-token';
   };
-  return { ...folder, clock, log, plugins, users, annotations, renew };
+  return { ...folder, clock, log, recorder, plugins, users, annotations, renew };
 }
 
 const print = (text: string): string => `cat <<'END'\n${text}\nEND`;
@@ -126,6 +131,28 @@ describe('a plugin for image credentials', () => {
     expect(await asked).toEqual(Array.from({ length: 3 }, () => ({ status: 'rejected', reason })));
     const pid = (await node.read('pid')).trim();
     await until(async () => !/^State:\s+[^Z]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')));
+  });
+
+  it('is measured each time it runs, and its configuration is named', async () => {
+    const scripts = { one: user('me'), broken: print('{}'), failing: 'exit 7', waiting: 'exec sleep 600' };
+    const providers = Object.keys(scripts).map((name) =>
+      providerNamed(name, name === 'waiting' ? { matchImages: ['*.example.org'] } : {}),
+    );
+    const node = await nodeWith(providers, scripts);
+    await node.users();
+    await node.users();
+    const stop = new AbortController();
+    const waiting = node.plugins.for('a.example.org/app', podOf('web'), stop.signal);
+    await until(async () => (await node.read('runs')).includes('waiting'));
+    stop.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    const runs = (name: string) =>
+      node.recorder.values('kubelet_credential_provider_plugin_duration', { plugin_name: name }).length;
+    expect(Object.keys(scripts).map(runs)).toEqual([1, 2, 2, 0]);
+    expect(node.recorder.nonZero('kubelet_credential_provider_plugin_errors_total')).toEqual({ failing: 2 });
+    const { hash } = await readImageCredentialConfig(node.config, node.binDir);
+    expect(node.recorder.nonZero('kubelet_credential_provider_config_info')).toEqual({ [hash]: 1 });
+    expect(node.recorder.mistakes).toEqual([]);
   });
 
   it('is run for one image of a pod after another', async () => {
