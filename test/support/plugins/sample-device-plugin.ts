@@ -7,13 +7,13 @@ import { goBuild } from '../go-build.ts';
 import { isExecutable, userCache } from '../user-cache.ts';
 import type { DevicePluginProcess } from './device-contract.ts';
 
-const program = join(userCache(process.env), 'devices', 'sample-device-plugin');
+export const samplePluginProgram = join(userCache(process.env), 'devices', 'sample-device-plugin');
 /** A module that needs the same version of Kubernetes. */
 const moduleDir = fileURLToPath(new URL('../../peers/status/', import.meta.url));
 
 /** Builds Kubernetes' sample device plugin, once. */
 export async function requireSamplePlugin(): Promise<void> {
-  if (await isExecutable(program)) return;
+  if (await isExecutable(samplePluginProgram)) return;
   const build = {
     name: 'the sample device plugin of Kubernetes',
     args: (outputFile: string) => ['build', '-o', outputFile, 'k8s.io/kubernetes/test/images/sample-device-plugin'],
@@ -21,7 +21,7 @@ export async function requireSamplePlugin(): Promise<void> {
     usually: 'takes 1 minute',
   };
   const report = (line: string): void => console.log(line);
-  await goBuild(build, program, { go: 'go', moduleDir, env: process.env, report, progressMs: 30_000 });
+  await goBuild(build, samplePluginProgram, { go: 'go', moduleDir, env: process.env, report, progressMs: 30_000 });
 }
 
 /** Kubernetes' sample device plugin, as a process with a mount of its own: it knows the kubelet's folder by one path alone. */
@@ -38,7 +38,7 @@ export class SampleDevicePlugin implements DevicePluginProcess {
     const kubelets = '/var/lib/kubelet/device-plugins';
     await mkdir(kubelets, { recursive: true });
     const script = 'mount --bind "$0" "$1" && exec "$2"';
-    const args = ['--mount', '--propagation', 'private', 'sh', '-c', script, this.#folder, kubelets, program];
+    const args = ['--mount', '--propagation', 'private', 'sh', '-c', script, this.#folder, kubelets, samplePluginProgram];
     this.#process = spawn('unshare', args, { stdio: 'ignore' });
   }
 

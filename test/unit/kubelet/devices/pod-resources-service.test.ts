@@ -1,47 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Client, credentials } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
 import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import type { Pod } from '../../../../src/index.ts';
 import { PodResourcesService, type PodResourcesServiceOptions } from '../../../../src/kubelet/devices/pod-resources-service.ts';
-import { PodResourcesLister } from '../../../../src/kubelet/plugins/proto/podresources_pb.ts';
 import { GrpcPlugins } from '../../../../src/plugins.ts';
 import { FakeClock } from '../../../../src/testing.ts';
+import { ResourcesClient } from '../../../support/plugins/resources-client.ts';
 import { DeviceWorld, podWith, resource, wordsOf } from './device-world.ts';
 
-const asIs = (bytes: Buffer): Buffer => bytes;
-const { method } = PodResourcesLister;
-
-/** A client of the API, over its socket. */
-class ResourcesClient implements Disposable {
-  readonly #client: Client;
-
-  constructor(root: string) {
-    this.#client = new Client(`unix:${join(root, 'pod-resources', 'kubelet.sock')}`, credentials.createInsecure());
-  }
-
-  raw(path: string, bytes: Buffer): Promise<Buffer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-    this.#client.makeUnaryRequest(path, asIs, asIs, bytes, (error, answer) =>
-      error ? reject(error) : resolve(answer ?? Buffer.alloc(0)),
-    );
-    return promise;
-  }
-
-  async call(name: keyof typeof method, request: object = {}, path = `/v1.PodResourcesLister/${method[name].name}`) {
-    const { input, output } = method[name];
-    const bytes = Buffer.from(toBinary(input, create(input, request as Record<string, never>)));
-    // biome-ignore lint/suspicious/noExplicitAny: the fields of any message
-    return fromBinary(output, await this.raw(path, bytes)) as any;
-  }
-
-  [Symbol.dispose](): void {
-    this.#client.close();
-  }
-}
+const clientOf = (root: string): ResourcesClient => new ResourcesClient(join(root, 'pod-resources', 'kubelet.sock'));
 
 /** The pods that are not over come first. */
 async function served(
@@ -82,7 +51,7 @@ it('tells what containers have, what could be given, and of which pods', async (
   const { world, service } = await served(pods, ({ metadata }) => metadata?.uid === 'over');
   await using _ = world;
   await service.start();
-  using client = new ResourcesClient(world.root);
+  using client = clientOf(world.root);
   const { namespace } = pods[0]?.metadata ?? {};
   const near = [0n, 1n].map((ID) => ({ resourceName: resource, deviceIds: ['near'], topology: { nodes: [{ ID }] } }));
   const plain = { resourceName: resource, deviceIds: ['plain'] };
@@ -110,7 +79,7 @@ it('answers ten calls at once and then a hundred a second, and what is no reques
   const { world, service, clock } = await served([]);
   await using _ = world;
   await service.start();
-  using client = new ResourcesClient(world.root);
+  using client = clientOf(world.root);
   const outcomes = async (count: number): Promise<string[]> => {
     const all = await Promise.allSettled(Array.from({ length: count }, () => client.call('list')));
     return all.flatMap((each) => (each.status === 'rejected' ? [String(each.reason.message)] : []));
@@ -142,7 +111,7 @@ it('tells what containers have by claims, and of a pod that has very much the fi
   const { world, service, clock, warnings } = await served(pods, undefined, claimsOf);
   await using _ = world;
   await service.start();
-  using client = new ResourcesClient(world.root);
+  using client = clientOf(world.root);
   const { namespace } = pods[0]?.metadata ?? {};
   const got = (await client.call('get', { podName: 'a', podNamespace: namespace })).podResources.containers;
   const device = { driverName: 'gpu.example.com', poolName: 'node-1', deviceName: 'gpu-0' };
