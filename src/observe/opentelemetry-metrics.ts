@@ -22,8 +22,8 @@ export interface OpenTelemetryMetrics extends MetricsSink {
  * and the bucket boundaries of its definition; its labels become attributes. Gauges are observable: they are read when the
  * meter's provider collects. A name that is not defined is dropped.
  *
- * OpenTelemetry has no way to end a series, so those of a pod outlive it: the provider's limit of attribute sets bounds them, and
- * `omit` leaves such metrics out.
+ * OpenTelemetry has no way to end a series, so those of a pod, or of a resource of device plugins, outlive it: the provider's limit
+ * of attribute sets bounds them, and `omit` leaves such metrics out.
  *
  * Throws ERR_INVALID_OPTION for an unknown or wrong option.
  *

@@ -51,7 +51,8 @@ const metrics = createOpenTelemetryMetrics({ meter: api.getMeter('my-agent'), at
 \`\`\`
 
 OpenTelemetry has no way to end a series, so those of pods (\`prober_probe_total\`, \`prober_probe_duration_seconds\`) outlive their
-pods. Leave them out with \`omit\` where many pods with probes come and go.
+pods. Leave them out with \`omit\` where many pods with probes come and go. So do those of resources of device plugins
+(\`kubelet_device_plugin_registration_total\`, \`kubelet_device_plugin_alloc_duration_seconds\`) whose plugins are gone.
 
 ## A sink of your own
 
