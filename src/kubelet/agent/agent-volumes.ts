@@ -3,15 +3,17 @@ import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import { ClaimVolumes } from '../claims/claim-volumes.ts';
 import { hostPathClaims } from '../claims/host-path-claims.ts';
 import { LocalClaims } from '../claims/local-claims.ts';
+import { MountTurns } from '../claims/mount-turns.ts';
 import { NfsClaims } from '../claims/nfs-claims.ts';
 import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
+import type { MountSettings } from '../containers/container-mounts.ts';
 import { type DriverVolumes, requireNoDriverVolumes } from '../volumes/driver-volumes.ts';
-import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder } from '../volumes/pod-folder.ts';
 import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { AgentPlugins } from './agent-plugins.ts';
+import { subPathsOf } from './agent-sub-paths.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 interface DriverNeeds {
@@ -20,8 +22,9 @@ interface DriverNeeds {
   readonly plugins: AgentPlugins | undefined;
 }
 
-/** The volumes of drivers and claims, and how full those of claims are. */
+/** The volumes of drivers and claims, how full those of claims are, and parts of volumes. */
 export interface AgentVolumes extends DriverVolumes {
+  readonly prepareSubPath: MountSettings['prepareSubPath'];
   usages(podUID: string): Promise<readonly ClaimedUsage[]>;
 }
 
@@ -31,7 +34,7 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   const { settings, clock, logger } = agent;
   const { rootDirectory } = settings;
   const { kubeClient: transport, eventRecorder } = clients;
-  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns();
+  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns({ clock });
   const local = new LocalClaims({ rootDirectory, mounter, mountTurns, clock, eventRecorder, logger });
   const kinds = new Map<string, PersistentVolumeKind>([
     ['hostPath', hostPathClaims],
@@ -40,7 +43,8 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   ]);
   if (plugins !== undefined) kinds.set('csi', plugins.storage.persistentVolumes);
   const claims = new ClaimVolumes({ transport, kinds, node: () => node.known(), rootDirectory, clock });
-  return withInline(claims, plugins?.storage.inline ?? noPlugins);
+  const prepareSubPath = subPathsOf({ rootDirectory, mounter, mountTurns });
+  return { ...withInline(claims, plugins?.storage.inline ?? noPlugins), prepareSubPath };
 }
 
 const noPlugins: DriverVolumes = {
@@ -51,7 +55,7 @@ const noPlugins: DriverVolumes = {
 };
 
 /** Volumes of drivers stand in the pod's spec, or are claimed. */
-function withInline(claims: ClaimVolumes, inline: DriverVolumes): AgentVolumes {
+function withInline(claims: ClaimVolumes, inline: DriverVolumes): Omit<AgentVolumes, 'prepareSubPath'> {
   return {
     usages: (podUID) => claims.usages(podUID),
     mount: (request) => (request.volume.csi == null ? claims : inline).mount(request),

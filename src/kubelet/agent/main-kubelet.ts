@@ -126,7 +126,7 @@ export class MainKubelet {
     this.plugins = agentPlugins(this, mounter, devices);
     this.#driverVolumes = newDriverVolumes(this.options, this, mounter);
     this.#volumeManager = this.#newVolumeManager(mounter);
-    this.#containerConfigs = newContainerConfigs(this.options, this, mounter);
+    this.#containerConfigs = newContainerConfigs(this.options, this, this.#driverVolumes);
     this.probeManager = this.#newProbeManager();
     this.#restartBackoff = newRestartBackoff(this.options, eventRecorder);
     this.podSyncer = this.#newPodSyncer();

@@ -30,12 +30,11 @@ import type { ClassUpdates } from '../pods/class-updates.ts';
 import type { PodResizer } from '../resize/pod-resizer.ts';
 import type { DriverVolumes } from '../volumes/driver-volumes.ts';
 import type { Mounter } from '../volumes/mounter.ts';
-import { podFolder } from '../volumes/pod-folder.ts';
-import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { AgentPlugins } from './agent-plugins.ts';
+import type { AgentVolumes } from './agent-volumes.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { limitsOf } from './node-limits.ts';
 
@@ -142,7 +141,7 @@ interface ContainerConfigNeeds {
 export function newContainerConfigs(
   agent: ResolvedAgentOptions,
   needs: ContainerConfigNeeds,
-  mounter: Mounter,
+  volumes: Pick<AgentVolumes, 'prepareSubPath'>,
 ): ContainerConfigs {
   const { settings, machine, random } = agent;
   const { cgroups, clients, node, referencedObjects, services, plugins } = needs;
@@ -180,17 +179,7 @@ export function newContainerConfigs(
     procPaths: defaultProcPaths(),
     recursiveReadOnly: (handler) =>
       node.runtimeWatch.health?.handlers.find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false,
-    prepareSubPath: (pod, { volume, containerName, index, subPath }, signal) =>
-      prepareSubPath({
-        mounter,
-        containerName,
-        index,
-        subPath,
-        signal,
-        volumeName: volume.name,
-        volumePath: volume.hostPath,
-        podFolder: podFolder(rootDirectory, podUIDOf(pod)),
-      }),
+    prepareSubPath: volumes.prepareSubPath,
   });
 }
 

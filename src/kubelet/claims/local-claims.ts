@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Clock } from '../../base/clock.ts';
+import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { errorCodeOf, errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -14,13 +15,13 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import { volumeStepError } from '../volumes/driver-volumes.ts';
 import { applyFsGroup } from '../volumes/fs-group.ts';
-import type { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
 import { answerInTime, fileSystemUsage } from './claim-usage.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
 import { LocalDevices, localVolumeType as typeFolder } from './local-devices.ts';
+import type { MountTurns } from './mount-turns.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface LocalClaimsOptions {
@@ -42,6 +43,7 @@ interface Source {
 
 const never = new AbortController().signal;
 const folderMode = 0o750;
+const asksAtOnce = 8;
 
 /** PersistentVolumes of type `local`: folders and block devices of the node. A pod sees a folder by a mount of its own. */
 export class LocalClaims implements PersistentVolumeKind {
@@ -106,6 +108,7 @@ export class LocalClaims implements PersistentVolumeKind {
       const given = persistentVolume.spec?.local?.path ?? '';
       if (given === '') throw new Error('local volume source is nil or local path is not set');
       if (given.split('/').includes('..')) throw new Error(`invalid path: ${given} must not contain '..'`);
+      await this.#turns.requireAnswer(join('/', given), signal);
       const path = await this.#turns.run(name, () => realpath(join('/', given)), signal);
       const stats = await this.#turns.run(name, () => stat(path), signal);
       if (!stats.isDirectory() && !stats.isBlockDevice()) throw new Error('only directory and block device are supported');
@@ -153,13 +156,15 @@ export class LocalClaims implements PersistentVolumeKind {
   /** True where another pod of the node has the same volume mounted, or the same folder by another one. */
   async #isWithOtherPod(source: Stats, folder: string, signal: AbortSignal): Promise<boolean> {
     const root = await realpath(podsFolder(this.#options.rootDirectory));
-    const mounts = await this.#options.mounter.mountsBelow(root);
-    for (const mount of mounts) {
+    const mounts = (await this.#options.mounter.mountsBelow(root)).filter((mount) => {
       const [, place, type, name] = mount.slice(root.length + 1).split('/');
-      if (place !== 'volumes' || type !== typeFolder || name !== basename(mount) || mount === folder) continue;
-      if (name === basename(folder)) return true;
-      // what is wrong with another pod's volume is its own matter
-      const found = await this.#turns.run(name, () => stat(mount), signal).catch(ignoreFailure);
+      return place === 'volumes' && type === typeFolder && name === basename(mount) && mount !== folder;
+    });
+    if (mounts.some((mount) => basename(mount) === basename(folder))) return true;
+    // what is wrong with another pod's volume is its own matter
+    const answers = await settledAtOnce(mounts, asksAtOnce, (mount) => this.#turns.requireAnswer(mount, signal));
+    for (const mount of mounts.filter((_, index) => answers[index]?.status === 'fulfilled')) {
+      const found = await this.#turns.run(basename(mount), () => stat(mount), signal).catch(ignoreFailure);
       signal.throwIfAborted();
       if (found?.dev === source.dev && found.ino === source.ino) return true;
     }
@@ -188,6 +193,7 @@ export class LocalClaims implements PersistentVolumeKind {
     const { name } = persistentVolume.metadata;
     const given = persistentVolume.spec?.local?.path ?? '';
     if (given === '') throw new Error('local volume source is nil or local path is not set');
+    await this.#turns.requireAnswer(join('/', given), signal);
     const device = await this.#turns.run(name, () => realpath(join('/', given)), signal);
     const stats = await this.#turns.run(name, () => stat(device), signal);
     if (!stats.isBlockDevice()) throw new Error(`${given} is no block device`);

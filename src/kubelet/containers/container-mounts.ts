@@ -37,7 +37,9 @@ export interface MountSettings {
   readonly selinux: boolean;
   /** True where the handler of the runtime can keep mounts below a mount from being written. */
   readonly recursiveReadOnly: (runtimeHandler: string) => boolean;
-  /** Gives the path of a part of a volume that leads nowhere else. */
+  /**
+   * Gives the path of a part of a volume that leads nowhere else. A {@link ContainerConfigError} is told as it is, and of any other one that it failed.
+   */
   readonly prepareSubPath: (pod: Pod, request: SubPathMount, signal: AbortSignal) => Promise<string>;
   /** Gives numbers from 0 to 1, for names of files. */
   readonly random: () => number;
@@ -173,7 +175,8 @@ async function hostPath(
   try {
     return await prepareSubPath({ containerName: container.name, index, ...part });
   } catch (error) {
-    // what went wrong could tell a user of the node's files, so only the log gets it
+    if (error instanceof ContainerConfigError) throw error;
+    // what else went wrong could tell a user of the node's files, so only the log gets it
     const message = `failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`;
     throw new ContainerConfigError(message, { cause: error });
   }

@@ -6,9 +6,9 @@ import type { Problem } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { helped } from '../../node/problem-help.ts';
+import { MountTurns, type MountTurnsOptions } from '../claims/mount-turns.ts';
 import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
 import type { DriverVolumes } from '../volumes/driver-volumes.ts';
-import { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { BlockDevices } from './block-devices.ts';
 import { ClaimStatuses } from './claim-status.ts';
@@ -35,6 +35,8 @@ export interface CsiStorageOptions extends ContextSources {
   readonly node: () => WireNode | undefined;
   /** What the node says of volumes in use has changed. */
   readonly inUseChanged: () => void;
+  /** Default: that of {@link MountTurns}. */
+  readonly askFileSystem?: MountTurnsOptions['ask'];
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
   readonly random: () => number;
@@ -46,7 +48,7 @@ export class CsiStorage {
   readonly inline: DriverVolumes;
   readonly persistentVolumes: PersistentVolumeKind;
   /** For all that this process does in mounts that are not its own. */
-  readonly mountTurns = new MountTurns();
+  readonly mountTurns: MountTurns;
   readonly #nodeVolumes: NodeVolumes;
   readonly #attachments: CsiAttachments;
   readonly #mountedExpansions: MountedExpansions;
@@ -54,7 +56,8 @@ export class CsiStorage {
   constructor(options: CsiStorageOptions) {
     const { drivers, transport, nodeName, rootDirectory, mounter, node, secrets, tokens } = options;
     const { eventRecorder, clock, random, logger } = options;
-    const { mountTurns } = this;
+    const mountTurns = new MountTurns({ clock, ask: options.askFileSystem });
+    this.mountTurns = mountTurns;
     const driverObjects = new CsiDriverObjects(transport);
     const published = new PublishedVolumes({ drivers, rootDirectory, mounter, mountTurns, eventRecorder, clock, logger });
     const staging = new CsiStaging({ drivers, rootDirectory, mounter });

@@ -10,9 +10,9 @@ import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
+import type { MountTurns } from '../claims/mount-turns.ts';
 import type { DriverVolumeRequest } from '../volumes/driver-volumes.ts';
 import { applyFsGroup } from '../volumes/fs-group.ts';
-import type { MountTurns } from '../volumes/mount-turns.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder, podFolder } from '../volumes/pod-folder.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
@@ -155,7 +155,8 @@ export class PublishedVolumes {
     const onRootMismatch = unlessRootIsRight || pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
     const inTurn = <T>(call: () => Promise<T>): Promise<T> => mountTurns.run(driverName, call, signal);
     const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal, inTurn };
-    return applyFsGroup(group).catch((cause: unknown) => {
+    const changing = mountTurns.requireAnswer(group.folder, signal).then(() => applyFsGroup(group));
+    return changing.catch((cause: unknown) => {
       signal.throwIfAborted();
       throw new Error(`applyFSGroup failed for vol ${volumeHandle}: ${errorText(cause)}`, { cause });
     });

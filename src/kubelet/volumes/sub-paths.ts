@@ -105,6 +105,8 @@ async function show(
     const shown = await lstat(target);
     if (shown.dev === wanted.dev && shown.ino === wanted.ino) return;
   }
+  // the volume may have hung for so long that nobody waits any more
+  signal?.throwIfAborted();
   for (const path of mounts) await mounter.unmount(path, signal);
   await makeFolders(dirname(target), folderMode);
   const before = await lstat(target).catch(ifCode('ENOENT'));

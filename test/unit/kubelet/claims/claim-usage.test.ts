@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
 import { ClaimUsages, type MeasuredVolume } from '../../../../src/kubelet/claims/claim-usage.ts';
 import { LocalClaims } from '../../../../src/kubelet/claims/local-claims.ts';
+import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
 import type { VolumeUsage } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
-import { MountTurns } from '../../../../src/kubelet/volumes/mount-turns.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 
 /** They hang for ever. */
-const mountTurns = new MountTurns();
+const mountTurns = new MountTurns({ clock: safeClock(new FakeClock()) });
 for (const name of ['one', 'two']) void mountTurns.run(name, () => new Promise<never>(() => {}), new AbortController().signal);
 
 const local = new LocalClaims({

@@ -6,8 +6,8 @@ import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { ClaimVolumes } from '../../../../src/kubelet/claims/claim-volumes.ts';
 import { hostPathClaims } from '../../../../src/kubelet/claims/host-path-claims.ts';
 import { LocalClaims } from '../../../../src/kubelet/claims/local-claims.ts';
+import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
 import type { PersistentVolumeKind } from '../../../../src/kubelet/claims/persistent-volume-kind.ts';
-import { MountTurns } from '../../../../src/kubelet/volumes/mount-turns.ts';
 import { type Mounter, VolumeManager } from '../../../../src/kubelet.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 import { failureOf, podWith, setUp as setUpVolumes } from '../volumes/volumes-world.ts';
@@ -73,7 +73,14 @@ export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new Fa
   };
   const { rootDirectory } = world;
   const logger = { debug: () => {}, info: () => {}, warn: note, error: note };
-  const mountTurns = new MountTurns();
+  /** What is mounted at these folders answers nobody. */
+  const hanging = new Set<string>();
+  const mountsAsked: string[] = [];
+  const ask = (folder: string): Promise<unknown> => {
+    mountsAsked.push(folder);
+    return hanging.has(folder) ? new Promise<never>(() => {}) : Promise.resolve();
+  };
+  const mountTurns = new MountTurns({ clock: safeClock(clock), ask });
   const newVolumes = (more: Iterable<[string, PersistentVolumeKind]> = []): ClaimVolumes =>
     new ClaimVolumes({
       transport: transport as never,
@@ -125,6 +132,8 @@ export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new Fa
     events,
     warnings,
     state,
+    hanging,
+    mountsAsked,
     newManager,
     bind,
     claim,

@@ -1,6 +1,7 @@
 import { lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../support/until.ts';
 import { modeOf, never } from '../volumes/volumes-world.ts';
 import { asDevice, podOf, setUp, wordsOf } from './claims-world.ts';
 
@@ -57,6 +58,25 @@ describe('A local volume', () => {
     expect(await words(`${disk}/../disk`)).toBe(`${failed}invalid path: ${disk}/../disk must not contain '..'`);
     expect(await words(`${disk}-none`)).toBe(`${failed}path "${disk}-none" does not exist`);
     expect(await words(`${disk}-file`)).toBe(`${failed}only directory and block device are supported`);
+  });
+
+  it('whose file system hangs keeps its own pod from its start, also where another pod has it and the group is to be set', async () => {
+    const { manager, bind, disk, folder, hanging, mountsAsked, clock } = await setUp();
+    await manager.mountVolumes(podOf(), never);
+    await mkdir(`${disk}-2`);
+    bind('disk-2', 'pv-2', { local: { path: `${disk}-2` } });
+    for (const hung of [disk, folder]) hanging.add(hung);
+    // what it has answered counts no longer
+    await clock.advance(2000);
+    const withGroup = { securityContext: { fsGroup: 1234 } };
+    const own = wordsOf(manager.mountVolumes(podOf({}, { name: 'second', uid: 'u2' }), never));
+    const claimed = { persistentVolumeClaim: { claimName: 'disk-2' } };
+    const other = manager.mountVolumes(podOf(withGroup, { name: 'other', uid: 'u3' }, claimed), never);
+    await until(() => mountsAsked.includes(folder) && mountsAsked.filter((path) => path === disk).length === 2);
+    await clock.advance(10_000);
+    const why = "it does not answer: it took longer than 10 s; it is asked again 10 s later, at the pod's next sync";
+    expect(await own).toBe(`MountVolume.NewMounter initialization failed for volume "pv-1" : ${why}`);
+    expect((await other).size).toBe(1);
   });
 
   it('whose file system hangs is not looked at by the syncs of its pod', async () => {

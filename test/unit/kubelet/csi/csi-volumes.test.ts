@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PluginCallError, VolumeManager } from '../../../../src/kubelet.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { until } from '../../../support/until.ts';
 import { failureOf, never, podWith } from '../volumes/volumes-world.ts';
 import { driver, podOf, setUp } from './csi-world.ts';
 
@@ -217,6 +218,17 @@ describe('the group of the files of such a volume', () => {
     await test.clock.advance(10_000);
     await test.manager.mountVolumes(pod, never);
     expect(changed.slice(-2)).toEqual([file, mount]);
+  });
+
+  it('is not set in a volume that hangs', async () => {
+    const test = await setUp();
+    test.state.hangs = true;
+    const failure = failureOf(test.manager.mountVolumes(podOf({}, { securityContext: { fsGroup: 77 } }), never));
+    await until(() => test.published.length === 1 && test.clock.pendingTimers === 1);
+    await test.clock.advance(10_000);
+    const why = "it does not answer: it took longer than 10 s; it is asked again 10 s later, at the pod's next sync";
+    expect(await failure).toContain(`applyFSGroup failed for vol ${handle}: ${why}`);
+    expect(test.mounter.owners.size).toBe(0);
   });
 
   it('leaves the pod as it is where it cannot be set again', async () => {

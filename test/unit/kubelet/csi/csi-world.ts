@@ -26,6 +26,8 @@ export async function setUp(driverSpec: object = {}, isLinked = false) {
     spec: { volumeLifecycleModes: ['Ephemeral'], fsGroupPolicy: 'File', ...driverSpec } as object | undefined,
     capabilities: [] as CsiNodeCapability[],
     isRegistered: true,
+    /** True: what is mounted answers nobody. */
+    hangs: false,
     onPublish: async (_: PublishVolumeRequest): Promise<void> => {},
     onUnpublish: async (_: string): Promise<void> => {},
   };
@@ -67,6 +69,7 @@ export async function setUp(driverSpec: object = {}, isLinked = false) {
   const tokens = { asked: [] as object[] };
   const newVolumes = () =>
     new CsiStorage({
+      askFileSystem: () => (state.hangs ? new Promise<never>(() => {}) : Promise.resolve()),
       drivers: {
         driver: (name) => {
           if (!state.isRegistered) throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);

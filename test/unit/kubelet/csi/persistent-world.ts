@@ -104,6 +104,7 @@ export async function setUp(driverSpec: object | undefined = {}) {
   const note = (fields: { err?: unknown }, message: string): void => void warnings.push(`${message} ${fields.err}`);
   const newStorage = (): CsiStorage => {
     const storage: CsiStorage = new CsiStorage({
+      askFileSystem: async () => {},
       drivers: {
         driver: (name) => {
           if (!state.isRegistered) throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);

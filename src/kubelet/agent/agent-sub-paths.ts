@@ -1,0 +1,40 @@
+import type { Pod } from '../../api/json/types.ts';
+import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { ContainerConfigError } from '../../node/environment/config-error.ts';
+import { MountHangs, type MountTurns } from '../claims/mount-turns.ts';
+import type { SubPathMount } from '../containers/container-mounts.ts';
+import type { Mounter } from '../volumes/mounter.ts';
+import { podFolder } from '../volumes/pod-folder.ts';
+import { prepareSubPath } from '../volumes/sub-paths.ts';
+
+export interface SubPathNeeds {
+  readonly rootDirectory: string;
+  readonly mounter: Mounter;
+  readonly mountTurns: MountTurns;
+}
+
+/** The types of volumes whose files are behind a server, a driver or a disk of their own. One that is made for a pod is a claimed one. */
+const foreignTypes: ReadonlySet<string> = new Set(['persistentVolumeClaim', 'csi']);
+
+/**
+ * Shows parts of volumes to containers. A part of a volume that may hang is opened only where the volume has answered a program, and in its turn: it
+ * costs no thread of this process and no other pod anything.
+ */
+export function subPathsOf({ rootDirectory, mounter, mountTurns }: SubPathNeeds) {
+  return async (pod: Pod, part: SubPathMount, signal: AbortSignal): Promise<string> => {
+    const { volume, containerName, index, subPath } = part;
+    const { name: volumeName, hostPath: volumePath } = volume;
+    const folder = podFolder(rootDirectory, podUIDOf(pod));
+    const request = { mounter, containerName, index, subPath, volumeName, volumePath, podFolder: folder };
+    if (!foreignTypes.has(volume.type)) return prepareSubPath({ ...request, signal });
+    const failed = `failed to prepare subPath for volumeMount "${volumeName}" of container "${containerName}"`;
+    try {
+      await mountTurns.requireAnswer(volumePath, signal);
+      return await mountTurns.run(volumePath, (ofCall) => prepareSubPath({ ...request, signal: ofCall }), signal);
+    } catch (cause) {
+      if (!(cause instanceof MountHangs)) throw cause;
+      const help = 'Look at its storage driver, its server or its disk';
+      throw new ContainerConfigError(`${failed}: the volume "${volumeName}" hangs: ${cause.message}. ${help}`, { cause });
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { safeClock } from '../../../../src/base/clock.ts';
+import { subPathsOf } from '../../../../src/kubelet/agent/agent-sub-paths.ts';
+import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
+import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
+import { barePod } from '../../../support/pods.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+
+/** Volumes of one pod; those that hang answer nobody. */
+async function setUp(hanging: readonly string[]) {
+  const rootDirectory = await tempDir();
+  const podFolder = join(rootDirectory, 'pods', 'u1');
+  const clock = new FakeClock();
+  const mounter = new FakeMounter();
+  const asked: string[] = [];
+  const nameOf = (folder: string): string => folder.split('/').at(-1) ?? '';
+  const ask = (folder: string) => {
+    asked.push(nameOf(folder));
+    return hanging.includes(nameOf(folder)) ? new Promise<never>(() => {}) : Promise.resolve();
+  };
+  const mountTurns = new MountTurns({ clock: safeClock(clock), ask });
+  const prepare = subPathsOf({ rootDirectory, mounter, mountTurns });
+  const pod = barePod({ metadata: { name: 'web', namespace: 'shop', uid: 'u1' } });
+  const shown = async (name: string, type: string, signal = new AbortController().signal): Promise<string> => {
+    const hostPath = join(podFolder, 'volumes', name);
+    await mkdir(hostPath, { recursive: true });
+    const volume = { name, type, hostPath, readonly: false, selinuxRelabel: false };
+    return prepare(pod, { volume, containerName: 'app', index: 0, subPath: 'part', readonly: false }, signal);
+  };
+  return { clock, mounter, asked, shown, podFolder, mountTurns };
+}
+
+it('a part of a volume that hangs is not opened, and says which volume it is; parts of others are shown', async () => {
+  const { clock, mounter, asked, shown, podFolder } = await setUp(['one', 'two']);
+  const failures = [shown('one', 'persistentVolumeClaim'), shown('two', 'csi')].map((showing) =>
+    showing.catch((error: unknown) => error),
+  );
+  expect(await shown('three', 'csi')).toBe(join(podFolder, 'volume-subpaths/three/app/0'));
+  expect(await shown('scratch', 'emptyDir')).toBe(join(podFolder, 'volume-subpaths/scratch/app/0'));
+  await clock.advance(10_000);
+  const why = "it does not answer: it took longer than 10 s; it is asked again 10 s later, at the pod's next sync";
+  const [one, two] = await Promise.all(failures);
+  expect(one).toMatchObject({
+    name: 'ContainerConfigError',
+    message:
+      `failed to prepare subPath for volumeMount "one" of container "app": the volume "one" hangs: ${why}. ` +
+      'Look at its storage driver, its server or its disk',
+  });
+  expect(two).toMatchObject({ message: expect.stringContaining('the volume "two" hangs') });
+  expect(asked.sort()).toEqual(['one', 'three', 'two']);
+  expect(mounter.mounts).toHaveLength(2);
+});
+
+it('a volume that begins to hang while its part is shown fails this container alone, and shows nothing later', async () => {
+  const { clock, mounter, shown, podFolder, mountTurns } = await setUp([]);
+  const answer = Promise.withResolvers<void>();
+  const { mountsBelow } = mounter;
+  const looked = Promise.withResolvers<void>();
+  mounter.mountsBelow = async (path) => {
+    if (path === join(podFolder, 'volume-subpaths')) {
+      looked.resolve();
+      await answer.promise;
+    }
+    return mountsBelow.call(mounter, path);
+  };
+  const failure = shown('one', 'csi').catch((error: unknown) => error);
+  await looked.promise;
+  await clock.advance(90_000);
+  expect(await failure).toMatchObject({
+    message: expect.stringContaining('has not ended for 90 s; what is mounted there hangs'),
+  });
+  answer.resolve();
+  mounter.mountsBelow = mountsBelow;
+  // in its turn: after all that the first call does
+  await mountTurns.run(join(podFolder, 'volumes/one'), async () => {}, new AbortController().signal);
+  expect([mounter.mounts, await readdir(podFolder)]).toEqual([[], ['volumes']]);
+  expect(await shown('two', 'csi')).toBe(join(podFolder, 'volume-subpaths/two/app/0'));
+});
+
+it('a pod that is to end waits for no answer', async () => {
+  const { shown } = await setUp(['one']);
+  const ending = new AbortController();
+  const showing = shown('one', 'csi', ending.signal);
+  ending.abort(new Error('the pod ends'));
+  await expect(showing).rejects.toThrow('the pod ends');
+});
