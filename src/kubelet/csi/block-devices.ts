@@ -2,7 +2,7 @@
 
 import { lstat, readdir, realpath, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifCode } from '../../base/errors.ts';
+import { errorText, ifCode } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import { type DeviceMap, linkDevice, mapDevice, releaseDeviceMap, removeDeviceLink } from '../claims/device-map.ts';
@@ -50,6 +50,8 @@ export class BlockDevices {
   readonly #options: BlockDevicesOptions;
   /** The names of those that this process has had made ready for the node. */
   readonly #staged = new Set<string>();
+  /** What this process has asked drivers for, by the names: until it is gone. */
+  readonly #volumes = new Map<string, CsiVolumeID>();
 
   constructor(options: BlockDevicesOptions) {
     this.#options = options;
@@ -74,8 +76,12 @@ export class BlockDevices {
     const { specVolID: name, volumeHandle, driverName } = data;
     const { staging, folder } = this.#places(name);
     const dataFolder = join(folder, 'data');
-    const known = await loadVolumeData(dataFolder).catch(ignoreFailure);
+    const known = await this.#known(name);
+    if (known !== undefined && (known.driverName !== driverName || known.volumeHandle !== volumeHandle)) {
+      throw new Error(`the place of the device ${name} is that of another volume, of the driver ${known.driverName}`);
+    }
     await makeFolders(dataFolder, folderMode);
+    this.#volumes.set(name, { driverName, volumeHandle });
     await saveDeviceData(dataFolder, data);
     if (stage === undefined || this.#staged.has(name)) return;
     await makeFolders(staging, folderMode);
@@ -116,9 +122,18 @@ export class BlockDevices {
     await removeDeviceLink(podLink);
   }
 
-  /** What is kept of a device. Rejects for what cannot be read. */
-  dataOf(name: string): Promise<CsiVolumeID | undefined> {
-    return loadVolumeData(join(this.#places(name).folder, 'data'));
+  /**
+   * Which volume a device is: by its file, or by what this process has asked for. Rejects where nobody can say. What the cluster says of the name now
+   * counts for nothing: it may be another volume.
+   */
+  async dataOf(name: string): Promise<CsiVolumeID | undefined> {
+    const own = this.#volumes.get(name);
+    const data = await loadVolumeData(join(this.#places(name).folder, 'data')).catch((cause: unknown) => {
+      if (own !== undefined) return own;
+      const words = `nobody can say which volume the device ${name} is, and nothing of it is taken back: ${errorText(cause)}`;
+      throw new Error(`${words}. Mend that file, or see which driver and volume it is, and remove what is left of it`, { cause });
+    });
+    return data ?? own;
   }
 
   /** Has the driver take the volume from the node, under each name that it is known by. Rejects while a pod may have the device. */
@@ -129,6 +144,13 @@ export class BlockDevices {
       const data = await this.dataOf(name);
       if (data?.driverName === volume.driverName && data.volumeHandle === volume.volumeHandle) await this.#unstage(name, volume);
     }
+  }
+
+  /** Rejects where something is mounted of which nobody can say what it is. Without a mount no pod has what a damaged file was of. */
+  async #known(name: string): Promise<CsiVolumeID | undefined> {
+    const { staging, publishFolder, folder } = this.#places(name);
+    const mounts = await Promise.all([staging, publishFolder, folder].map((place) => this.#options.mounter.mountsBelow(place)));
+    return mounts.flat().length > 0 ? this.dataOf(name) : loadVolumeData(join(folder, 'data')).catch(() => undefined);
   }
 
   async #unstage(name: string, { driverName, volumeHandle }: CsiVolumeID): Promise<void> {
@@ -158,6 +180,7 @@ export class BlockDevices {
     const dataFolder = join(folder, 'data');
     await removeVolumeFolder(dataFolder);
     await rmdir(folder).catch(ifCode('ENOENT'));
+    this.#volumes.delete(name);
   }
 
   /** The kernel lists mounts by paths without symbolic links. */

@@ -16,7 +16,6 @@ import type {
   VolumeUsage,
 } from '../claims/persistent-volume-kind.ts';
 import { VolumeStepError, volumeStepError } from '../volumes/driver-volumes.ts';
-import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder, type MountedVolume } from '../volumes/pod-folder.ts';
 import { csiAccessMode } from './access-modes.ts';
 import type { BlockDevices, DeviceOrder } from './block-devices.ts';
@@ -31,14 +30,7 @@ import type { MountedExpansions } from './mounted-expansions.ts';
 import type { NodeVolumes } from './node-volumes.ts';
 import { type ContextSources, podInfo, publishContext, type SecretPlace, secretTexts } from './publish-context.ts';
 import type { PublishedVolumes, PublishOrder } from './published-volumes.ts';
-import {
-  attachmentID,
-  ephemeralMode,
-  type LoadedVolumeData,
-  loadVolumeData,
-  persistentMode,
-  type VolumeData,
-} from './volume-data.ts';
+import { attachmentID, ephemeralMode, loadVolumeData, persistentMode, type VolumeData } from './volume-data.ts';
 import type { ExpandTarget, VolumeExpansion } from './volume-expansion.ts';
 import { type CsiVolumeID, volumeOf } from './volume-ids.ts';
 import { measureVolume } from './volume-stats.ts';
@@ -56,7 +48,6 @@ export interface CsiPersistentVolumesOptions {
   readonly tokens: ContextSources['tokens'];
   readonly transport: ResourceTransport;
   readonly nodeName: string;
-  readonly mounter: Pick<Mounter, 'mountsBelow'>;
 }
 
 type CsiSource = NonNullable<NonNullable<PersistentVolumeRequest['persistentVolume']['spec']>['csi']>;
@@ -79,7 +70,6 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
   readonly takesMountOptions = true;
   readonly takesBlock = true;
   readonly #options: CsiPersistentVolumesOptions;
-  readonly #persistentVolumes: ResourceClient<PersistentVolumeRequest['persistentVolume']>;
   readonly #secrets: ContextSources['secrets'];
   /** What this process has made ready to its end, by the uid of the pod and the name of the PersistentVolume. */
   readonly #mounted = new Map<string, Map<string, MountedVolume>>();
@@ -88,7 +78,6 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
 
   constructor(options: CsiPersistentVolumesOptions) {
     this.#options = options;
-    this.#persistentVolumes = new ResourceClient(options.transport, resources.persistentVolumes as never);
     // those of a PersistentVolume are named by no pod
     const secrets = new ResourceClient(options.transport, resources.secrets);
     this.#secrets = { getSecret: async (namespace, name) => secrets.get({ namespace, name }) };
@@ -144,7 +133,7 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
   }
 
   async #unmountFiles(podUID: string, folder: string): Promise<void> {
-    const data = await this.#dataOf(folder);
+    const data = await this.#options.published.dataOf(folder);
     if (data === undefined || data.volumeLifecycleMode === ephemeralMode) return;
     await this.#options.published.unpublish(podUID, folder, data);
     this.#options.nodeVolumes.wake();
@@ -155,7 +144,7 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
     const name = basename(link);
     // one that was not whole when the process ended
     if (name.startsWith('..')) return removeDeviceLink(link);
-    const volume = await devices.dataOf(name).catch(async (error: unknown) => (await this.#named(name)) ?? Promise.reject(error));
+    const volume = await devices.dataOf(name);
     if (volume === undefined) throw new Error(`nobody can say by which driver the device ${name} is`);
     await devices.unpublish(name, podUID, link, volume);
     nodeVolumes.wake();
@@ -328,23 +317,6 @@ export class CsiPersistentVolumes implements PersistentVolumeKind {
     const { namespace, name } = reference ?? {};
     const place: SecretPlace | undefined = reference == null ? undefined : { namespace: namespace ?? '', name: name ?? '' };
     return secretTexts(this.#secrets, place, purpose, signal);
-  }
-
-  /** What is kept of the volume; where that is damaged, what its PersistentVolume says. */
-  async #dataOf(folder: string): Promise<LoadedVolumeData | undefined> {
-    try {
-      const data = await loadVolumeData(folder);
-      if (data !== undefined || (await this.#options.mounter.mountsBelow(folder)).length === 0) return data;
-    } catch (error) {
-      return (await this.#named(basename(folder))) ?? Promise.reject(error);
-    }
-    return this.#named(basename(folder));
-  }
-
-  async #named(name: string): Promise<LoadedVolumeData | undefined> {
-    const found = await this.#persistentVolumes.get({ name }).catch(ignoreFailure);
-    const source = found?.spec?.csi;
-    return source == null ? undefined : { ...volumeOf(source), volumeLifecycleMode: persistentMode };
   }
 }
 

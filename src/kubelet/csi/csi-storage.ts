@@ -94,7 +94,6 @@ export class CsiStorage {
         tokens,
         transport,
         nodeName,
-        mounter,
       },
       attachments: this.#attachments,
       nodeVolumes: this.#nodeVolumes,

@@ -12,7 +12,7 @@ import type { CsiDrivers } from './csi-drivers.ts';
 import { capabilitiesOf, registeredDriver } from './driver-calls.ts';
 import { type ContextSources, type InlineSource, inlineContext } from './publish-context.ts';
 import type { PublishedVolumes, PublishOrder } from './published-volumes.ts';
-import { attachmentID, ephemeralMode, inlineVolumeHandle, loadVolumeData, volumeFolders } from './volume-data.ts';
+import { attachmentID, ephemeralMode, inlineVolumeHandle, volumeFolders } from './volume-data.ts';
 
 export interface CsiVolumesOptions extends ContextSources {
   readonly drivers: Pick<CsiDrivers, 'driver'>;
@@ -45,7 +45,7 @@ export class CsiVolumes implements DriverVolumes {
   async unmount(podUID: string, volumesFolder: string): Promise<void> {
     this.#options.published.forget(podUID);
     await unmountFolders(volumesFolder, async (folder) => {
-      const data = await loadVolumeData(folder);
+      const data = await this.#options.published.dataOf(folder);
       if (data !== undefined && data.volumeLifecycleMode !== ephemeralMode) return;
       await this.#options.published.unpublish(podUID, folder, data);
     });

@@ -18,7 +18,14 @@ import { driverVolumesFolder, podFolder } from '../volumes/pod-folder.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
 import type { PublishVolumeRequest } from './csi-node.ts';
 import { callErrorOf, driverError, isUnknownVolume, registeredDriver } from './driver-calls.ts';
-import { loadVolumeData, mountFolder, removeVolumeFolder, saveVolumeData, type VolumeData } from './volume-data.ts';
+import {
+  type LoadedVolumeData,
+  loadVolumeData,
+  mountFolder,
+  removeVolumeFolder,
+  saveVolumeData,
+  type VolumeData,
+} from './volume-data.ts';
 import type { CsiVolumeID } from './volume-ids.ts';
 
 export interface PublishedVolumesOptions {
@@ -66,6 +73,8 @@ export class PublishedVolumes {
   readonly #published = new Map<string, Map<string, Published>>();
   /** Of which volumes this process has asked a driver first. */
   readonly #begun = new Map<string, Set<string>>();
+  /** What this process has asked drivers for, by its folder: until that is gone. */
+  readonly #volumes = new Map<string, VolumeData>();
 
   constructor(options: PublishedVolumesOptions) {
     this.#options = options;
@@ -104,6 +113,18 @@ export class PublishedVolumes {
     this.#begun.delete(podUID);
   }
 
+  /**
+   * Which volume a folder has: by its file, or by what this process has asked for; undefined where nothing was begun in it. Rejects where nobody can
+   * say. What the cluster says of the name now counts for nothing: it may be another volume.
+   */
+  async dataOf(folder: string): Promise<LoadedVolumeData | undefined> {
+    const data = await loadVolumeData(folder).catch((cause: unknown) => this.#volumes.get(folder) ?? unsure(folder, cause));
+    if (data !== undefined) return data;
+    const own = this.#volumes.get(folder);
+    const [mounted] = own === undefined ? await this.#options.mounter.mountsBelow(folder) : [];
+    return mounted === undefined ? own : unsure(folder, new Error(`${mounted} is mounted, and no file says by which driver`));
+  }
+
   /** Has the driver take back a volume of the pod, where one has begun to make it, and removes its folder. */
   async unpublish(podUID: string, folder: string, volume: CsiVolumeID | undefined): Promise<void> {
     if (volume !== undefined) {
@@ -129,6 +150,7 @@ export class PublishedVolumes {
     signal.throwIfAborted();
     await makeFolders(folder, 0o750);
     const isOwn = await this.#isOwn(podUID, folder, data);
+    this.#volumes.set(folder, data);
     await saveVolumeData(folder, data);
     try {
       const targetPath = this.targetPath(podUID, basename(folder));
@@ -170,16 +192,18 @@ export class PublishedVolumes {
     );
   }
 
-  /** False for a volume that an earlier process may have published. Rejects where the folder is another volume's. */
+  /** False for a volume that an earlier process may have published. Rejects where the folder is another volume's, or may be. */
   async #isOwn(podUID: string, folder: string, { driverName, volumeHandle }: VolumeData): Promise<boolean> {
     const begun = this.#begun.get(podUID) ?? new Set<string>();
     const name = basename(folder);
-    const data = await loadVolumeData(folder).catch(ignoreFailure);
+    const mounts = await this.#options.mounter.mountsBelow(folder);
+    // without a mount no pod has what a damaged file was of
+    const data = mounts.length > 0 ? await this.dataOf(folder) : await loadVolumeData(folder).catch(ignoreFailure);
     if (data !== undefined && (data.driverName !== driverName || data.volumeHandle !== volumeHandle)) {
       throw new Error(`the folder ${name} of the pod is that of another volume, of the driver ${data.driverName}`);
     }
     if (begun.has(name)) return true;
-    if (data !== undefined || (await this.#options.mounter.mountsBelow(folder)).length > 0) return false;
+    if (data !== undefined) return false;
     this.#begun.set(podUID, begun.add(name));
     return true;
   }
@@ -214,5 +238,13 @@ export class PublishedVolumes {
     const mounts = await this.#options.mounter.mountsBelow(folder);
     if (mounts.length > 0) throw new Error(`${mounts[0]} is still mounted`);
     await removeVolumeFolder(folder);
+    this.#volumes.delete(folder);
   }
+}
+
+function unsure(folder: string, cause: unknown): never {
+  const help = 'Mend that file, or see which driver and volume it is, unmount it, and remove the folder';
+  throw new Error(`nobody can say which volume ${folder} has, and nothing of it is taken back: ${errorText(cause)}. ${help}`, {
+    cause,
+  });
 }

@@ -20,7 +20,7 @@ async function devices(driverSpec: object = {}) {
     await writeFile(request.targetPath, '');
   };
   const link = (podUID: string): string => join(test.foldersOf(podUID).devicesFolder, 'kubernetes.io~csi', 'pv-1');
-  const mount = (podUID: string, parts: object = {}) => test.mount(podUID, { isBlock: true, ...parts });
+  const mount = (podUID: string, parts: object = {}, by = test.storage) => test.mount(podUID, { isBlock: true, ...parts }, by);
   const left = async () => (await readdir(root).catch(() => [])).sort();
   return { ...test, root, link, mount, left };
 }
@@ -90,14 +90,32 @@ describe('a block device of a driver', () => {
     expect(test.calls.filter((call) => call.startsWith('unstage'))).toEqual([]);
   });
 
-  it('of a damaged file is taken back by what its PersistentVolume says, and nothing is unstaged before', async () => {
+  it('of a damaged file is not taken back by an agent that has not made it, whatever has its name by now', async () => {
     const test = await devices();
     await test.mount('u1');
+    const file = join(test.root, 'pv-1', 'data', 'vol_data.json');
+    await writeFile(file, '{');
+    const later = test.newStorage();
+    later.start();
+    test.objects.set('/api/v1/persistentvolumes/pv-1', { spec: { csi: { driver, volumeHandle: 'h-9' } } });
+    const words = 'nobody can say which volume the device pv-1 is, and nothing of it is taken back: failed to parse';
+    await expect(test.unmount('u1', later)).rejects.toThrow(words);
+    await expect(test.mount('u2', { csi: { volumeHandle: 'h-9' } }, later)).rejects.toThrow(words);
+    await until(() => later.problems().length > 0);
+    expect(later.problems()).toMatchObject([{ kind: 'csi-unsure' }]);
+    expect([test.staged.length, await readFile(file, 'utf8')]).toEqual([1, '{']);
+    await writeFile(file, JSON.stringify({ driverName: driver, volumeHandle: 'h-1' }));
+    await test.unmount('u1', later);
+    expect(test.calls.filter((call) => call.startsWith('unpublish'))).toHaveLength(1);
+    expect(await readdir(join(test.foldersOf('u1').devicesFolder, 'kubernetes.io~csi'))).toEqual([]);
+  });
+
+  it('keeps its place from another volume of its name, and is taken back by who has made it, whatever becomes of its file', async () => {
+    const test = await devices();
+    await test.mount('u1');
+    const other = test.mount('u2', { csi: { volumeHandle: 'h-9' } });
+    await expect(other).rejects.toThrow(`the place of the device pv-1 is that of another volume, of the driver ${driver}`);
     await writeFile(join(test.root, 'pv-1', 'data', 'vol_data.json'), '{');
-    await expect(test.unmount('u1')).rejects.toThrow('failed to parse volume data file');
-    await until(() => test.warnings.some((each) => each.includes('nobody can say')));
-    expect(test.storage.problems()).toMatchObject([{ kind: 'csi-unsure' }]);
-    test.objects.set('/api/v1/persistentvolumes/pv-1', { spec: { csi: { driver, volumeHandle: 'h-1' } } });
     await test.unmount('u1');
     expect(test.calls.filter((call) => call.startsWith('unpublish'))).toHaveLength(1);
     expect(await readdir(join(test.foldersOf('u1').devicesFolder, 'kubernetes.io~csi'))).toEqual([]);

@@ -243,11 +243,42 @@ describe('a volume of the node', () => {
     expect(later.volumesInUse()).toContain(unique);
     expect(later.volumesInUse()).toContain('kubernetes.io/csi/gone^1');
     expect(later.problems()).toMatchObject([{ kind: 'csi-unsure', message: expect.stringContaining(folder) }]);
-    test.objects.set('/api/v1/persistentvolumes/pv-1', { spec: { csi: { driver, volumeHandle: 'h-1' } } });
+    // another volume has the name by now
+    test.objects.set('/api/v1/persistentvolumes/pv-1', { spec: { csi: { driver, volumeHandle: 'h-9' } } });
+    await expect(test.unmount('u2', later)).rejects.toThrow(
+      `nobody can say which volume ${folder} has, and nothing of it is taken back: `,
+    );
+    expect(test.calls.filter((call) => call.includes('/u2/') && !call.startsWith('publish'))).toEqual([]);
+    await writeFile(join(folder, 'vol_data.json'), JSON.stringify({ driverName: driver, volumeHandle: 'h-1' }));
     await test.unmount('u2', later);
     await test.clock.advance(10_000);
     await until(() => later.volumesInUse()?.length === 0);
     expect([await test.files(), later.problems()]).toEqual([[], []]);
+  });
+
+  it('is not published over another one of which nobody can say what it is', async () => {
+    const test = await setUp();
+    await test.mount('u1');
+    const file = join(test.foldersOf('u1').volumesFolder, 'kubernetes.io~csi', 'pv-1', 'vol_data.json');
+    await writeFile(file, '{');
+    const words = 'nobody can say which volume';
+    await expect(test.mount('u1', { csi: { volumeHandle: 'h-9' } }, test.newStorage())).rejects.toThrow(words);
+    expect([test.published.length, await readFile(file, 'utf8')]).toEqual([1, '{']);
+  });
+
+  it('that this process has asked for is taken back also where its file is damaged or gone', async () => {
+    const test = await setUp();
+    test.storage.start();
+    for (const [podUID, damage] of [
+      ['u1', (path: string) => writeFile(path, '{')],
+      ['u2', (path: string) => rm(path)],
+    ] as const) {
+      await test.mount(podUID);
+      await damage(join(test.foldersOf(podUID).volumesFolder, 'kubernetes.io~csi', 'pv-1', 'vol_data.json'));
+      await test.unmount(podUID);
+    }
+    expect(test.calls.filter((call) => call.startsWith('unpublish'))).toHaveLength(2);
+    await until(async () => (await test.files()).length === 0);
   });
 
   it('deletes no file of a driver, and no other one than it knows', async () => {
