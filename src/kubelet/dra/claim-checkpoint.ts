@@ -1,11 +1,9 @@
 // The format of pkg/kubelet/cm/dra/state/checkpoint.go, v1.36.3.
 
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../api/json/json.ts';
 import { errorText, ifCode } from '../../base/errors.ts';
-import { replaceFile } from '../../node/files/replace-file.ts';
+import { mostCheckpointBytes } from '../../node/files/checkpoint-writer.ts';
 import { readAtMost } from '../../node/files/small-file.ts';
 import type { DraDevice } from './dra-driver.ts';
 
@@ -22,11 +20,10 @@ export interface KeptClaim {
 
 const kind = 'DRACheckpoint';
 const apiVersion = 'checkpoint.dra.kubelet.k8s.io/v1';
-const mostBytes = 64 * 1024 * 1024;
 
 /** Nothing, where there is no such file. Rejects for one that is not whole: nobody knows then what is in use. */
 export async function readClaimCheckpoint(path: string): Promise<readonly KeptClaim[]> {
-  const text = await readAtMost(path, mostBytes).catch(ifCode('ENOENT'));
+  const text = await readAtMost(path, mostCheckpointBytes).catch(ifCode('ENOENT'));
   if (text === undefined) return [];
   try {
     return claimsIn(text);
@@ -35,17 +32,8 @@ export async function readClaimCheckpoint(path: string): Promise<readonly KeptCl
   }
 }
 
-/** The file is whole, the old one or the new one, also after a crash of the machine. Rejects for more than is read again; then it stays. */
-export async function writeClaimCheckpoint(path: string, claims: Iterable<KeptClaim>): Promise<void> {
-  const text = checkpointOf(claims);
-  const bytes = Buffer.byteLength(text);
-  if (bytes > mostBytes)
-    throw new Error(`the resource claims of this node take ${bytes} bytes, more than the ${mostBytes} of ${path}`);
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  await replaceFile(path, text, 0o600);
-}
-
-function checkpointOf(claims: Iterable<KeptClaim>): string {
+/** The text of the file. */
+export function claimCheckpointText(claims: Iterable<KeptClaim>): string {
   const list = Array.from(claims, ({ uid, name, namespace, podUIDs, drivers }) => ({
     ClaimUID: uid,
     ClaimName: name,

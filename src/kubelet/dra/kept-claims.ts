@@ -3,8 +3,9 @@ import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
+import { CheckpointWriter } from '../../node/files/checkpoint-writer.ts';
 import { helped } from '../../node/problem-help.ts';
-import { type KeptClaim, readClaimCheckpoint, writeClaimCheckpoint } from './claim-checkpoint.ts';
+import { claimCheckpointText, type KeptClaim, readClaimCheckpoint } from './claim-checkpoint.ts';
 import type { DraDevice } from './dra-driver.ts';
 
 export interface KeptClaimsOptions {
@@ -31,16 +32,17 @@ export class KeptClaims {
   readonly #turns = new OneAtATime();
   readonly #claims = new Map<string, HeldClaim>();
   readonly #failures: FailureRun;
+  readonly #writer: CheckpointWriter;
   #opening: Promise<void> | undefined;
   #isOpen = false;
-  #writing: Promise<unknown> = Promise.resolve();
-  #waitingWrite: Promise<void> | undefined;
   #isSaved = true;
 
   constructor(options: KeptClaimsOptions) {
     this.#options = options;
-    const { clock, logger } = options;
+    const { path, clock, logger } = options;
     this.#failures = new FailureRun(clock, (ended) => logger.info(ended, 'the file of resource claims can be used again'));
+    const text = (): string => this.#textToWrite();
+    this.#writer = new CheckpointWriter({ path, text, folderMode: 0o750, ended: (error) => this.#writeEnded(error) });
   }
 
   /** Why the file cannot be read or written; undefined while it can. */
@@ -97,24 +99,21 @@ export class KeptClaims {
   /** Resolves once all that is known now is on the disk. Who comes while a write waits shares it. */
   save(): Promise<void> {
     this.#isSaved = false;
-    this.#waitingWrite ??= this.#writing.then(() => this.#write());
-    const write = this.#waitingWrite;
-    this.#writing = write.catch(() => {});
-    return write;
+    return this.#writer.save();
   }
 
-  async #write(): Promise<void> {
-    this.#waitingWrite = undefined;
-    const { path } = this.#options;
+  #textToWrite(): string {
     this.#isSaved = true;
-    try {
-      await writeClaimCheckpoint(path, this.#claims.values());
+    return claimCheckpointText(this.#claims.values());
+  }
+
+  #writeEnded(error: unknown): void {
+    if (error === undefined) {
       this.#failures.succeeded();
-    } catch (err) {
-      this.#isSaved = false;
-      this.#failed(err);
-      throw err;
+      return;
     }
+    this.#isSaved = false;
+    this.#failed(error);
   }
 
   async #open(): Promise<void> {

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { writeClaimCheckpoint } from '../../../src/kubelet/dra/claim-checkpoint.ts';
+import { claimCheckpointText } from '../../../src/kubelet/dra/claim-checkpoint.ts';
 import { noPodCgroups } from '../../../src/kubelet/machine/machine.ts';
 import { createCertificateAuthority } from '../../support/certificate-authority.ts';
 import { until } from '../../support/until.ts';
@@ -476,7 +476,7 @@ const pluginRows: readonly AgentRow[] = [
         podUIDs: new Set(['gone']),
         drivers: new Map([['gpu.example.com', []]]),
       };
-      await writeClaimCheckpoint(join(rootDirectory, 'dra_manager_state'), [claim]);
+      await writeFile(join(rootDirectory, 'dra_manager_state'), claimCheckpointText([claim]));
       await world.start({ rootDirectory, plugins: silentPlugins });
       await world.pass(70_000);
     },
