@@ -154,7 +154,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'kubelet/actions': 'api/json api/pod node/pod-status node/probes kubelet/runtime kubelet/pleg',
   'kubelet/resize':
     'base/guard base/errors base/logging api/quantity api/json api/pod client/events status/resize ' +
-    'status/status-manager node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
+    'status/status-manager node/files node/pod-status node/workers kubelet/runtime kubelet/cgroups kubelet/pleg',
   'kubelet/eviction':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/failure-run base/problem api/quantity ' +
     'api/json api/pod client/events status/rules node/files node/node-object node/pod-status node/problem-help ' +
@@ -171,7 +171,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/concurrency api/json api/pod node/files ' +
     'node/object-managers node/pod-files',
   'kubelet/registration':
-    'base/clock base/errors base/guard base/logging base/problem base/text-beginning base/concurrency base/failure-run node/problem-help',
+    'base/clock base/errors base/guard base/logging base/problem base/text-beginning base/concurrency base/failure-run node/files ' +
+    'node/problem-help',
   'kubelet/claims':
     'base/guard base/clock base/errors base/names base/logging base/run-program base/concurrency api/json api/pod api/selectors ' +
     'client/resources client/events node/files ' +

@@ -45,6 +45,13 @@ const rules: readonly Rule[] = [
     broken: 'waitMs = Math.min(longestMs, waitMs * 2);',
   },
   {
+    says: 'folders are made where a disk that is read-only is told as one',
+    forbids: /\bmkdir(?:Sync)?\(.*recursive: true/,
+    // a fake is on a floor of its own
+    appliesTo: (path) => path !== 'src/node/files/make-folders.ts' && !path.startsWith('src/testing/'),
+    broken: 'await mkdir(folder, { recursive: true, mode: 0o750 });',
+  },
+  {
     says: 'there is no mutable state of a module',
     forbids: /^(?:export )?(?:let|var)\b|^(?:export )?const \w+(?:: [^=]+)? = new (?:Map|Set|WeakMap|WeakSet)\b[^;]*\(\s*\)/,
     appliesTo: everywhere,

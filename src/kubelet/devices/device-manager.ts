@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/cm/devicemanager, v1.36.3.
 
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod, WireContainerStatus } from '../../api/json/types.ts';
 import type { Container } from '../../api/pod/pod-containers.ts';
@@ -12,6 +12,7 @@ import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { problemFields } from '../../base/problem.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { helped } from '../../node/problem-help.ts';
 import { CheckpointFile, checkpointName } from './checkpoint-file.ts';
 import { DeviceAdmissions, type DeviceAdmissionsOptions, type DeviceAnswer } from './device-admissions.ts';
@@ -97,7 +98,7 @@ export class DeviceManager {
    */
   async start(): Promise<void> {
     const { folder, connector } = this.#options;
-    await mkdir(folder, { recursive: true, mode: 0o750 });
+    await makeFolders(folder, 0o750);
     this.plugins.start();
     await this.#read();
     this.#options.nodeChanged();

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/apis/podresources, v1.36.3.
 
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { type Container, isRestartableInitContainer } from '../../api/pod/pod-containers.ts';
@@ -9,6 +9,7 @@ import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import type { DeviceManager } from './device-manager.ts';
 import type {
   ContainerClaim,
@@ -56,7 +57,7 @@ export class PodResourcesService implements PodResourcesLister {
   /** Rejects where the socket cannot be served. */
   async start(): Promise<void> {
     const folder = join(this.#options.rootDirectory, 'pod-resources');
-    await mkdir(folder, { recursive: true, mode: 0o750 });
+    await makeFolders(folder, 0o750);
     const path = join(folder, 'kubelet.sock');
     await rm(path, { force: true });
     if (this.#isStopped) return;

@@ -1,6 +1,5 @@
 // Behaviour of pkg/kubelet/pluginmanager, v1.36.3.
 
-import { mkdir } from 'node:fs/promises';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
@@ -11,6 +10,7 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { helped } from '../../node/problem-help.ts';
 import type { PluginHandler, PluginInfo, PluginRegistration } from './plugin-registration.ts';
 import { findSockets, isSocketPath, type PluginSocket } from './plugin-sockets.ts';
@@ -120,7 +120,7 @@ export class NodePluginRegistry {
   async #look(): Promise<void> {
     const { folder, logger, clock } = this.#options;
     try {
-      await mkdir(folder, { recursive: true, mode: 0o755 });
+      await makeFolders(folder, 0o755);
       this.#compare(await findSockets(folder));
       this.#looks.succeeded();
     } catch (err) {

@@ -1,8 +1,9 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '../../api/json/json.ts';
 import { type PodNames, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { makeFoldersSync } from '../../node/files/make-folders.ts';
 import type { Resources } from '../../node/pod-status/pod-resources.ts';
 import type { PodAllocation } from './pod-allocation.ts';
 
@@ -49,7 +50,7 @@ export class AllocationFiles {
     this.#folder = folder;
     this.#logger = logger;
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFoldersSync(folder, 0o700);
       for (const name of readdirSync(folder)) this.#read(name);
     } catch (error) {
       logger.error({ err: error, path: folder }, 'the allocations of pods cannot be read');

@@ -1,12 +1,12 @@
 // Behaviour of pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go, v1.36.3.
 
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { membersOf } from '../../api/json/json.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { requireKnownOptions } from '../../base/options.ts';
 import { ProgramFailure, runProgram } from '../../base/run-program.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { replaceFile } from '../../node/files/replace-file.ts';
 import type { MachineShutdown, ShutdownHandle, ShutdownSignals } from './shutdown-signals.ts';
 import { startProgram } from './watched-program.ts';
@@ -75,7 +75,7 @@ export class LogindSignals implements ShutdownSignals {
   async allowDelay(delayMs: number, signal: AbortSignal): Promise<void> {
     const file = join(this.#configFolder, configFile);
     const text = `# How long pods may take to end at a shutdown: written by the node agent.\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
-    await mkdir(this.#configFolder, { recursive: true });
+    await makeFolders(this.#configFolder, 0o755);
     await replaceFile(file, text, 0o644);
     const systemd = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
     // 1 is SIGHUP

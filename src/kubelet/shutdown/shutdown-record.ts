@@ -1,10 +1,10 @@
 // The file of pkg/kubelet/nodeshutdown/storage.go, v1.36.3: kept where the kubelet keeps it, so that either takes over from the other.
 
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject } from '../../api/json/json.ts';
 import { formatNanoTime } from '../../api/json/time.ts';
 import { ifCode } from '../../base/errors.ts';
+import { makeFolders } from '../../node/files/make-folders.ts';
 import { replaceFile } from '../../node/files/replace-file.ts';
 import { readAtMost } from '../../node/files/small-file.ts';
 
@@ -40,7 +40,7 @@ export class ShutdownRecord {
   /** The file is whole at every moment, and on the disk when this resolves. */
   async write({ startedAt, endedAt }: ShutdownTimes): Promise<void> {
     const state = { startTime: timeText(startedAt), endTime: timeText(endedAt) };
-    await mkdir(dirname(this.#path), { recursive: true });
+    await makeFolders(dirname(this.#path), 0o755);
     await replaceFile(this.#path, JSON.stringify(state), 0o644);
   }
 }

@@ -1,7 +1,8 @@
 // Behaviour of k8s.io/client-go/util/certificate/certificate_store.go, v0.36.3.
-import { mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ifCode } from '../../base/errors.ts';
+import { makeFolders } from '../files/make-folders.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
 import { CheckedCertificate } from './checked-certificate.ts';
@@ -36,7 +37,7 @@ export class CertificateFolder {
 
   /** Whoever reads the file meanwhile, or after a crash, finds the old contents or the new ones. `now`: in milliseconds since the epoch. */
   async save({ pem: { cert, key } }: CheckedCertificate, now: number): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makeFolders(this.#folder, 0o700);
     const before = await readlink(this.path).catch(() => '');
     const own = `${this.#prefix}-${timeInName(now)}.pem`;
     const path = join(this.#folder, own);

@@ -1,9 +1,9 @@
 // Behaviour of pkg/kubelet/certificate/bootstrap/bootstrap.go, v1.36.3.
 import { X509Certificate } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Cluster, dumpYaml, KubeConfig } from '@kubernetes/client-node';
 import { errorText, ifCode } from '../../base/errors.ts';
+import { makeFolders } from '../files/make-folders.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
 import type { ServingCertificate } from './certificate-source.ts';
@@ -106,6 +106,6 @@ export async function writeNodeKubeconfig(path: string, from: KubeConfig, certif
     kind: 'Config',
     users: [{ name: 'default-auth', user }],
   });
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolders(dirname(path), 0o755);
   await replaceFile(path, text, 0o600);
 }

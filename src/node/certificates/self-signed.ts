@@ -1,6 +1,6 @@
 // Behaviour of InitializeTLS in cmd/kubelet/app/server.go, v1.36.3, and of GenerateSelfSignedCertKey in client-go/util/cert.
 import { generateKeyPairSync, randomBytes, sign, type X509Certificate } from 'node:crypto';
-import { mkdir, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
@@ -24,6 +24,7 @@ import { errorText, ifCode, invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
+import { makeFolders } from '../files/make-folders.ts';
 import { nameBeside, writeBeside } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
 import type { ServingCertificate } from './certificate-source.ts';
@@ -131,7 +132,7 @@ function isMadeFor(nodeName: string, { subject, issuer }: X509Certificate): bool
 
 /** The certificate is put there last, and lies on the disk before the key is: the next start finishes what a crash cuts short. */
 async function save(folder: string, files: ServingCertificate, { cert, key }: ServingCertificate): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder, 0o700);
   const newCert = await writeBeside(files.cert, cert, 0o644);
   await rename(await writeBeside(files.key, key, 0o600), files.key);
   await rename(newCert, files.cert);

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, realpath } from 'node:fs/promises';
+import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { ifCode } from '../../base/errors.ts';
 import { isDnsLabel } from '../../base/names.ts';
 import { AtomicWriter } from '../files/atomic-writer.ts';
+import { makeFolders } from '../files/make-folders.ts';
 import { makeFoldersIn, openFolder } from '../files/opened-folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { fileHasText } from '../files/small-file.ts';
@@ -156,7 +157,7 @@ export class PodFolders {
 
   async #newRoot(): Promise<string> {
     const { folder } = this.#options;
-    await mkdir(folder, { recursive: true, mode: hiddenMode });
+    await makeFolders(folder, hiddenMode);
     return realpath(folder);
   }
 

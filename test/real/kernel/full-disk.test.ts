@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { mapDevice } from '../../../src/kubelet/claims/device-map.ts';
 import { CsiStaging } from '../../../src/kubelet/csi/csi-staging.ts';
-import { makeFolders } from '../../../src/node/files/make-folders.ts';
+import { makeFolders, makeFoldersSync } from '../../../src/node/files/make-folders.ts';
 import { FakeMounter } from '../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from '../../unit/kubelet/agent/node-world.ts';
@@ -121,10 +121,13 @@ describe('a folder that is made', () => {
     await makeFolders(join(disk, 'a/b'), 0o755);
     for (const path of ['a/c', 'a/b/c/d']) {
       await expect(makeFolders(join(disk, path), 0o755)).rejects.toMatchObject({ code: 'EROFS' });
+      expect(() => makeFoldersSync(join(disk, path), 0o755)).toThrow('EROFS');
     }
     remount('rw');
     await writeFile(join(disk, 'file'), '');
     await expect(makeFolders(join(disk, 'file/a'), 0o755)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    expect(() => makeFoldersSync(join(disk, 'file/a'), 0o755)).toThrow('ENOTDIR');
+    for (const _ of [1, 2]) makeFoldersSync(join(disk, 'c/d'), 0o755);
   });
 
   it.each([
