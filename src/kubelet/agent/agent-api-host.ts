@@ -22,8 +22,8 @@ import type { GarbageCollection } from './garbage-collection.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 export interface AgentApiHostOptions {
-  readonly statusManager: StatusManager;
-  readonly pleg: PodLifecycle;
+  readonly statusManager: Pick<StatusManager, 'getPodStatus'>;
+  readonly pleg: Pick<PodLifecycle, 'getPods' | 'get' | 'refresh'>;
   /** What of the machine's processor time is taken now. */
   readonly cpu: Pick<CpuSampler, 'nanoCores'>;
   readonly allocationManager: Pick<AllocationManager, 'memoryLimitsOf'>;

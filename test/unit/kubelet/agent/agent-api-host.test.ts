@@ -6,25 +6,37 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../../../src/index.ts';
-import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
+import { AgentApiHost, type AgentApiHostOptions } from '../../../../src/kubelet/agent/agent-api-host.ts';
 import { MainKubelet } from '../../../../src/kubelet/agent/main-kubelet.ts';
+import type { ResolvedAgentOptions } from '../../../../src/kubelet/agent/node-agent-options.ts';
 import { NodeAgent, type StatsSummary } from '../../../../src/kubelet.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
 
-type HostArguments = ConstructorParameters<typeof AgentApiHost>;
+/** An agent of which nothing but these options is asked. */
+function hostOf(agent: Partial<ResolvedAgentOptions>, given: object, parts: Partial<AgentApiHostOptions> = {}): AgentApiHost {
+  const noPods = (): never => {
+    throw new Error('the runtime is asked for nothing here');
+  };
+  return new AgentApiHost({ ...agent, given, settings: {} } as ResolvedAgentOptions, {
+    statusManager: { getPodStatus: () => undefined },
+    pleg: { getPods: noPods, get: noPods, refresh: noPods },
+    cpu: { nanoCores: undefined },
+    allocationManager: { memoryLimitsOf: () => () => undefined },
+    garbageCollection: { filesOf: () => undefined },
+    volumes: { usages: async () => [] },
+    loop: { lastIterationAt: () => undefined },
+    ...parts,
+  });
+}
 
 it.each([
   -3_600_000, 3_600_000,
 ])('a loop that has not begun is silent for the time that passes, also when the wall clock is moved by %i ms', async (ms) => {
   const clock = new FakeClock();
-  const [agent, options] = [
-    { clock, given: {}, settings: {} },
-    { loop: { lastIterationAt: () => undefined } },
-  ] as unknown as HostArguments;
-  const [loop] = new AgentApiHost(agent, options).healthChecks();
+  const [loop] = hostOf({ clock }, {}).healthChecks();
   clock.jump(ms);
   expect(() => loop?.check()).not.toThrow();
   await clock.advance(3_600_000);
@@ -100,15 +112,9 @@ it('the metrics of an agent have how full claimed volumes are, before those that
   const podManager = new BasicPodManager();
   podManager.addPod(buildPod({ metadata: { uid: 'u1' } }));
   const usage = { name: 'data', claim: { name: 'disk', namespace: 'shop' }, at: 0, usedBytes: 4 };
-  const [agent, options] = [
-    { clock: new FakeClock(), podManager, settings: {}, given: { metricsText: () => 'own 1\n# EOF\n' } },
-    {
-      statusManager: { getPodStatus: () => undefined },
-      volumes: { usages: async (uid: string) => (uid === 'u1' ? [usage] : []) },
-      loop: { lastIterationAt: () => undefined },
-    },
-  ] as unknown as HostArguments;
-  const lines = (await new AgentApiHost(agent, options).metrics()).split('\n');
+  const volumes = { usages: async (uid: string) => (uid === 'u1' ? [usage] : []) };
+  const host = hostOf({ clock: new FakeClock(), podManager }, { metricsText: () => 'own 1\n# EOF\n' }, { volumes });
+  const lines = (await host.metrics()).split('\n');
   expect(lines.slice(2)).toEqual([
     'kubelet_volume_stats_used_bytes{namespace="shop",persistentvolumeclaim="disk"} 4',
     'own 1',

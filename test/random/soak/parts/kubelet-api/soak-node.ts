@@ -2,6 +2,7 @@ import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasicPodManager, type Pod } from '../../../../../src/index.ts';
 import { AgentApiHost } from '../../../../../src/kubelet/agent/agent-api-host.ts';
+import type { ResolvedAgentOptions } from '../../../../../src/kubelet/agent/node-agent-options.ts';
 import type { PodLifecycle } from '../../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { ContainerRuntime, KubeletApiHost } from '../../../../../src/kubelet.ts';
 import { buildContainerStatus, buildPod, FakeRuntime } from '../../../../../src/testing.ts';
@@ -89,19 +90,16 @@ export class SoakNode {
     this.#lifecycle = quietLifecycle(this.#runtime, clock);
     const given = { runtime: this.#runtime, metricsText: () => 'up 1\n' };
     const settings = { rootDirectory: folder, syncFrequencyMs: 60_000 };
-    const [agent, options] = [
-      { nodeName, given, settings, podManager: this.#podManager, clock },
-      {
-        pleg: this.#lifecycle,
-        statusManager: { getPodStatus: () => undefined },
-        cpu: { nanoCores: undefined },
-        allocationManager: { memoryLimitsOf: () => () => undefined },
-        garbageCollection: { filesOf: () => undefined },
-        volumes: { usages: async () => [] },
-        loop: { lastIterationAt: () => clock.now() },
-      },
-    ] as unknown as ConstructorParameters<typeof AgentApiHost>;
-    this.host = new AgentApiHost(agent, options);
+    const agent = { nodeName, given, settings, podManager: this.#podManager, clock } as unknown as ResolvedAgentOptions;
+    this.host = new AgentApiHost(agent, {
+      pleg: this.#lifecycle,
+      statusManager: { getPodStatus: () => undefined },
+      cpu: { nanoCores: undefined },
+      allocationManager: { memoryLimitsOf: () => () => undefined },
+      garbageCollection: { filesOf: () => undefined },
+      volumes: { usages: async () => [] },
+      loop: { lastIterationAt: () => clock.now() },
+    });
   }
 
   async start(): Promise<void> {
