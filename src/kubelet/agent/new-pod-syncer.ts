@@ -62,9 +62,13 @@ export function newImageManager(
 /** The kubelet asks for tokens without a time, and gets the apiserver's. */
 const tokenSeconds = 3600;
 
+type ImageCredentialOptions = Pick<ResolvedAgentOptions, 'clock' | 'logger' | 'metrics'> & {
+  readonly settings: Pick<ResolvedAgentOptions['settings'], 'imageCredentialProviderConfig' | 'imageCredentialProviderBinDir'>;
+};
+
 /** Undefined where the settings name none. */
 export function newImageCredentials(
-  { settings, clock, logger, metrics }: ResolvedAgentOptions,
+  { settings, clock, logger, metrics }: ImageCredentialOptions,
   transport: ResourceTransport,
   tokens: TokenManager,
 ): ImageCredentialPlugins | undefined {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { newImageCredentials } from '../../../../src/kubelet/agent/new-pod-syncer.ts';
-import type { ResolvedAgentOptions } from '../../../../src/kubelet/agent/node-agent-options.ts';
 import { TokenManager } from '../../../../src/kubelet.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -26,11 +26,7 @@ it('a plugin for image credentials gets a token of the account that is there, ne
   await using tokens = new TokenManager({ transport, clock, logger: null });
   const { config, binDir } = folder;
   const settings = { imageCredentialProviderConfig: config, imageCredentialProviderBinDir: binDir };
-  const plugins = newImageCredentials(
-    { settings, clock, logger: silentLogger } as unknown as ResolvedAgentOptions,
-    transport,
-    tokens,
-  );
+  const plugins = newImageCredentials({ settings, clock, logger: silentLogger, metrics: noMetrics }, transport, tokens);
   await plugins?.load();
   const pod = buildPod({
     metadata: { uid: 'u1', name: 'web', namespace: 'shop' },
