@@ -198,7 +198,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/failure-run base/problem api/json api/pod client/events status/conditions status/pods ' +
     'status/status-manager node/pod-status node/probes node/problem-help node/environment node/workers ' +
     'node/node-problems kubelet/runtime kubelet/cgroups kubelet/images kubelet/logs kubelet/pleg kubelet/actions ' +
-    'kubelet/resize kubelet/volumes kubelet/containers',
+    'kubelet/resize kubelet/volumes kubelet/containers kubelet/admission',
   'kubelet/agent':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +

@@ -134,10 +134,10 @@ export function watchLimits({ clock, timeoutMs, signal, keepAlive = false }: Wat
 /** True when `work` has settled, either way, before the time is over and before the signal aborts. Never rejects. */
 export async function settlesWithin(work: PromiseLike<unknown>, { clock, timeoutMs, signal }: WaitLimits): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const giveUp = (): void => resolve(false);
-  const end = watchLimits({ clock, timeoutMs, signal, keepAlive: true }, { onTimeout: giveUp, onAbort: giveUp });
   const settled = (): void => resolve(true);
   Promise.resolve(work).then(settled, settled).catch(ignoreFailure);
+  const giveUp = (): void => resolve(false);
+  const end = watchLimits({ clock, timeoutMs, signal, keepAlive: true }, { onTimeout: giveUp, onAbort: giveUp });
   const isSettled = await promise;
   end();
   return isSettled;

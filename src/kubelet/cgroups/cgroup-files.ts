@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorCodeOf, errorText, ifCode, StatusManagerError } from '../../base/errors.ts';
@@ -37,9 +37,16 @@ export const kernelCgroupFiles: CgroupFiles = {
   },
 };
 
-/** A pod has dozens of these folders, and the kernel has them in memory: to list one takes less than to hand it to a thread. */
+/** The kernel counts a folder's folders as its links. */
+const mostLinksAtOnce = 500;
+
+/**
+ * A pod has dozens of these folders, and the kernel has them in memory: to list one takes less than to hand it to a thread, unless
+ * somebody has made very many.
+ */
 async function listFolders(path: string): Promise<readonly string[]> {
-  const entries = readdirSync(path, { withFileTypes: true });
+  const isSmall = statSync(path).nlink <= mostLinksAtOnce;
+  const entries = isSmall ? readdirSync(path, { withFileTypes: true }) : await readdir(path, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 

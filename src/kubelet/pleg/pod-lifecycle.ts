@@ -238,6 +238,7 @@ export class PodLifecycle {
 
   /** Sees to it that a read begins after the event. What was made does nothing yet: its start is told, too. */
   #hear({ type, podUID, containerID }: RuntimeEvent): void {
+    if (this.#stopped.signal.aborted) return;
     const uid = podUID || this.#podOf(containerID);
     // an event of a pod that nobody knows: the list tells whose it is
     if (uid === undefined) this.#hurry();
@@ -246,9 +247,10 @@ export class PodLifecycle {
 
   #readWithin(uid: string, delayMs: number): void {
     const isAwaited = this.#heard.has(uid);
+    const readLater = (): void => this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid));
     this.#heard.add(uid);
     if (delayMs === 0) this.#readHeard(uid);
-    else if (!isAwaited) this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid));
+    else if (!isAwaited) callGuarded(readLater, () => this.#readHeard(uid));
   }
 
   #readHeard(uid: string): void {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, type WaitLimits } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -9,6 +10,7 @@ import { type AgentPodStatus, agentPodStatus, emptyStatus, type ReadContainer } 
 import { type ListedPod, listPods } from './listed-pods.ts';
 
 export interface PodReaderOptions {
+  readonly clock: Pick<SteadyClock, 'elapsed'>;
   readonly runtime: ContainerRuntime;
   readonly terminationMessageOf: (details: ContainerDetails) => Promise<string>;
   readonly logger: Logger;
@@ -20,7 +22,12 @@ export interface PodReading {
   readonly listed: ListedPod | undefined;
   /** Containers that have ended, by id: what they say cannot change any more. */
   readonly ended: ReadonlyMap<string, ReadContainer>;
+  /** When the runtime was last asked for a sandbox, by its id, by the clock's elapsed time. */
+  readonly sandboxesAskedAt: ReadonlyMap<string, number>;
 }
+
+/** What a ready sandbox says of itself is believed for so long, although the runtime lists it as it was. */
+const readyDetailsMs = 30_000;
 
 /** Asks the runtime all that it knows of a pod. */
 export class PodReader {
@@ -32,8 +39,8 @@ export class PodReader {
   }
 
   /**
-   * Reads the pod that was listed; without a list, lists it first. `former` is the reading before: containers that had ended, and
-   * sandboxes whose state is as it was, are not asked for again. Rejects as the runtime does; what is gone between the
+   * Reads the pod that was listed; without a list, lists it first. `former` is the reading before: containers that had ended are
+   * not asked for again, and neither are sandboxes whose state is as it was, ready ones for half a minute. Rejects as the runtime does; what is gone between the
    * list and the question counts as not listed.
    */
   async read(
@@ -44,9 +51,16 @@ export class PodReader {
   ): Promise<PodReading> {
     const pod = listed ?? (await listPods(this.#options.runtime, podUID, call)).get(podUID);
     if (pod === undefined) return nothingOf(podUID);
+    const asked = new Set<string>();
+    const sandboxOf = (sandbox: PodSandboxRecord): Promise<PodSandboxDetails | undefined> | PodSandboxDetails => {
+      const known = this.#settled(sandbox, former);
+      if (known !== undefined) return known;
+      asked.add(sandbox.id);
+      return unlessNotFound(this.#options.runtime.podSandboxStatus(sandbox.id, call));
+    };
     const [runtimeName, sandboxes, containers] = await Promise.all([
       this.#name(call),
-      Promise.all(pod.sandboxes.map((sandbox) => this.#sandbox(sandbox, former, call))),
+      Promise.all(pod.sandboxes.map(sandboxOf)),
       Promise.all(pod.containers.map((container) => this.#container(container, former, call))),
     ]);
     const found = {
@@ -54,12 +68,15 @@ export class PodReader {
       containers: containers.filter((container) => container !== undefined),
     };
     if (found.sandboxes.length + found.containers.length === 0) return nothingOf(podUID);
+    const now = this.#options.clock.elapsed();
+    const askedAt = ({ id }: PodSandboxDetails): number => (asked.has(id) ? now : (former?.sandboxesAskedAt.get(id) ?? now));
     const formerIPs = former?.status.ips ?? [];
     const ended = found.containers.filter(({ details }) => details.state === 'exited');
     return {
       status: agentPodStatus({ pod, ...found, runtimeName, formerIPs }),
       listed: pod,
       ended: new Map(ended.map((container) => [container.details.id, container])),
+      sandboxesAskedAt: new Map(found.sandboxes.map((sandbox) => [sandbox.id, askedAt(sandbox)])),
     };
   }
 
@@ -68,14 +85,13 @@ export class PodReader {
     return this.#runtimeName;
   }
 
-  async #sandbox(
-    { id, state }: PodSandboxRecord,
-    former: PodReading | undefined,
-    call: RuntimeCall,
-  ): Promise<PodSandboxDetails | undefined> {
+  /** What is known of a sandbox that need not be asked for again. */
+  #settled({ id, state }: PodSandboxRecord, former: PodReading | undefined): PodSandboxDetails | undefined {
     const known = former?.status.sandboxDetails.find((sandbox) => sandbox.id === id);
-    if (known?.state === state && isSettled(known)) return known;
-    return unlessNotFound(this.#options.runtime.podSandboxStatus(id, call));
+    if (former === undefined || known?.state !== state) return undefined;
+    if (state !== 'ready') return known;
+    const ageMs = this.#options.clock.elapsed() - (former.sandboxesAskedAt.get(id) ?? Number.NEGATIVE_INFINITY);
+    return ageMs < readyDetailsMs && hasAddresses(known) ? known : undefined;
   }
 
   async #container(
@@ -106,13 +122,12 @@ export class PodReader {
   }
 }
 
-/** A sandbox keeps the addresses that it was given for as long as it is ready, and what has ended stays so. */
-function isSettled({ state, ips, namespaces }: PodSandboxDetails): boolean {
-  return state !== 'ready' || ips.length > 0 || namespaces?.network === 'node';
+function hasAddresses({ ips, namespaces }: PodSandboxDetails): boolean {
+  return namespaces?.network === 'node' || (ips.length > 0 && ips.every((ip) => isIP(ip) !== 0));
 }
 
 function nothingOf(podUID: string): PodReading {
-  return { status: emptyStatus(podUID), listed: undefined, ended: new Map() };
+  return { status: emptyStatus(podUID), listed: undefined, ended: new Map(), sandboxesAskedAt: new Map() };
 }
 
 async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -6,7 +6,9 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { isCriticalPod } from '../admission/pod-admission.ts';
 import type { ContainerConfigs } from '../containers/container-configs.ts';
 import { type ContainerRuntime, isRuntimeError } from '../runtime/container-runtime.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
@@ -97,7 +99,7 @@ export class SandboxStarter {
       const prepared = await this.existing(pod, '', attempt, [], signal);
       signal.throwIfAborted();
       try {
-        const id = await this.#inTurn(() => runtime.runPodSandbox(prepared.config, prepared.runtimeHandler), signal);
+        const id = await this.#inTurn(pod, signal, () => runtime.runPodSandbox(prepared.config, prepared.runtimeHandler));
         return { ...prepared, id };
       } catch (error) {
         if (!isRuntimeError(error, 'already-exists') || attempt - firstAttempt >= mostTries) throw error;
@@ -107,12 +109,17 @@ export class SandboxStarter {
     }
   }
 
-  /** Makes the call when it is its turn, and has the next one wait for it for a moment only. */
-  async #inTurn(run: () => Promise<string>, signal: AbortSignal): Promise<string> {
+  /**
+   * Makes the call when it is its turn, and has the next one wait for it for a moment only. What the node or its network may need,
+   * so that other pods can begin, waits for nobody.
+   */
+  async #inTurn(pod: Pod, signal: AbortSignal, run: () => Promise<string>): Promise<string> {
+    if (isCriticalPod(pod) || pod.spec?.hostNetwork === true) return run();
     const { clock } = this.#options;
     const running = await this.#turns.run(async () => {
+      signal.throwIfAborted();
       const answer = run();
-      await settlesWithin(answer, { clock, timeoutMs: turnMs, signal });
+      await settlesWithin(answer, { clock, timeoutMs: turnMs }).catch(ignoreFailure);
       return { answer };
     }, signal);
     return running.answer;

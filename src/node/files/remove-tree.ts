@@ -62,9 +62,9 @@ async function isRemoved(folder: Buffer): Promise<boolean> {
   try {
     await rmdir(folder);
     return true;
-  } catch {
-    // what is in the way shows when the folder is opened
-    return false;
+  } catch (error) {
+    // what else is in the way shows when the folder is opened
+    return errorCodeOf(error) === 'ENOENT';
   }
 }
 

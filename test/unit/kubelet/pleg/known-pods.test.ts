@@ -11,7 +11,12 @@ function listed(fingerprint: string): ListedPod {
 
 function reading(fingerprint: string | undefined): PodReading {
   const status = { ...emptyStatus('a'), name: fingerprint ?? 'gone' };
-  return { status, listed: fingerprint === undefined ? undefined : listed(fingerprint), ended: new Map() };
+  return {
+    status,
+    listed: fingerprint === undefined ? undefined : listed(fingerprint),
+    ended: new Map(),
+    sandboxesAskedAt: new Map(),
+  };
 }
 
 const nothing = { changed: [], gone: [] };

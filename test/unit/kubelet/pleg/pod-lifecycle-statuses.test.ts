@@ -49,6 +49,19 @@ describe('the status of a pod', () => {
     expect(asked).toEqual([id]);
   });
 
+  it('asks a ready sandbox again after half a minute: it may have lost its addresses', async () => {
+    const { lifecycle, runPod, start, clock, signal, takeCalls } = setUp();
+    await runPod('a');
+    await start();
+    await lifecycle.refresh('a', signal);
+    await clock.advance(30_000);
+    takeCalls();
+    await lifecycle.refresh('a', signal);
+    expect(takeCalls()).toMatchObject({ PodSandboxStatus: 1 });
+    await lifecycle.refresh('a', signal);
+    expect(takeCalls()).not.toHaveProperty('PodSandboxStatus');
+  });
+
   it('keeps the exit code of a container whose last words cannot be read', async () => {
     const { lifecycle, runPod, start, runtime, lines } = setUp({
       terminationMessageOf: () => Promise.reject(new Error('no such file')),

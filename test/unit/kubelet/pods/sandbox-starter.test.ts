@@ -30,8 +30,8 @@ function setUp() {
     runtimeHandlerOf: async () => '',
     eventRecorder: { event: () => {} },
   });
-  const start = (uid: string, signal = new AbortController().signal) =>
-    starter.start(podOf({ containers: [container('app')] }, { uid }), 0, signal);
+  const start = (uid: string, signal = new AbortController().signal, spec = {}) =>
+    starter.start(podOf({ containers: [container('app')], ...spec }, { uid }), 0, signal);
   return { clock, begun, ends, start };
 }
 
@@ -78,4 +78,37 @@ it('a start that is given up while it waits makes nothing', async () => {
   await Promise.all(first);
   expect(begun).toEqual(['a', 'b', 'c', 'd']);
   expect(clock.pendingTimers).toBe(0);
+});
+
+it('a start that is given up as its turn comes makes nothing', async () => {
+  for (let steps = 0; steps < 30; steps += 1) {
+    const { begun, ends, start } = setUp();
+    const first = ['a', 'b', 'c', 'd'].map((uid) => start(uid));
+    const abort = new AbortController();
+    const given = start('e', abort.signal).catch((error: Error) => error.message);
+    await settle();
+    ends.get('a')?.();
+    for (let step = 0; step < steps; step += 1) await Promise.resolve();
+    const hasBegun = begun.includes('e');
+    abort.abort(new Error('the pod is deleted'));
+    await settle();
+    expect(begun.includes('e')).toBe(hasBegun);
+    for (const end of ends.values()) end();
+    expect(await given).toBe('the pod is deleted');
+    await Promise.all(first);
+  }
+});
+
+it.each([
+  ['a critical pod', { priority: 2_000_000_000 }],
+  ['a pod in the network of the node', { hostNetwork: true }],
+])('%s waits for no turn: others may not begin without it', async (_, spec) => {
+  const { begun, ends, start } = setUp();
+  const hanging = ['a', 'b', 'c', 'd'].map((uid) => start(uid));
+  await settle();
+  const needed = start('e', undefined, spec);
+  await settle();
+  expect(begun).toContain('e');
+  for (const end of ends.values()) end();
+  await Promise.all([...hanging, needed]);
 });
