@@ -6,6 +6,9 @@ export const agents = ['kubelet', 'ours'] as const;
 
 export const namesOfAgents: Readonly<Record<Agent, string>> = { kubelet: 'kubelet (Go)', ours: 'examples/kubelet' };
 
+/** What the measured pods run. */
+export const pauseImage = 'registry.k8s.io/pause:3.10.2';
+
 /**
  * How an agent is started inside the kit, in its run folder; the kubelet as the kit itself starts it. BENCH_AGENT names another
  * command in our agent's place.

@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { Kit } from '../../test/support/kit.ts';
 import { median, percentile, rounded } from '../support/statistics.ts';
-import { type Agent, agents, commandOf } from './agents.ts';
+import { type Agent, agents, commandOf, pauseImage } from './agents.ts';
 import { type RequestCounts, requestsIn } from './requests.ts';
 import type { ScriptOutput } from './script.ts';
 
 export interface AgentRun {
+  /** From the start of the agent until its node is Ready. */
+  readonly readyMs: number;
   readonly startP50Ms: number;
   readonly startP99Ms: number;
   readonly goneP50Ms: number;
@@ -27,24 +29,32 @@ export interface ScriptSize {
   readonly many: number;
 }
 
-const script = fileURLToPath(new URL('script.ts', import.meta.url));
-const image = 'registry.k8s.io/pause:3.10.2';
-
 /** One agent in a kit of its own. */
 async function measure(agent: Agent, size: ScriptSize): Promise<AgentRun> {
   await using kit = await Kit.start({ audited: true });
-  const args = { command: commandOf(agent, kit.run), log: `${kit.run}/log/agent.log`, image, ...size };
-  const flags = Object.entries(args).map(([name, value]) => `--${name}=${value}`);
-  const text = await kit.enter([process.execPath, '--max-old-space-size=256', script, ...flags]);
-  const output = JSON.parse(text.trim().split('\n').at(-1) ?? '') as ScriptOutput;
+  const args = { command: commandOf(agent, kit.run), log: `${kit.run}/log/agent.log`, image: pauseImage, ...size };
+  const output = await runInKit<ScriptOutput>(kit, 'script.ts', args);
   return summarize(output, await kit.read('audit.log'), size);
 }
 
-function summarize({ single, burst, cpuSeconds, rest }: ScriptOutput, auditLog: string, { singles }: ScriptSize): AgentRun {
+/** Runs a script of this folder in the kit with these flags, and resolves with the JSON of its last line. */
+export async function runInKit<T>(kit: Kit, name: string, args: Readonly<Record<string, unknown>>): Promise<T> {
+  const script = fileURLToPath(new URL(name, import.meta.url));
+  const flags = Object.entries(args).map(([flag, value]) => `--${flag}=${value}`);
+  const text = await kit.enter([process.execPath, '--max-old-space-size=256', script, ...flags]);
+  return JSON.parse(text.trim().split('\n').at(-1) ?? '') as T;
+}
+
+function summarize(
+  { readyMs, single, burst, cpuSeconds, rest }: ScriptOutput,
+  auditLog: string,
+  { singles }: ScriptSize,
+): AgentRun {
   const requests = requestsIn(auditLog, single.namespace);
   const byPods = (value: (row: ScriptOutput['rest'][number]) => number) =>
     Object.fromEntries(rest.map((row) => [row.pods, value(row)]));
   return {
+    readyMs,
     startP50Ms: median(single.startMs),
     startP99Ms: percentile(single.startMs, 0.99),
     goneP50Ms: median(single.goneMs),

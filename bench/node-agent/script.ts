@@ -1,14 +1,10 @@
 // Inside the kit: starts an agent, plays the same pods with each agent, and prints what it measured as JSON.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
-import { eventually } from '../../test/random/faults/pause.ts';
 import { AdminClient } from '../../test/support/admin-client.ts';
-import { objectOf } from '../../test/support/answers.ts';
 import { type Usage, usageOf } from '../support/usage.ts';
 import { AgentPods } from './agent-pods.ts';
+import { type StartedAgent, startAgent } from './started-agent.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +20,8 @@ const { values } = parseArgs({
 
 /** The JSON that is printed. Times are milliseconds. */
 export interface ScriptOutput {
+  /** From the start of the agent until its node is Ready. */
+  readonly readyMs: number;
   /** One pod after the other: from the request that creates it until the watch says Ready. */
   readonly single: { readonly namespace: string; readonly startMs: readonly number[]; readonly goneMs: readonly number[] };
   /** All at once. */
@@ -37,29 +35,6 @@ export interface ScriptOutput {
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(process.env.KUBECONFIG ?? '');
 const admin = new AdminClient(kubeConfig);
-
-async function isReady(): Promise<boolean> {
-  const node = objectOf(await admin.send('GET', '/api/v1/nodes/node-kit'));
-  const { conditions = [] } = node.status as { conditions?: readonly { type: string; status: string }[] };
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-}
-
-async function startAgent(): Promise<number> {
-  await using log = await open(values.log, 'a');
-  const child = spawn('bash', ['-c', `exec ${values.command}`], { stdio: ['ignore', log.fd, log.fd] });
-  child.once('exit', (code, signal) => {
-    if (!over) throw new Error(`The agent ended with ${code ?? signal}; see ${values.log}`);
-  });
-  // an agent that is profiled writes down what it has found when it ends
-  stopAgent = async () => {
-    const ended = once(child, 'exit');
-    child.kill();
-    await ended;
-  };
-  await eventually(() => isReady().catch(() => false), 60_000, 200);
-  if (child.pid === undefined) throw new Error('The agent was not started');
-  return child.pid;
-}
 
 /** Processor seconds while something happens. */
 async function cpuOf(pid: number, act: () => Promise<void>): Promise<number> {
@@ -82,7 +57,7 @@ function wait(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }
 
-async function play(pid: number): Promise<ScriptOutput> {
+async function play({ pid, readyMs }: StartedAgent): Promise<ScriptOutput> {
   const { image } = values;
   const [singles, burst, many] = [values.singles, values.burst, values.many].map(Number) as [number, number, number];
   // the first pod is not measured: it makes cgroups and connections
@@ -98,14 +73,12 @@ async function play(pid: number): Promise<ScriptOutput> {
   await using crowd = await AgentPods.open(admin, image);
   await crowd.start(many);
   rest.push(await atRest(pid, many));
-  return { single: alone.times, burst: together.times, cpuSeconds: { single: singleCpu, burst: burstCpu }, rest };
+  return { readyMs, single: alone.times, burst: together.times, cpuSeconds: { single: singleCpu, burst: burstCpu }, rest };
 }
 
-let over = false;
-let stopAgent = async (): Promise<void> => undefined;
-const output = await play(await startAgent());
-over = true;
-await stopAgent();
+const agent = await startAgent(values.command, values.log, admin);
+const output = await play(agent);
+await agent.stop();
 await admin.close();
 console.log(JSON.stringify(output));
 process.exit(0);
