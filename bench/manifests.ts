@@ -19,7 +19,7 @@ async function measure(agent: Agent): Promise<ManifestsOutput> {
   const { manifests, seconds } = values;
   const args = { command: commandOf(agent, kit.run), log: `${kit.run}/log/agent.log`, image: pauseImage };
   const folder = `${kit.run}/manifests`;
-  return runInKit<ManifestsOutput>(kit, 'manifests-script.ts', { ...args, folder, manifests, seconds });
+  return await runInKit<ManifestsOutput>(kit, 'manifests-script.ts', { ...args, folder, manifests, seconds });
 }
 
 const rows = [];

@@ -17,12 +17,18 @@ import {
 
 /** How soon the reconciler looks again, in milliseconds: while the agent permits nothing yet, and when all is well. */
 const lookAgainMs = { waiting: 500, idle: 10_000 };
+/**
+ * Each look is at all pods. After one that took longer than a moment the reconciler rests nine times as long before a change leads to
+ * the next one.
+ */
+const rest = { afterMs: 2, timesAsLong: 9, longestMs: 1000 };
 
 /**
  * Keeps the mirror pods on the apiserver in step with the static pods of a pod manager: creates those that are missing,
  * replaces those whose static pod has changed or that are being deleted, and deletes those whose static pod is gone.
  *
- * A change that the pod manager tells of is followed at once. Every DELETE names the uid of a mirror pod of this node, so
+ * A change that the pod manager tells of is followed at once; with thousands of static pods, where a look takes long, within a
+ * second. Every DELETE names the uid of a mirror pod of this node, so
  * that no other pod is ever deleted. A pod that fails is tried again after a backoff of its own.
  *
  * @example
@@ -63,8 +69,11 @@ export class MirrorPodReconciler {
   readonly #known = new Map<string, Pod>();
   /** The static pods without a node that the log names already. */
   readonly #unbound = new WeakSet<Pod>();
-  readonly #timers: KeyedTimers<'look'>;
+  readonly #timers: KeyedTimers<'look' | 'rest'>;
   #looksSoon = false;
+  #isResting = false;
+  /** No change leads to a look before, by the clock's elapsed time. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
   #unsubscribe: unknown;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
@@ -105,7 +114,7 @@ export class MirrorPodReconciler {
     }
     if (this.state !== 'running') return;
     this.#worker.lookNow(podFullName);
-    this.#lookSoon();
+    this.#lookNext();
   }
 
   /**
@@ -163,6 +172,22 @@ export class MirrorPodReconciler {
   }
 
   #lookSoon(): void {
+    if (this.#looksSoon || this.#isResting) return;
+    const restMs = this.#restsUntil - this.#options.clock.elapsed();
+    if (restMs <= 0) this.#lookNext();
+    else {
+      this.#isResting = true;
+      callGuarded(
+        () => this.#timers.set('rest', restMs, () => this.#lookNext()),
+        () => this.#lookNext(),
+      );
+    }
+  }
+
+  /** At the next turn of the event loop. */
+  #lookNext(): void {
+    this.#isResting = false;
+    this.#timers.cancel('rest');
     if (this.#looksSoon) return;
     this.#looksSoon = true;
     void nextTurn().then(() => {
@@ -172,7 +197,8 @@ export class MirrorPodReconciler {
   }
 
   #look(): void {
-    const { podManager, nodeName, logger } = this.#options;
+    const { podManager, nodeName, logger, clock } = this.#options;
+    const began = clock.elapsed();
     const pairs = callGuarded(
       () => mirrorPairs(podManager, nodeName, (pod) => this.#noteUnbound(pod)),
       (err) => logger.error({ err }, 'the pod manager failed; mirror pods stay as they are'),
@@ -184,6 +210,8 @@ export class MirrorPodReconciler {
       }
       this.#worker.update(pairs);
     }
+    const tookMs = clock.elapsed() - began;
+    if (tookMs > rest.afterMs) this.#restsUntil = clock.elapsed() + Math.min(tookMs * rest.timesAsLong, rest.longestMs);
     const delayMs = pairs === undefined || this.#worker.isWaiting ? lookAgainMs.waiting : lookAgainMs.idle;
     callGuarded(
       () => this.#timers.set('look', delayMs, () => this.#lookSoon()),

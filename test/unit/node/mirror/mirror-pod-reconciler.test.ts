@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
-import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import type { MirrorPodManager } from '../../../../src/node/mirror/mirror-pods.ts';
+import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
+import { buildStaticPod } from '../../../../src/testing/fakes/builders.ts';
+import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { ReconcilerWorld } from './reconciler-world.ts';
 
 const name = 'web_default';
@@ -282,4 +285,35 @@ describe('a pod that has the name of a static pod, and is no mirror pod of this 
     expect(world.isInStep(pod)).toBe(true);
     await world.reconciler.stop();
   });
+});
+
+it('a look that takes long is followed by a rest, in which changes wait for the next one; whoever asks does not', async () => {
+  const clock = new FakeClock();
+  let [looks, passedMs] = [0, 0];
+  const podManager = new BasicPodManager();
+  const slow: MirrorPodManager = {
+    getPodsAndMirrorPods: () => {
+      looks += 1;
+      passedMs += 20;
+      return podManager.getPodsAndMirrorPods();
+    },
+    subscribe: (told) => podManager.subscribe(told),
+    getPodByUID: (uid) => podManager.getPodByUID(uid),
+    getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
+  };
+  const late = { now: () => clock.now(), elapsed: () => clock.elapsed() + passedMs, setTimer: clock.setTimer.bind(clock) };
+  const world = new ReconcilerWorld({ podManager: slow, clock: late });
+  world.reconciler.start();
+  await clock.advance(0);
+  expect(looks).toBe(1);
+  for (const name of ['a', 'b', 'c']) podManager.addPod(buildStaticPod({ metadata: { name, uid: name } }));
+  await clock.advance(179);
+  expect(looks).toBe(1);
+  await clock.advance(1);
+  expect(looks).toBe(2);
+  world.reconciler.reconcile();
+  await clock.advance(0);
+  expect(looks).toBe(3);
+  await world.reconciler.stop();
+  expect(clock.pendingTimers).toBe(0);
 });
