@@ -81,8 +81,8 @@ export class BlockDevices {
       throw new Error(`the place of the device ${name} is that of another volume, of the driver ${known.driverName}`);
     }
     await makeFolders(dataFolder, folderMode);
-    this.#volumes.set(name, { driverName, volumeHandle });
     await saveDeviceData(dataFolder, data);
+    this.#volumes.set(name, { driverName, volumeHandle });
     if (stage === undefined || this.#staged.has(name)) return;
     await makeFolders(staging, folderMode);
     try {
@@ -128,11 +128,9 @@ export class BlockDevices {
    */
   async dataOf(name: string): Promise<CsiVolumeID | undefined> {
     const own = this.#volumes.get(name);
-    const data = await loadVolumeData(join(this.#places(name).folder, 'data')).catch((cause: unknown) => {
-      if (own !== undefined) return own;
-      const words = `nobody can say which volume the device ${name} is, and nothing of it is taken back: ${errorText(cause)}`;
-      throw new Error(`${words}. Mend that file, or see which driver and volume it is, and remove what is left of it`, { cause });
-    });
+    const data = await loadVolumeData(join(this.#places(name).folder, 'data')).catch(
+      (cause: unknown) => own ?? unsure(name, cause),
+    );
     return data ?? own;
   }
 
@@ -150,7 +148,9 @@ export class BlockDevices {
   async #known(name: string): Promise<CsiVolumeID | undefined> {
     const { staging, publishFolder, folder } = this.#places(name);
     const mounts = await Promise.all([staging, publishFolder, folder].map((place) => this.#options.mounter.mountsBelow(place)));
-    return mounts.flat().length > 0 ? this.dataOf(name) : loadVolumeData(join(folder, 'data')).catch(() => undefined);
+    const [mounted] = mounts.flat();
+    if (mounted === undefined) return loadVolumeData(join(folder, 'data')).catch(() => undefined);
+    return (await this.dataOf(name)) ?? unsure(name, new Error(`${mounted} is mounted, and no file says by which driver`));
   }
 
   async #unstage(name: string, { driverName, volumeHandle }: CsiVolumeID): Promise<void> {
@@ -194,6 +194,11 @@ export class BlockDevices {
     const root = join(stagingRoot(this.#options.rootDirectory), devicesFolder);
     return { staging: join(root, 'staging', name), publishFolder: join(root, 'publish', name), folder: join(root, name) };
   }
+}
+
+function unsure(name: string, cause: unknown): never {
+  const words = `nobody can say which volume the device ${name} is, and nothing of it is taken back: ${errorText(cause)}`;
+  throw new Error(`${words}. Mend that file, or see which driver and volume it is, and remove what is left of it`, { cause });
 }
 
 /** What a driver should have removed itself. Anything with something in it stays. */

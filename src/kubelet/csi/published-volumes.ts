@@ -150,8 +150,8 @@ export class PublishedVolumes {
     signal.throwIfAborted();
     await makeFolders(folder, 0o750);
     const isOwn = await this.#isOwn(podUID, folder, data);
-    this.#volumes.set(folder, data);
     await saveVolumeData(folder, data);
+    this.#volumes.set(folder, data);
     try {
       const targetPath = this.targetPath(podUID, basename(folder));
       await onNode.node.publishVolume({ ...call, volumeID: data.volumeHandle, targetPath });

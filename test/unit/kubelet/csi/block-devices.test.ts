@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PluginCallError } from '../../../../src/kubelet.ts';
@@ -108,6 +108,31 @@ describe('a block device of a driver', () => {
     await test.unmount('u1', later);
     expect(test.calls.filter((call) => call.startsWith('unpublish'))).toHaveLength(1);
     expect(await readdir(join(test.foldersOf('u1').devicesFolder, 'kubernetes.io~csi'))).toEqual([]);
+  });
+
+  it('whose file is gone while something of it is mounted is not made anew by an agent that has not made it', async () => {
+    const test = await devices();
+    await test.mount('u1');
+    await rm(join(test.root, 'pv-1', 'data', 'vol_data.json'));
+    const later = test.newStorage();
+    later.start();
+    const words =
+      /^MapVolume.SetUpDevice failed .* nobody can say which volume the device pv-1 is.* is mounted, and no file says/;
+    await expect(test.mount('u2', { csi: { volumeHandle: 'h-9' } }, later)).rejects.toThrow(words);
+    expect([test.staged.length, await readdir(join(test.root, 'pv-1', 'data'))]).toEqual([1, []]);
+    await test.unmount('u1');
+    expect(test.calls.filter((call) => call.startsWith('unpublish'))).toHaveLength(1);
+  });
+
+  it('whose file cannot be written is not one that this agent has asked for', async () => {
+    const test = await devices();
+    const file = join(test.root, 'pv-1', 'data', 'vol_data.json');
+    await mkdir(file, { recursive: true });
+    await expect(test.mount('u1')).rejects.toThrow('EISDIR');
+    await mkdir(join(test.foldersOf('u1').devicesFolder, 'kubernetes.io~csi'), { recursive: true });
+    await symlink(join(test.root, 'publish', 'pv-1', 'u1'), test.link('u1'));
+    await expect(test.unmount('u1')).rejects.toThrow('nobody can say which volume the device pv-1 is');
+    expect(test.calls).toEqual([]);
   });
 
   it('keeps its place from another volume of its name, and is taken back by who has made it, whatever becomes of its file', async () => {

@@ -266,6 +266,15 @@ describe('a volume of the node', () => {
     expect([test.published.length, await readFile(file, 'utf8')]).toEqual([1, '{']);
   });
 
+  it('whose file cannot be written is not one that this process has asked for', async () => {
+    const test = await setUp();
+    const file = join(test.foldersOf('u1').volumesFolder, 'kubernetes.io~csi', 'pv-1', 'vol_data.json');
+    await mkdir(file, { recursive: true });
+    await expect(test.mount('u1')).rejects.toThrow('EISDIR');
+    await expect(test.unmount('u1')).rejects.toThrow('nobody can say which volume');
+    expect([test.published, test.calls.filter((call) => call.startsWith('unpublish'))]).toEqual([[], []]);
+  });
+
   it('that this process has asked for is taken back also where its file is damaged or gone', async () => {
     const test = await setUp();
     test.storage.start();
