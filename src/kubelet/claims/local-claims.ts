@@ -14,7 +14,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import { volumeStepError } from '../volumes/driver-volumes.ts';
-import { applyFsGroup } from '../volumes/fs-group.ts';
+import { applyFsGroup, type FsGroupRequest } from '../volumes/fs-group.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
@@ -175,7 +175,7 @@ export class LocalClaims implements PersistentVolumeKind {
     const { mounter, logger } = this.#options;
     const { name } = persistentVolume.metadata;
     const onRootMismatch = pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
-    const inTurn = <T>(call: () => Promise<T>): Promise<T> => this.#turns.run(name, call, signal);
+    const inTurn: FsGroupRequest['inTurn'] = (call) => this.#turns.run(name, call, signal);
     let refusal: unknown;
     try {
       refusal = await applyFsGroup({ mounter, folder, gid, onRootMismatch, signal, inTurn });

@@ -12,7 +12,7 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import type { MountTurns } from '../claims/mount-turns.ts';
 import type { DriverVolumeRequest } from '../volumes/driver-volumes.ts';
-import { applyFsGroup } from '../volumes/fs-group.ts';
+import { applyFsGroup, type FsGroupRequest } from '../volumes/fs-group.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { driverVolumesFolder, podFolder } from '../volumes/pod-folder.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
@@ -175,7 +175,7 @@ export class PublishedVolumes {
     if (fsGroup === undefined) return undefined;
     const { mounter, mountTurns } = this.#options;
     const onRootMismatch = unlessRootIsRight || pod.spec?.securityContext?.fsGroupChangePolicy === 'OnRootMismatch';
-    const inTurn = <T>(call: () => Promise<T>): Promise<T> => mountTurns.run(driverName, call, signal);
+    const inTurn: FsGroupRequest['inTurn'] = (call) => mountTurns.run(driverName, call, signal);
     const group = { mounter, folder: mountFolder(folder), gid: fsGroup, onRootMismatch, signal, inTurn };
     const changing = mountTurns.requireAnswer(group.folder, signal).then(() => applyFsGroup(group));
     return changing.catch((cause: unknown) => {
