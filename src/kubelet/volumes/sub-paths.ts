@@ -54,7 +54,7 @@ export async function prepareSubPath(request: SubPathRequest): Promise<string> {
   }
   let source: FileHandle;
   try {
-    source = await openInVolume(request.volumePath, parts);
+    source = await openInVolume(request, parts);
   } catch (cause) {
     throw new Error(`failed to create subPath directory for ${which}`, { cause });
   }
@@ -74,11 +74,13 @@ function targetOf({ volumeName, containerName, index }: SubPathRequest, podFolde
   return join(podFolder, folderName, volumeName, containerName, String(index));
 }
 
-/** Opens the part of the volume; makes what is missing. */
-async function openInVolume(volumePath: string, parts: readonly string[]): Promise<FileHandle> {
+/** Opens the part of the volume; makes what is missing. The volume may hang at each step, for so long that nobody waits any more. */
+async function openInVolume({ volumePath, signal }: SubPathRequest, parts: readonly string[]): Promise<FileHandle> {
   const base = await realpath(volumePath);
+  signal?.throwIfAborted();
   for (let known = parts.length; ; known -= 1) {
     const found = await realpath(join(base, ...parts.slice(0, known))).catch(ifCode('ENOENT'));
+    signal?.throwIfAborted();
     if (found === undefined && known > 0) continue;
     if (found !== base && !found?.startsWith(base === '/' ? '/' : `${base}/`))
       throw new Error('the path leads out of the volume');
@@ -90,7 +92,10 @@ async function openInVolume(volumePath: string, parts: readonly string[]): Promi
     const missing = parts.slice(known);
     if (missing.length === 0) return openBelow(base, names);
     const { mode } = await stat(base);
-    return makeFoldersIn(await openBelow(base, names), missing, mode & 0o7777);
+    const foundFolder = await openBelow(base, names);
+    if (signal?.aborted) await foundFolder.close();
+    signal?.throwIfAborted();
+    return makeFoldersIn(foundFolder, missing, mode & 0o7777);
   }
 }
 

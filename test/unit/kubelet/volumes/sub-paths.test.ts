@@ -68,6 +68,15 @@ describe('prepareSubPath', () => {
     ]).toEqual([0o2777, 0o2777]);
   });
 
+  it('makes nothing where nobody waits for it any more', async () => {
+    const { volumePath, podFolder, mounter } = await setUp();
+    const signal = AbortSignal.abort(new Error('it was given up'));
+    const names = { volumeName: 'v', containerName: 'app', index: 0 };
+    const given = prepareSubPath({ mounter, podFolder, volumePath, ...names, subPath: 'a/new/deep', signal });
+    expect(await causeOf(given)).toContain('it was given up');
+    expect((await readdir(join(volumePath, 'a'))).sort()).toEqual(['b', 'file']);
+  });
+
   it.each([
     ['/a', 'error SubPath `/a` must not be an absolute path'],
     ['../v/a', "unable to provision SubPath `../v/a`: must not contain '..'"],
