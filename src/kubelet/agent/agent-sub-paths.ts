@@ -10,6 +10,7 @@ import { prepareSubPath } from '../volumes/sub-paths.ts';
 export interface SubPathNeeds {
   readonly rootDirectory: string;
   readonly mounter: Mounter;
+  /** Those of sub paths alone. */
   readonly mountTurns: MountTurns;
 }
 

@@ -34,7 +34,7 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   const { settings, clock, logger } = agent;
   const { rootDirectory } = settings;
   const { kubeClient: transport, eventRecorder } = clients;
-  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns({ clock });
+  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns({ clock, logger });
   const local = new LocalClaims({ rootDirectory, mounter, mountTurns, clock, eventRecorder, logger });
   const kinds = new Map<string, PersistentVolumeKind>([
     ['hostPath', hostPathClaims],
@@ -43,7 +43,9 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   ]);
   if (plugins !== undefined) kinds.set('csi', plugins.storage.persistentVolumes);
   const claims = new ClaimVolumes({ transport, kinds, node: () => node.known(), rootDirectory, clock });
-  const prepareSubPath = subPathsOf({ rootDirectory, mounter, mountTurns });
+  // of their own: a pod's author makes as many as the pod has, and volumes and groups of files wait for none of them
+  const subPathTurns = new MountTurns({ clock, mostOverall: 1, logger });
+  const prepareSubPath = subPathsOf({ rootDirectory, mounter, mountTurns: subPathTurns });
   return { ...withInline(claims, plugins?.storage.inline ?? noPlugins), prepareSubPath };
 }
 

@@ -21,7 +21,7 @@ import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-fol
 import { answerInTime, fileSystemUsage } from './claim-usage.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
 import { LocalDevices, localVolumeType as typeFolder } from './local-devices.ts';
-import type { MountTurns } from './mount-turns.ts';
+import { MountHangs, type MountTurns } from './mount-turns.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface LocalClaimsOptions {
@@ -161,8 +161,11 @@ export class LocalClaims implements PersistentVolumeKind {
       return place === 'volumes' && type === typeFolder && name === basename(mount) && mount !== folder;
     });
     if (mounts.some((mount) => basename(mount) === basename(folder))) return true;
-    // what is wrong with another pod's volume is its own matter
     const answers = await settledAtOnce(mounts, asksAtOnce, (mount) => this.#turns.requireAnswer(mount, signal));
+    // that another pod's volume hangs is its own matter; where nobody could ask, nobody knows
+    for (const answer of answers) {
+      if (answer.status === 'rejected' && !(answer.reason instanceof MountHangs)) throw answer.reason;
+    }
     for (const mount of mounts.filter((_, index) => answers[index]?.status === 'fulfilled')) {
       const found = await this.#turns.run(basename(mount), () => stat(mount), signal).catch(ignoreFailure);
       signal.throwIfAborted();

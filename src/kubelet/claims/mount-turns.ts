@@ -3,6 +3,7 @@ import { LinkedAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import { ProgramFailure } from '../../base/run-program.ts';
 import { answerInTime, fileSystemUsage } from './claim-usage.ts';
 
@@ -18,10 +19,11 @@ export interface MountTurnsOptions {
   readonly clock: SteadyClock;
   /** Asks the file system at a folder. Default: the program `stat`, which may hang in place of this process. */
   readonly ask?: ((folder: string, signal: AbortSignal) => Promise<unknown>) | undefined;
+  /** So many calls go on at once. Default 2. */
+  readonly mostOverall?: number;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Below the number of threads that a Node.js process has for files, which is four. */
-const mostOverall = 2;
 const mostOfOne = 1;
 /** So long a call waits for its turn, and then for its end. What goes on within them is that of one file. */
 const longestWaitMs = 60_000;
@@ -45,6 +47,8 @@ interface Running {
   readonly name: string;
   /** By the clock's elapsed time. */
   readonly sinceMs: number;
+  /** True: the log says already that it keeps others waiting. */
+  isTold: boolean;
 }
 
 /** What is known of the mount at a folder. Times are by the clock's elapsed time. */
@@ -65,19 +69,24 @@ interface Answers {
 export class MountTurns {
   readonly #clock: SteadyClock;
   readonly #ask: (folder: string, signal: AbortSignal) => Promise<unknown>;
-  readonly #overall = new Semaphore(mostOverall);
+  readonly #logger: Pick<Logger, 'warn'>;
+  readonly #overall: Semaphore;
   readonly #ofEach = new Map<string, Turns>();
   readonly #running = new Set<Running>();
   readonly #answers = new Map<string, Answers>();
 
-  constructor({ clock, ask = fileSystemUsage }: MountTurnsOptions) {
+  constructor({ clock, ask = fileSystemUsage, mostOverall = 2, logger }: MountTurnsOptions) {
     this.#clock = clock;
     this.#ask = ask;
+    this.#logger = logger;
+    // below the number of threads that a Node.js process has for files, which is four
+    this.#overall = new Semaphore(mostOverall);
   }
 
   /**
    * Rejects with {@link MountHangs} where what is mounted at the folder does not answer a program within 10 s, and then at once until it is asked again. Whatever it
-   * answers is right, also that nothing is there. Rejects with the signal's reason once that aborts.
+   * answers is right, also that nothing is there. Rejects with another error where the program could not be started: the next call asks anew. Rejects
+   * with the signal's reason once that aborts.
    */
   async requireAnswer(folder: string, signal: AbortSignal): Promise<void> {
     await untilAborted(this.#answer(folder), signal);
@@ -136,13 +145,14 @@ export class MountTurns {
     giveUp: (error: MountHangs) => void,
   ): Promise<T> {
     const own = new LinkedAbort(signal);
+    const running = { name, sinceMs: this.#clock.elapsed(), isTold: false };
     const onLate = (): void => {
+      this.#tell(running);
       const late = new MountHangs(`a call in ${name} has not ended for ${longestCallMs / 1000} s; what is mounted there hangs`);
       own.abort(late);
       giveUp(late);
     };
     const cancel = this.#clock.setTimer(onLate, longestCallMs, { keepAlive: true });
-    const running = { name, sinceMs: this.#clock.elapsed() };
     this.#running.add(running);
     try {
       return await call(own.signal);
@@ -153,11 +163,21 @@ export class MountTurns {
     }
   }
 
+  /** Who waits may be another tenant's pod: the log alone names what holds the turns. */
   #lateTurn(): MountHangs {
-    const now = this.#clock.elapsed();
-    const calls = [...this.#running].map(({ name, sinceMs }) => `${name} (for ${Math.round((now - sinceMs) / 1000)} s)`);
+    for (const running of this.#running) this.#tell(running);
     return new MountHangs(
-      `no turn came for ${longestWaitMs / 1000} s: calls go on in ${calls.join(' and ')}; look at what hangs there`,
+      `no turn came for ${longestWaitMs / 1000} s: calls in other volumes of this node hold the turns; the agent's log names them`,
+    );
+  }
+
+  #tell(running: Running): void {
+    if (running.isTold) return;
+    running.isTold = true;
+    const durationMs = Math.round(this.#clock.elapsed() - running.sinceMs);
+    this.#logger.warn(
+      { name: running.name, durationMs },
+      'a call in a mounted volume has not ended and holds a turn that others wait for; look at the server, the driver or the disk there',
     );
   }
 
@@ -167,6 +187,8 @@ export class MountTurns {
       known.failures = 0;
       known.dueMs = this.#clock.elapsed() + answerCountsMs;
     } catch (error) {
+      if (error instanceof ProgramFailure)
+        throw new Error(`nobody could ask whether it answers: ${error.message}`, { cause: error });
       known.failures += 1;
       known.failure = errorText(error);
       known.dueMs = this.#clock.elapsed() + nthDelayMs(known.failures, askDelays);

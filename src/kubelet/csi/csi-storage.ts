@@ -56,7 +56,7 @@ export class CsiStorage {
   constructor(options: CsiStorageOptions) {
     const { drivers, transport, nodeName, rootDirectory, mounter, node, secrets, tokens } = options;
     const { eventRecorder, clock, random, logger } = options;
-    const mountTurns = new MountTurns({ clock, ask: options.askFileSystem });
+    const mountTurns = new MountTurns({ clock, ask: options.askFileSystem, logger });
     this.mountTurns = mountTurns;
     const driverObjects = new CsiDriverObjects(transport);
     const published = new PublishedVolumes({ drivers, rootDirectory, mounter, mountTurns, eventRecorder, clock, logger });

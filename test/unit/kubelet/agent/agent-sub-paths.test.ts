@@ -2,6 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { subPathsOf } from '../../../../src/kubelet/agent/agent-sub-paths.ts';
 import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
@@ -20,7 +21,7 @@ async function setUp(hanging: readonly string[]) {
     asked.push(nameOf(folder));
     return hanging.includes(nameOf(folder)) ? new Promise<never>(() => {}) : Promise.resolve();
   };
-  const mountTurns = new MountTurns({ clock: safeClock(clock), ask });
+  const mountTurns = new MountTurns({ clock: safeClock(clock), ask, logger: silentLogger });
   const prepare = subPathsOf({ rootDirectory, mounter, mountTurns });
   const pod = barePod({ metadata: { name: 'web', namespace: 'shop', uid: 'u1' } });
   const shown = async (name: string, type: string, signal = new AbortController().signal): Promise<string> => {

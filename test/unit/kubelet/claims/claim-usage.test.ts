@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ClaimUsages, type MeasuredVolume } from '../../../../src/kubelet/claims/claim-usage.ts';
 import { LocalClaims } from '../../../../src/kubelet/claims/local-claims.ts';
 import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
@@ -7,7 +8,7 @@ import type { VolumeUsage } from '../../../../src/kubelet/claims/persistent-volu
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 
 /** They hang for ever. */
-const mountTurns = new MountTurns({ clock: safeClock(new FakeClock()) });
+const mountTurns = new MountTurns({ clock: safeClock(new FakeClock()), logger: silentLogger });
 for (const name of ['one', 'two']) void mountTurns.run(name, () => new Promise<never>(() => {}), new AbortController().signal);
 
 const local = new LocalClaims({

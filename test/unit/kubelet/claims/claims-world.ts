@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
+import { ProgramFailure } from '../../../../src/base/run-program.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { ClaimVolumes } from '../../../../src/kubelet/claims/claim-volumes.ts';
 import { hostPathClaims } from '../../../../src/kubelet/claims/host-path-claims.ts';
@@ -75,12 +76,16 @@ export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new Fa
   const logger = { debug: () => {}, info: () => {}, warn: note, error: note };
   /** What is mounted at these folders answers nobody. */
   const hanging = new Set<string>();
+  /** No program can be started that asks what is mounted at these folders. */
+  const unasked = new Set<string>();
   const mountsAsked: string[] = [];
   const ask = (folder: string): Promise<unknown> => {
     mountsAsked.push(folder);
+    if (unasked.has(folder))
+      return Promise.reject(new ProgramFailure('stat could not be started', { text: '', isCut: false }, 'EAGAIN'));
     return hanging.has(folder) ? new Promise<never>(() => {}) : Promise.resolve();
   };
-  const mountTurns = new MountTurns({ clock: safeClock(clock), ask });
+  const mountTurns = new MountTurns({ clock: safeClock(clock), ask, logger });
   const newVolumes = (more: Iterable<[string, PersistentVolumeKind]> = []): ClaimVolumes =>
     new ClaimVolumes({
       transport: transport as never,
@@ -134,6 +139,7 @@ export async function setUp<M extends Mounter = FakeMounter>(mounter: M = new Fa
     state,
     hanging,
     mountsAsked,
+    unasked,
     newManager,
     bind,
     claim,

@@ -79,6 +79,19 @@ describe('A local volume', () => {
     expect((await other).size).toBe(1);
   });
 
+  it('gets no group while nobody can ask whether the volume of another pod answers: it may be the same', async () => {
+    const { manager, bind, disk, folder, unasked, clock, mounter } = await setUp();
+    await manager.mountVolumes(podOf(), never);
+    await mkdir(`${disk}-2`);
+    bind('disk-2', 'pv-2', { local: { path: `${disk}-2` } });
+    unasked.add(folder);
+    await clock.advance(2000);
+    const claimed = { persistentVolumeClaim: { claimName: 'disk-2' } };
+    const pod = podOf({ securityContext: { fsGroup: 1234 } }, { name: 'other', uid: 'u3' }, claimed);
+    expect(await wordsOf(manager.mountVolumes(pod, never))).toContain('nobody could ask whether it answers');
+    expect(mounter.mounts).toHaveLength(1);
+  });
+
   it('whose file system hangs is not looked at by the syncs of its pod', async () => {
     const { manager, mounter, folder } = await setUp();
     await manager.mountVolumes(podOf(), never);

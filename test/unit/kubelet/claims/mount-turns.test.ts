@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ProgramFailure } from '../../../../src/base/run-program.ts';
 import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -8,7 +9,7 @@ import { driver, setUp } from '../csi/csi-world.ts';
 import { never, podWith } from '../volumes/volumes-world.ts';
 
 it('mounts that hang hold one turn of each driver and two of all, and who waits may leave', async () => {
-  const turns = new MountTurns({ clock: safeClock(new FakeClock()) });
+  const turns = new MountTurns({ clock: safeClock(new FakeClock()), logger: silentLogger });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const call = (name: string) => () => {
@@ -30,6 +31,19 @@ it('mounts that hang hold one turn of each driver and two of all, and who waits 
   expect(begun).toEqual(['a1', 'b1', 'c1']);
   for (const end of ends.values()) end();
   await Promise.all([first, fourth]);
+});
+
+it('so many calls go on at once as is said', async () => {
+  const turns = new MountTurns({ clock: safeClock(new FakeClock()), mostOverall: 1, logger: silentLogger });
+  const end = Promise.withResolvers<void>();
+  const first = turns.run('a.example', () => end.promise, never);
+  const begun: string[] = [];
+  const second = turns.run('b.example', async () => void begun.push('b1'), never);
+  await settle();
+  expect(begun).toEqual([]);
+  end.resolve();
+  await Promise.all([first, second]);
+  expect(begun).toEqual(['b1']);
 });
 
 it('a volume whose files hang holds up no end of another pod', async () => {
@@ -64,7 +78,7 @@ it('a mount that does not answer takes no turn, and is asked again only after a 
     asked.push(folder);
     return hanging.has(folder) ? new Promise<never>(() => {}) : Promise.resolve();
   };
-  const turns = new MountTurns({ clock: safeClock(clock), ask });
+  const turns = new MountTurns({ clock: safeClock(clock), ask, logger: silentLogger });
   const enter = async (folder: string): Promise<string> => {
     await turns.requireAnswer(folder, never);
     return turns.run(folder, async () => `in ${folder}`, never);
@@ -91,19 +105,25 @@ it('a mount that does not answer takes no turn, and is asked again only after a 
 });
 
 it('whatever a program has heard of a mount is an answer, but that it could not be started', async () => {
-  const failures = { '/gone': undefined, '/unasked': 'EAGAIN' };
+  const failures: Record<string, string | undefined> = { '/gone': undefined, '/unasked': 'EAGAIN' };
   const ask = async (folder: string) => {
-    throw new ProgramFailure('stat failed', { text: '', isCut: false }, failures[folder as keyof typeof failures]);
+    throw new ProgramFailure('stat failed', { text: '', isCut: false }, failures[folder]);
   };
-  const turns = new MountTurns({ clock: safeClock(new FakeClock()), ask });
+  const turns = new MountTurns({ clock: safeClock(new FakeClock()), ask, logger: silentLogger });
   await turns.requireAnswer('/gone', never);
-  await expect(turns.requireAnswer('/unasked', never)).rejects.toThrow('it does not answer: stat failed');
-  await new MountTurns({ clock: safeClock(new FakeClock()) }).requireAnswer('/no/such/folder', never);
+  const unasked = { name: 'Error', message: 'nobody could ask whether it answers: stat failed' };
+  await expect(turns.requireAnswer('/unasked', never)).rejects.toMatchObject(unasked);
+  // it is no hang: nobody waits before the next question
+  failures['/unasked'] = undefined;
+  await turns.requireAnswer('/unasked', never);
+  await new MountTurns({ clock: safeClock(new FakeClock()), logger: silentLogger }).requireAnswer('/no/such/folder', never);
 });
 
-it('who waits for mounts that hang hears after a minute which they are, and a call that hangs keeps its turn alone', async () => {
+it('who waits for mounts that hang hears so after a minute, the log alone says which they are, and a call that hangs keeps its turn', async () => {
   const clock = new FakeClock();
-  const turns = new MountTurns({ clock: safeClock(clock), ask: async () => {} });
+  const warned: object[] = [];
+  const logger = { warn: (fields: object) => void warned.push(fields) };
+  const turns = new MountTurns({ clock: safeClock(clock), ask: async () => {}, logger });
   const ends: (() => void)[] = [];
   const signals: AbortSignal[] = [];
   const call = (signal: AbortSignal) => {
@@ -116,12 +136,13 @@ it('who waits for mounts that hang hears after a minute which they are, and a ca
   const waiting = wordsOf(turns.run('pv-3', async () => 'done', never));
   await clock.advance(60_000);
   expect(await waiting).toBe(
-    'MountHangs: no turn came for 60 s: calls go on in pv-1 (for 65 s) and pv-2 (for 65 s); look at what hangs there',
+    "MountHangs: no turn came for 60 s: calls in other volumes of this node hold the turns; the agent's log names them",
   );
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   await clock.advance(25_000);
   const late = (name: string) => `MountHangs: a call in ${name} has not ended for 90 s; what is mounted there hangs`;
   expect(await Promise.all(hanging)).toEqual([late('pv-1'), late('pv-2')]);
+  expect(warned).toEqual(['pv-1', 'pv-2'].map((name) => ({ name, durationMs: 65_000 })));
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   const next = turns.run('pv-3', async () => 'done', never);
   await settle();
