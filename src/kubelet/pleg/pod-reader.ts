@@ -40,8 +40,8 @@ export class PodReader {
 
   /**
    * Reads the pod that was listed; without a list, lists it first. `former` is the reading before: containers that had ended are
-   * not asked for again, and neither are sandboxes whose state is as it was, ready ones for half a minute. Rejects as the runtime does; what is gone between the
-   * list and the question counts as not listed.
+   * not asked for again, and neither are sandboxes whose state is as it was, ready ones for half a minute. Rejects as the runtime
+   * does; what is gone between the list and the question counts as not listed.
    */
   async read(
     podUID: string,
