@@ -23,7 +23,7 @@ export async function startAgent(command: string, logFile: string, admin: AdminC
   child.once('exit', (code, signal) => {
     if (!isOver) throw new Error(`The agent ended with ${code ?? signal}; see ${logFile}`);
   });
-  await eventually(() => isReady(admin).catch(() => false), 60_000, 50);
+  if (!(await eventually(() => isReady(admin), 60_000, 50))) throw new Error(`The node is not Ready; see ${logFile}`);
   const { pid } = child;
   if (pid === undefined) throw new Error('The agent was not started');
   const stop = async (): Promise<void> => {

@@ -18,8 +18,8 @@ export interface SubPathNeeds {
 const foreignTypes: ReadonlySet<string> = new Set(['persistentVolumeClaim', 'csi']);
 
 /**
- * Shows parts of volumes to containers. A part of a volume that may hang is opened only where the volume has answered a program, and in its turn: it
- * costs no thread of this process and no other pod anything.
+ * Shows parts of volumes to containers. A part of a volume that may hang is opened only where the volume has answered a program, and in its turn:
+ * one that hangs all the same holds one thread of this process, and not many.
  */
 export function subPathsOf({ rootDirectory, mounter, mountTurns }: SubPathNeeds) {
   return async (pod: Pod, part: SubPathMount, signal: AbortSignal): Promise<string> => {

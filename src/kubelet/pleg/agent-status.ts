@@ -88,7 +88,7 @@ function runtimeSandbox({ state, namespaces, ips }: PodSandboxDetails): RuntimeS
 }
 
 /** All of them, or none when one is no address. */
-function validIPs(ips: readonly string[]): readonly string[] {
+export function validIPs(ips: readonly string[]): readonly string[] {
   return ips.every((ip) => isIP(ip) !== 0) ? ips : [];
 }
 

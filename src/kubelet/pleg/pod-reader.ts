@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, type WaitLimits } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -6,7 +5,7 @@ import { type ContainerRuntime, isRuntimeError, type RuntimeCall, RuntimeError }
 import type { ContainerDetails, ContainerRecord } from '../runtime/runtime-containers.ts';
 import type { PodSandboxDetails, PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
 import { labelFields } from '../runtime/runtime-sandboxes.ts';
-import { type AgentPodStatus, agentPodStatus, emptyStatus, type ReadContainer } from './agent-status.ts';
+import { type AgentPodStatus, agentPodStatus, emptyStatus, type ReadContainer, validIPs } from './agent-status.ts';
 import { type ListedPod, listPods } from './listed-pods.ts';
 
 export interface PodReaderOptions {
@@ -123,7 +122,7 @@ export class PodReader {
 }
 
 function hasAddresses({ ips, namespaces }: PodSandboxDetails): boolean {
-  return namespaces?.network === 'node' || (ips.length > 0 && ips.every((ip) => isIP(ip) !== 0));
+  return namespaces?.network === 'node' || validIPs(ips).length > 0;
 }
 
 function nothingOf(podUID: string): PodReading {
