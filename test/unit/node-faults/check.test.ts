@@ -82,6 +82,7 @@ describe('the checker of the fault suite', () => {
     ['a pod lives on after it is gone', pod({ runningWhenGone: 1 })],
     ['a deleted pod does not go', pod({ deletedAt: 30 })],
     ['something of a pod is left over', pod({ leftovers: ['cgroup'] })],
+    ['a volume is emptied while mounted', pod({ witness: { main: parseWitness(`${beating}lost r1 90.01 scratch\n`) } })],
     ['a secret outlives its pod', pod(), { secretsLeft: ['/var/lib/kubelet/pods/u/token'] }],
   ];
 

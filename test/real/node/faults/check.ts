@@ -10,6 +10,7 @@ export const rules = [
   'a deleted pod does not go',
   'something of a pod is left over',
   'a secret outlives its pod',
+  'a volume is emptied while mounted',
 ] as const;
 export type Rule = (typeof rules)[number];
 
@@ -42,6 +43,10 @@ class PodCheck {
   run(): Damage[] {
     const { deletedAt, goneAt, runningWhenGone, leftovers } = this.#pod;
     for (const plan of this.#pod.containers) this.#container(plan, runsOf(this.#pod.witness[plan.name] ?? []));
+    for (const [name, lines] of Object.entries(this.#pod.witness)) {
+      const loss = lines.find(({ what }) => what === 'lost');
+      if (loss !== undefined) this.#found('a volume is emptied while mounted', `${loss.how} of ${name} at ${loss.at}`);
+    }
     if (deletedAt !== undefined && goneAt === undefined) this.#found('a deleted pod does not go', '');
     if (runningWhenGone > 0) this.#found('a pod lives on after it is gone', `${runningWhenGone} processes`);
     for (const what of leftovers) this.#found('something of a pod is left over', what);

@@ -1,10 +1,13 @@
+/** `lost`: a volume that the container has mounted does not have any more what was put there. */
+const happenings = ['start', 'beat', 'lost', 'end'] as const;
+
 /** One line that a container wrote about itself. Times are seconds since the machine started. */
 export interface WitnessLine {
-  readonly what: 'start' | 'beat' | 'end';
+  readonly what: (typeof happenings)[number];
   /** The run that wrote it; each start of a container is another one. */
   readonly run: string;
   readonly at: number;
-  /** Of an end: the exit code, or `term` when it was asked to end. */
+  /** Of an end: the exit code, or `term` when it was asked to end. Of a loss: the volume. */
   readonly how?: string;
 }
 
@@ -72,9 +75,11 @@ export interface Evidence {
 /** The lines of one file; a last line that is cut off is left out. */
 export function parseWitness(text: string): WitnessLine[] {
   return text.split('\n').flatMap((line) => {
-    const [what, run, at, how] = line.split(' ');
-    if ((what !== 'start' && what !== 'beat' && what !== 'end') || run === undefined || !Number.isFinite(Number(at))) return [];
-    return [{ what, run, at: Number(at), ...(what === 'end' && how !== undefined && { how }) }];
+    const [word, run, at, how] = line.split(' ');
+    const what = happenings.find((one) => one === word);
+    if (what === undefined || run === undefined || !Number.isFinite(Number(at))) return [];
+    const hasHow = (what === 'end' || what === 'lost') && how !== undefined;
+    return [{ what, run, at: Number(at), ...(hasHow && { how }) }];
   });
 }
 

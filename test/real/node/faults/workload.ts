@@ -5,16 +5,26 @@ const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-1';
 /** A text that stands nowhere else. */
 export const secretText = 'this-text-must-leave-the-disk-with-its-pod';
 
-/** Writes down its start, that it is there, and its end. */
+/**
+ * Writes down its start, that it is there, and its end, and at each beat whether a volume has lost what was in it: what the first run
+ * left in the scratch folder stays as long as the pod, over reboots, too. A full disk may take no mark.
+ */
 const script = `
 read id < /proc/sys/kernel/random/uuid
 boots=0
 [ ! -e /witness/boots ] || read boots < /witness/boots
-note() { IFS=' .' read whole part _ < /proc/uptime; echo "$1 $id $((boots * 1000000 + whole)).$part $2" >> /witness/$POD_UID.$CONTAINER; }
+own=/witness/$POD_UID.$CONTAINER
+mark=/scratch/mark-of-$CONTAINER
+note() { IFS=' .' read whole part _ < /proc/uptime; echo "$1 $id $((boots * 1000000 + whole)).$part $2" >> $own; }
+look() {
+  [ ! -e $own.marked ] || [ -e $mark ] || note lost scratch
+  [ ! -e /secret ] || [ -e /secret/text ] || note lost secret
+}
+[ -e $own.marked ] || { (: > $mark) 2> /dev/null && : > $own.marked; }
 note start
 trap 'note end term; exit 0' TERM
 n=0
-while [ $BEATS -lt 0 ] || [ $n -lt $BEATS ]; do note beat; sleep 0.5 & wait $!; n=$((n+1)); done
+while [ $BEATS -lt 0 ] || [ $n -lt $BEATS ]; do note beat; look; sleep 0.5 & wait $!; n=$((n+1)); done
 note end $EXIT_CODE
 exit $EXIT_CODE`;
 
