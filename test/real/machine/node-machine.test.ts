@@ -77,14 +77,17 @@ describe('the machine', () => {
     await once(server, 'exit');
   });
 
-  it('stands beside another, which has its own disk and network', async () => {
+  it('stands beside another, which has its own disk and network, and takes what it has outside with it', async () => {
     const other = await NodeMachine.start({ shared: [], memory: '512M' });
+    const outside = other.spawnOutside(['sleep', '600'], { cwd: '/' });
+    const outsideEnded = once(outside, 'exit');
     try {
       await machine.read(['touch', '/root/mine']);
       expect((await other.run(['test', '-e', '/root/mine'])).code).toBe(1);
     } finally {
       await other.stop();
     }
+    await outsideEnded;
     expect(await kernelsOf(other.folder)).toEqual([]);
     expect(await machine.read(['cat', '/etc/hostname'])).toBe('node-machine');
   });

@@ -75,6 +75,8 @@ export class NodeMachine {
   readonly #link: number;
   /** What is offered inside, again after each boot: ports of this machine, each with the socket of its relay. */
   readonly #offers = new Map<number, Relay>();
+  /** What was started outside and has not ended. It would keep this process alive. */
+  readonly #outside = new Set<ChildProcess>();
   #network: ChildProcess | undefined;
   #machine: ChildProcess | undefined;
   #connection: ChildProcess | undefined;
@@ -129,12 +131,15 @@ export class NodeMachine {
     return spawned(insideCommand(this.folder, command, { cwd, env }), {}, stdio);
   }
 
-  /** Starts a command on this machine, in the network of that one: an apiserver is far faster here. It ends with this process. */
+  /** Starts a command on this machine, in the network of that one: an apiserver is far faster here. It ends with the machine. */
   spawnOutside(
     command: readonly string[],
     { cwd = this.#shared[0] ?? '/', env = {}, stdio }: MachineCommandOptions = {},
   ): ChildProcess {
-    return spawned(outsideCommand(this.networkPid, command), { cwd, env: { ...process.env, ...env } }, stdio);
+    const child = spawned(outsideCommand(this.networkPid, command), { cwd, env: { ...process.env, ...env } }, stdio);
+    this.#outside.add(child);
+    child.once('exit', () => this.#outside.delete(child));
+    return child;
   }
 
   /** Runs a command inside, as root. Rejects for no exit code. */
@@ -191,9 +196,10 @@ export class NodeMachine {
     return text.trimEnd().split('\n').slice(-lines).join('\n');
   }
 
-  /** Ends the machine at once, with its disk. */
+  /** Ends the machine at once, with its disk and what it has outside. */
   async stop(): Promise<void> {
     await this.#endMachine();
+    await Promise.all([...this.#outside].map(killed));
     await killed(this.#network);
     this.#network = undefined;
     for (const relay of this.#offers.values()) relay.close();
