@@ -21,7 +21,7 @@ describe.each(['cgroupfs', 'systemd'] as const)('with the cgroup driver %s', (dr
 
 async function containerdOf(machine: NodeMachine, driver: CgroupDriver): Promise<ContainerdServer> {
   return {
-    ...(driver === 'systemd' && { cgroupParent: 'contract.slice' }),
+    ...(driver === 'systemd' && { cgroupParent: '/contract.slice' }),
     socketPath: await machine.reach('/run/containerd/containerd.sock'),
     readFile: async (path) => (await machine.run(['cat', path])).stdout,
     async kill() {
