@@ -25,12 +25,16 @@ if (driver === undefined) throw new Error(`--driver must be systemd or cgroupfs,
 const kinds = values.kinds.split(',') as FaultKind[];
 for (const kind of kinds) if (!(kind in faultKinds)) throw new Error(`--kinds: there is no fault "${kind}"`);
 
+/** The agent's default. */
+const defaultPressureSeconds = 300;
+
 /** Plays one seed on a machine that has been played on before. */
 async function play(node: MachineNode, hands: MachineHands, seed: number): Promise<PlayOutput> {
   const { admin, machine } = node;
   const agent = new UnitAgent(machine);
   const played = { seed, prng: new Prng(seed), faults: Number(values.faults), kinds };
-  const options = { admin, agent, kit: componentsOf(node), node: hands, disk: hands, witness, nodeName: MachineNode.nodeName };
+  const place = { node: hands, disk: hands, witness, nodeName: MachineNode.nodeName };
+  const options = { admin, agent, kit: componentsOf(node), ...place, pressureSeconds: defaultPressureSeconds };
   return playSeed(played, options);
 }
 

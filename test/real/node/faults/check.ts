@@ -1,3 +1,4 @@
+import { evictionDamage, evictionRules, isEndOfEviction, isRefused, toleratedFullDisks } from './evicted-pods.ts';
 import { type ContainerPlan, type Evidence, type FinalContainer, type PodEvidence, type Run, runsOf } from './evidence.ts';
 
 export const rules = [
@@ -11,6 +12,7 @@ export const rules = [
   'something of a pod is left over',
   'a secret outlives its pod',
   'a volume is emptied while mounted',
+  ...evictionRules,
 ] as const;
 export type Rule = (typeof rules)[number];
 
@@ -22,12 +24,16 @@ export interface Damage {
 /** The kernel tells the time of its start in hundredths. */
 const hundredth = 0.01;
 const killed = 137;
+/** What the runtime says of an end that it did not see, or could not write down before it was killed. */
+const unknownToRuntime = 255;
+/** So long it takes the runtime to write down an end, and to look at what has ended once it answers again. */
+const writtenWithinSeconds = 1;
 
 /** Every promise that the evidence shows broken. */
 export function checkEvidence(evidence: Evidence): Damage[] {
   const damage = evidence.pods.flatMap((pod) => new PodCheck(pod, evidence).run());
   const secrets = evidence.secretsLeft.map((detail): Damage => ({ rule: 'a secret outlives its pod', detail }));
-  return [...damage, ...secrets];
+  return [...damage, ...secrets, ...toleratedFullDisks(evidence)];
 }
 
 class PodCheck {
@@ -50,6 +56,7 @@ class PodCheck {
     if (deletedAt !== undefined && goneAt === undefined) this.#found('a deleted pod does not go', '');
     if (runningWhenGone > 0) this.#found('a pod lives on after it is gone', `${runningWhenGone} processes`);
     for (const what of leftovers) this.#found('something of a pod is left over', what);
+    for (const { rule, detail } of evictionDamage(this.#pod, this.#evidence)) this.#found(rule, detail);
     if (deletedAt === undefined) this.#status();
     return this.#damage;
   }
@@ -72,6 +79,7 @@ class PodCheck {
     if (last === undefined || isNatural(last) || this.#pod.runningAtEnd.includes(plan.name)) return;
     const { deletedAt } = this.#pod;
     const isDeleted = deletedAt !== undefined && (last.how !== 'term' || last.to >= deletedAt - hundredth);
+    if (isEndOfEviction(this.#pod, last, this.#evidence)) return;
     if (!isDeleted && !this.#wasInjured(plan.name, last.from, Number.POSITIVE_INFINITY)) {
       this.#found('a container is stopped for no reason', `${plan.name} at ${last.to}, ${last.how ?? 'no end'}`);
     }
@@ -79,9 +87,26 @@ class PodCheck {
 
   #mayStartAgain(plan: ContainerPlan, before: Run, run: Run): boolean {
     if (this.#wasInjured(undefined, before.from, run.from)) return this.#pod.restarts;
-    if (!isNatural(before) && !this.#wasInjured(plan.name, before.from, run.from)) return false;
-    if (plan.isInit && before.how === '0') return false;
+    // an agent that was killed before it told of an eviction knows of none afterwards
+    const isForgotten = this.#pod.eviction === undefined && isEndOfEviction(this.#pod, before, this.#evidence);
+    if (!isNatural(before) && !isForgotten && !this.#wasInjured(plan.name, before.from, run.from)) return false;
+    // an init container whose end nobody knows has not done its work
+    if (plan.isInit && before.how === '0' && !this.#isToldUnknown(plan.name, before, run)) return false;
     return this.#pod.restarts;
+  }
+
+  /** The runtime was away, and where the status still tells of this end, it says that nobody knows how it ended. */
+  #isToldUnknown(container: string, ended: Run, next: Run): boolean {
+    const newest = runsOf(this.#pod.witness[container] ?? []).at(-1);
+    const code = newest?.id === next.id ? this.#pod.final?.containers[container]?.lastExitCode : undefined;
+    return this.#mayBeUnknown(ended) && (code === undefined || code === unknownToRuntime);
+  }
+
+  /** It ended while the runtime was away, so that the runtime may not know how. */
+  #mayBeUnknown(run: Run): boolean {
+    return this.#evidence.runtimeAways.some(
+      ({ from, to }) => run.to >= from - writtenWithinSeconds && run.to <= to + writtenWithinSeconds,
+    );
   }
 
   /** Without a name: the sandbox. */
@@ -96,7 +121,7 @@ class PodCheck {
   }
 
   #status(): void {
-    const { final, kind, containers } = this.#pod;
+    const { final, kind, containers, eviction } = this.#pod;
     if (final === undefined) {
       this.#found('a status is untrue', 'the pod is not there');
       return;
@@ -104,10 +129,11 @@ class PodCheck {
     for (const plan of containers) {
       const told = final.containers[plan.name];
       const runs = runsOf(this.#pod.witness[plan.name] ?? []);
+      if (told === undefined && isRefused(this.#pod)) continue;
       if (told === undefined) this.#found('a status is untrue', `${plan.name} is not told of`);
       else this.#told(plan, told, runs);
     }
-    const expected = kind === 'batch' ? this.#batchPhases() : ['Running'];
+    const expected = eviction !== undefined ? ['Failed'] : kind === 'batch' ? this.#batchPhases() : ['Running'];
     if (!expected.includes(final.phase)) this.#found('a status is untrue', `phase ${final.phase}, expected ${expected}`);
   }
 
@@ -119,7 +145,8 @@ class PodCheck {
     if (isRunning && !told.ready && !plan.isInit) this.#found('a status is untrue', `${plan.name} runs and is not told ready`);
     // an agent that was killed between making and starting a container cannot know that it never ran
     const kills = this.#evidence.agentKills.filter((at) => at >= this.#pod.createdAt).length;
-    const [least, most] = [runs.length - 1, runs.length - 1 + kills];
+    const least = Math.max(runs.length - 1, 0);
+    const most = least + kills;
     if (told.restartCount < least || told.restartCount > most) {
       this.#found('an end is told other than once', `${plan.name}: ${runs.length} runs, restart count ${told.restartCount}`);
     }
@@ -127,14 +154,19 @@ class PodCheck {
     const code = told.exitCode ?? told.lastExitCode;
     if (ended === undefined || code === undefined || !isNatural(ended)) return;
     const wasKilled = this.#wasInjured(plan.name, ended.from, Number.POSITIVE_INFINITY);
-    if (code !== Number(ended.how) && !(wasKilled && code === killed)) {
+    const isUnknown = code === unknownToRuntime && this.#mayBeUnknown(ended);
+    if (code !== Number(ended.how) && !(wasKilled && code === killed) && !isUnknown) {
       this.#found('an end is told other than once', `${plan.name} ended with ${ended.how}, told ${code}`);
     }
   }
 
   #batchPhases(): readonly string[] {
     const lasts = this.#pod.containers.map(({ name }) => runsOf(this.#pod.witness[name] ?? []).at(-1));
-    if (lasts.every((last) => last?.how === '0')) return ['Succeeded'];
+    if (lasts.every((last) => last?.how === '0')) {
+      const codes = this.#pod.containers.map(({ name }) => this.#pod.final?.containers[name]?.exitCode);
+      const isUnknown = lasts.some((last, index) => codes[index] === unknownToRuntime && last && this.#mayBeUnknown(last));
+      return isUnknown ? ['Failed'] : ['Succeeded'];
+    }
     // a container that is asked to end ends well, as it does when its machine goes down
     const isAsked = lasts.every(
       (last) => last?.how === 'term' && this.#wasInjured(undefined, last.from, Number.POSITIVE_INFINITY),

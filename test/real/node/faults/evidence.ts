@@ -51,8 +51,28 @@ export interface PodEvidence {
   readonly runningAtEnd: readonly string[];
   /** Undefined for a pod that was deleted before. */
   readonly final?: { readonly phase: string; readonly containers: Readonly<Record<string, FinalContainer>> };
+  /** Also of a pod that was deleted later. */
+  readonly eviction?: Eviction;
   /** What was found of it after it was gone: containers, cgroups, mounts, folders. */
   readonly leftovers: readonly string[];
+}
+
+/** From when until when something was so, in seconds as the witnesses have them. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the apiserver told of a pod that was evicted, or refused because the node ran short. */
+export interface Eviction {
+  /** When it was seen first. */
+  readonly at: number;
+  readonly phase: string;
+  readonly message: string;
+  /** It has the condition DisruptionTarget, True, by the kubelet. */
+  readonly isDisruption: boolean;
+  /** What the events with the reason Evicted say. */
+  readonly events: readonly string[];
 }
 
 /** A process that a fault killed. */
@@ -68,6 +88,12 @@ export interface Evidence {
   readonly injuries: readonly Injury[];
   /** When the agent was killed. */
   readonly agentKills: readonly number[];
+  /** When the runtime was away: from before it was killed until it answered again. */
+  readonly runtimeAways: readonly Span[];
+  /** When the disk was full: from before it was filled until it was free again. */
+  readonly fullDisks: readonly Span[];
+  /** So long the node takes no pods after it ran short: the setting evictionPressureTransitionPeriod. */
+  readonly pressureSeconds: number;
   /** Files in which a secret was found once its pod was gone. */
   readonly secretsLeft: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { Prng } from '../../../random/chaos/prng.ts';
-import { pause } from '../../../random/faults/pause.ts';
+import { eventually, pause } from '../../../random/faults/pause.ts';
 import type { Scene } from './scene.ts';
 
 /** What happens to the node. Each resolves once it is over. */
@@ -30,12 +30,12 @@ export const faultKinds = {
     await pause(prng.between(0, 2000));
     await agent.start();
   },
-  'runtime restarted': async ({ kit }: Scene, prng: Prng) => {
-    await kit.restart('containerd', prng.between(0, 4000));
+  'runtime restarted': async ({ restartRuntime }: Scene, prng: Prng) => {
+    await restartRuntime(prng.between(0, 4000));
   },
   /** The events of these ends come to nobody. */
-  'containers die while the runtime is away': async ({ kit, killContainer }: Scene, prng: Prng) => {
-    const back = kit.restart('containerd', 2000);
+  'containers die while the runtime is away': async ({ restartRuntime, killContainer }: Scene, prng: Prng) => {
+    const back = restartRuntime(2000);
     await pause(500);
     await killContainer(prng);
     await back;
@@ -53,12 +53,15 @@ export const faultKinds = {
   },
   'container killed': async ({ killContainer }: Scene, prng: Prng) => killContainer(prng),
   'sandbox killed': async ({ killSandbox }: Scene, prng: Prng) => killSandbox(prng),
+  /** For a moment, which the agent may see or not, or until it has evicted a pod. */
   'disk full': async (scene: Scene, prng: Prng) => {
     if (scene.disk === undefined) return;
-    await scene.disk.fill();
-    await scene.createPod(prng);
-    await pause(prng.between(2000, 6000));
-    await scene.disk.free();
+    await scene.whileDiskFull(scene.disk, async () => {
+      await scene.createPod(prng);
+      await pause(prng.between(2000, 6000));
+      const before = scene.evicted;
+      if (prng.chance(0.4)) await eventually(async () => scene.evicted > before, 20_000, 200);
+    });
   },
   'machine rebooted': async ({ node, note }: Scene) => {
     if (node.reboot === undefined) return;

@@ -1,8 +1,14 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { open, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { eventually } from '../../../random/faults/pause.ts';
 import { filesWith, leftoversOf, podProcesses, uptime } from './node-scan.ts';
 import type { NodeHands, SceneAgent, SceneComponents, SceneDisk } from './scene.ts';
+
+const runtimeSocket = '/run/containerd/containerd.sock';
+const answersWithinMs = 60_000;
 
 /** The components of the kit, from inside of it. */
 export class KitProcesses implements SceneComponents {
@@ -27,8 +33,8 @@ export class KitProcesses implements SceneComponents {
     process.kill(pid, signal);
   }
 
-  /** Kills a component, and starts it again after a while with the same arguments. */
-  async restart(name: string, awayMs: number): Promise<void> {
+  /** Kills the runtime, and starts it again after a while with the same arguments. Resolves once it answers. */
+  async restart(name: 'containerd', awayMs: number): Promise<void> {
     const pid = this.#pids.get(name) ?? 0;
     const [command = '', ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
     process.kill(pid, 'SIGKILL');
@@ -40,7 +46,19 @@ export class KitProcesses implements SceneComponents {
     if (child.pid === undefined) throw new Error(`${name} was not started again`);
     this.#pids.set(name, child.pid);
     await writeFile(join(this.#run, 'pids'), [...this.#pids].map(([each, id]) => `${each} ${id}\n`).join(''));
+    if (!(await eventually(isListening, answersWithinMs))) throw new Error(`${name} does not answer`);
   }
+}
+
+/** The runtime serves. */
+async function isListening(): Promise<boolean> {
+  const socket = connect(runtimeSocket);
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }
 
 export class AgentProcess implements SceneAgent {

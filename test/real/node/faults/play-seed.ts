@@ -35,11 +35,11 @@ export async function playSeed(played: PlayedSeed, options: SceneOptions): Promi
   const scene = await Scene.open(options);
   const faults = await disturb(scene, played);
   const calmAt = performance.now();
-  let calm = await seen(scene);
+  let calm = await seen(scene, options);
   // the last start may be younger than the last beat; and what is calm may not be so a moment later: some containers end again and again
   await eventually(
     async () => {
-      calm = await seen(scene);
+      calm = await seen(scene, options);
       return checkEvidence(calm).length === 0;
     },
     calmWithinMs,
@@ -70,8 +70,9 @@ export async function playSeed(played: PlayedSeed, options: SceneOptions): Promi
 }
 
 /** What is known so far, as the checker wants it. */
-async function seen(scene: Scene): Promise<Evidence> {
-  return { pods: await scene.evidence(), injuries: scene.injuries, agentKills: scene.agentKills, secretsLeft: [] };
+async function seen(scene: Scene, { pressureSeconds }: SceneOptions): Promise<Evidence> {
+  const { injuries, agentKills, runtimeAways, fullDisks } = scene;
+  return { pods: await scene.evidence(), injuries, agentKills, runtimeAways, fullDisks, pressureSeconds, secretsLeft: [] };
 }
 
 function hasBegun({ witness }: PodEvidence): boolean {

@@ -17,6 +17,7 @@ const { values } = parseArgs({
     command: { type: 'string', default: '' },
     root: { type: 'string', default: '/var/lib/kubelet' },
     'fill-disk': { type: 'boolean', default: false },
+    'pressure-seconds': { type: 'string', default: '300' },
   },
 });
 
@@ -31,6 +32,7 @@ const played = { seed, prng: new Prng(seed), faults: Number(values.faults), kind
 const output = await playSeed(played, {
   ...{ admin: new AdminClient(kubeConfig), agent, kit: await KitProcesses.find(values.run) },
   ...{ node: ownNode(witness, values.root), nodeName: 'node-kit', witness },
+  pressureSeconds: Number(values['pressure-seconds']),
   disk: values['fill-disk'] ? new FullDisk(values.root) : undefined,
 });
 await agent.kill();

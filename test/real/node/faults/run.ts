@@ -1,5 +1,7 @@
 // npm run test:node-faults [-- --seeds 3 --seed 1 --faults 8 --agent ours|kubelet --kinds "agent killed,disk full"]
 // Faults over real containers, in a kit of its own: test/peers/node-kit. Exits with 1 on any damage. Needs root.
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { agents, commandOf } from '../../../../bench/node-agent/agents.ts';
@@ -27,14 +29,18 @@ const kinds = values.kinds?.split(',') ?? Object.keys(faultKinds).filter((kind) 
 for (const kind of kinds) if (!(kind in faultKinds)) throw new Error(`--kinds: there is no fault "${kind}"`);
 
 const root = '/var/lib/kubelet';
+/** A node that takes no pods for five minutes, as by default, would have nothing to do. */
+const pressureSeconds = 10;
 const script = fileURLToPath(new URL('play.ts', import.meta.url));
 const outputs: PlayOutput[] = [];
 await using kit = await Kit.start(values.run === undefined ? {} : { run: values.run });
+await appendFile(join(kit.run, 'kubelet.yaml'), `evictionPressureTransitionPeriod: ${pressureSeconds}s\n`);
 const fillsDisk = kinds.includes('disk full');
 if (fillsDisk) await kit.enter(['mount', '-t', 'tmpfs', '-o', 'size=64m,mode=755', 'tmpfs', root]);
 for (let n = 0; n < Number(values.seeds); n++) {
   const given = { seed: Number(values.seed) + n, faults: values.faults, kinds: kinds.join(','), run: kit.run, root };
-  const flags = Object.entries({ ...given, command: commandOf(agent, kit.run) }).map(([name, value]) => `--${name}=${value}`);
+  const settings = { ...given, 'pressure-seconds': pressureSeconds, command: commandOf(agent, kit.run) };
+  const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
   const text = await kit.enter([process.execPath, script, ...flags, ...(fillsDisk ? ['--fill-disk'] : [])]);
   const output = JSON.parse(text.trim().split('\n').at(-1) ?? '') as PlayOutput;
   outputs.push(output);

@@ -1,7 +1,7 @@
 import type { Prng } from '../../../random/chaos/prng.ts';
 import type { AdminClient } from '../../../support/admin-client.ts';
 import type { ServedPod } from '../../../support/answers.ts';
-import { type Injury, type PodEvidence, parseWitness } from './evidence.ts';
+import { type Eviction, type Injury, type PodEvidence, parseWitness, type Span } from './evidence.ts';
 import type { PodProcess } from './node-scan.ts';
 import { type PlannedPod, plannedPod, secretText } from './workload.ts';
 
@@ -13,7 +13,11 @@ interface KnownPod {
   goneAt: number | undefined;
   runningWhenGone: number;
   latest: ServedPod | undefined;
+  /** Without its events. */
+  eviction: Omit<Eviction, 'events'> | undefined;
 }
+
+const unseen = { latest: undefined, eviction: undefined };
 
 /** What a scene sees of the node, and does to it. */
 export interface NodeHands {
@@ -43,7 +47,7 @@ export interface SceneAgent {
 export interface SceneComponents {
   /** Stops the apiserver as it is, and lets it go on. */
   signal(name: 'kube-apiserver', signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Kills the runtime, and starts it again after a while. */
+  /** Kills the runtime, starts it again after a while, and waits until it answers. */
   restart(name: 'containerd', awayMs: number): Promise<void>;
 }
 
@@ -61,6 +65,8 @@ export interface SceneOptions {
   readonly nodeName: string;
   /** Undefined: the disk of the agent cannot be filled. */
   readonly disk: SceneDisk | undefined;
+  /** The agent's setting evictionPressureTransitionPeriod. */
+  readonly pressureSeconds: number;
   /** A folder of the node that containers write into. */
   readonly witness: string;
 }
@@ -73,6 +79,8 @@ export class Scene {
   readonly node: NodeHands;
   readonly injuries: Injury[] = [];
   readonly agentKills: number[] = [];
+  readonly runtimeAways: Span[] = [];
+  readonly fullDisks: Span[] = [];
   readonly #options: SceneOptions;
   readonly #namespace: string;
   readonly #pods: KnownPod[] = [];
@@ -114,8 +122,28 @@ export class Scene {
     // what is refused while the apiserver hangs is tried again
     const { body } = await insist(() => this.#options.admin.createPod(this.#namespace, plan.manifest));
     const { uid } = (body as ServedPod).metadata;
-    this.#pods.push({ plan, uid, createdAt, deletedAt: undefined, goneAt: undefined, runningWhenGone: 0, latest: undefined });
+    this.#pods.push({ plan, uid, createdAt, deletedAt: undefined, goneAt: undefined, runningWhenGone: 0, ...unseen });
   };
+
+  readonly restartRuntime = async (awayMs: number): Promise<void> => {
+    const from = await this.node.uptime();
+    await this.kit.restart('containerd', awayMs);
+    this.runtimeAways.push({ from, to: await this.node.uptime() });
+  };
+
+  /** Fills the disk, does something, and gives the room back. */
+  readonly whileDiskFull = async (disk: SceneDisk, act: () => Promise<void>): Promise<void> => {
+    const from = await this.node.uptime();
+    await disk.fill();
+    await act();
+    await disk.free();
+    this.fullDisks.push({ from, to: await this.node.uptime() });
+  };
+
+  /** How many pods say that they were evicted. */
+  get evicted(): number {
+    return this.#pods.filter(({ eviction }) => eviction !== undefined).length;
+  }
 
   readonly deletePod = async (prng: Prng): Promise<void> => {
     const pod = prng.pick(this.#pods.filter(({ deletedAt }) => deletedAt === undefined));
@@ -133,7 +161,8 @@ export class Scene {
   /** What the apiserver says last, with what runs. Undefined while a pod has not come to what it is to be. */
   async evidence(): Promise<PodEvidence[]> {
     const processes = await this.node.podProcesses();
-    return Promise.all(this.#pods.map((pod) => this.#evidenceOf(pod, processes)));
+    const evictions = await this.#evictedEvents();
+    return Promise.all(this.#pods.map((pod) => this.#evidenceOf(pod, processes, evictions.get(pod.uid) ?? [])));
   }
 
   async deleteAll(): Promise<void> {
@@ -181,7 +210,7 @@ export class Scene {
           const pod = await this.#known(event.object.metadata.uid);
           if (pod === undefined) continue;
           if (event.type === 'DELETED') await this.#gone(pod);
-          else pod.latest = event.object;
+          else await this.#told(pod, event.object);
         }
       } catch {
         // the apiserver is away
@@ -196,7 +225,8 @@ export class Scene {
     const items = (body as { readonly items: readonly ServedPod[] }).items;
     const there = new Map(items.map((pod) => [pod.metadata.uid, pod]));
     for (const pod of this.#pods) {
-      if (there.has(pod.uid)) pod.latest = there.get(pod.uid);
+      const served = there.get(pod.uid);
+      if (served !== undefined) await this.#told(pod, served);
       else if (pod.deletedAt !== undefined && pod.goneAt === undefined) await this.#gone(pod);
     }
   }
@@ -211,6 +241,27 @@ export class Scene {
     return undefined;
   }
 
+  async #told(pod: KnownPod, served: ServedPod): Promise<void> {
+    pod.latest = served;
+    const { phase = '', reason, message = '', conditions = [] } = served.status;
+    if (reason !== 'Evicted' || pod.eviction !== undefined) return;
+    const disruption = conditions.find(({ type }) => type === 'DisruptionTarget');
+    const isDisruption = disruption?.status === 'True' && disruption.reason === 'TerminationByKubelet';
+    pod.eviction = { at: await this.node.uptime(), phase, message, isDisruption };
+  }
+
+  /** By uid, what events with the reason Evicted say. */
+  async #evictedEvents(): Promise<Map<string, string[]>> {
+    if (this.evicted === 0) return new Map();
+    const query = { fieldSelector: 'reason=Evicted' };
+    const { body } = await insist(() =>
+      this.#options.admin.send('GET', `/api/v1/namespaces/${this.#namespace}/events`, { query }),
+    );
+    const { items } = body as { readonly items: readonly { involvedObject: { uid: string }; message: string }[] };
+    const byPod = Map.groupBy(items, ({ involvedObject }) => involvedObject.uid);
+    return new Map([...byPod].map(([uid, events]) => [uid, events.map(({ message }) => message)]));
+  }
+
   async #gone(pod: KnownPod): Promise<void> {
     pod.goneAt = await this.node.uptime();
     pod.runningWhenGone = (await this.node.podProcesses()).filter(
@@ -218,8 +269,8 @@ export class Scene {
     ).length;
   }
 
-  async #evidenceOf(pod: KnownPod, processes: readonly PodProcess[]): Promise<PodEvidence> {
-    const { plan, uid, createdAt, deletedAt, goneAt, runningWhenGone, latest } = pod;
+  async #evidenceOf(pod: KnownPod, processes: readonly PodProcess[], events: readonly string[]): Promise<PodEvidence> {
+    const { plan, uid, createdAt, deletedAt, goneAt, runningWhenGone, latest, eviction } = pod;
     const witness: Record<string, ReturnType<typeof parseWitness>> = {};
     for (const { name } of plan.containers) {
       witness[name] = parseWitness(await this.node.readWitness(`${uid}.${name}`));
@@ -233,6 +284,7 @@ export class Scene {
       ...(deletedAt !== undefined && { deletedAt }),
       ...(goneAt !== undefined && { goneAt }),
       ...(final !== undefined && { final }),
+      ...(eviction !== undefined && { eviction: { ...eviction, events } }),
     };
   }
 }
