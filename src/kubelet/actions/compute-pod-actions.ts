@@ -50,10 +50,14 @@ export function computePodActions(input: PodActionsInput): PodActions {
   return actions;
 }
 
-/** A pod without a usable sandbox begins anew, unless it is over. */
+/**
+ * A pod without a usable sandbox begins anew, unless it is over. Containers that were made and never started are none of a run: a pod
+ * that has no others would wait for ever.
+ */
 function addActionsOfNewSandbox({ pod, status }: PodActionsInput, newest: NewestEntries, actions: PodActions): void {
   const { restartPolicy, containers = [], initContainers = [] } = pod.spec ?? {};
-  if (restartPolicy === 'Never' && actions.attempt !== 0 && containerEntries(status).length > 0) {
+  const hasRun = containerEntries(status).some((entry) => entry.status.state !== 'created');
+  if (restartPolicy === 'Never' && actions.attempt !== 0 && hasRun) {
     actions.createSandbox = false;
     return;
   }

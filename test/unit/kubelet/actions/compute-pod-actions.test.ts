@@ -55,6 +55,15 @@ describe('the sandbox', () => {
     expect(actionsOf({ pod, containers: [], sandboxes: ['notready'] })).toMatchObject({ createSandbox: true });
   });
 
+  it('is made for a pod that never restarts while none of its containers was ever started', () => {
+    const pod = podOf({ restartPolicy: 'Never' });
+    const of = (...containers: [string, string][]) => actionsOf({ pod, containers, sandboxes: ['notready'] });
+    expect(of(['b', 'created'], ['a', 'created'])).toMatchObject({ killPod: true, createSandbox: true, start: ['a', 'b', 'c'] });
+    for (const state of ['running', 'unknown', 'exited 0', 'exited 1']) {
+      expect(of(['b', 'created'], ['a', state])).toMatchObject({ createSandbox: false, start: [] });
+    }
+  });
+
   it('is not made when all containers have succeeded that run once', () => {
     const pod = podOf({ restartPolicy: 'OnFailure' });
     const ended = (last: string) =>

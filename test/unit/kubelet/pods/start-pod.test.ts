@@ -302,6 +302,18 @@ describe('a start that was given up', () => {
     expect(world.status.containerStatuses?.[0]).toMatchObject({ restartCount: 0, state: { running: {} } });
   });
 
+  it('leaves a pod that never restarts to begin anew when its sandbox dies before a container of it has run', async () => {
+    await using world = new SyncerWorld();
+    world.runtime.fail({ call: 'CreateContainer', fault: { kind: 'error-after', error: 'unavailable' } });
+    const pod = podOf({ containers: [container('app')], restartPolicy: 'Never' });
+    await expect(world.sync(pod)).rejects.toThrow();
+    const [sandbox] = await world.runtime.listPodSandboxes();
+    world.runtime.killSandbox(sandbox?.id ?? '');
+    await world.sync(pod);
+    expect(world.happened()).toContain('started app#0');
+    expect(world.status).toMatchObject({ phase: 'Running', containerStatuses: [{ restartCount: 0, state: { running: {} } }] });
+  });
+
   it('leaves a sandbox that is adopted', async () => {
     await using world = new SyncerWorld();
     world.runtime.fail({ call: 'RunPodSandbox', fault: { kind: 'error-after', error: 'timeout' } });
