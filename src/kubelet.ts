@@ -8,6 +8,7 @@ import './base/node-version.ts';
 
 export type { SpecVolume } from './api/pod/pod-containers.ts';
 export type { AgentSettings } from './kubelet/agent/agent-settings.ts';
+export { optionOfField } from './kubelet/agent/kubelet-configuration.ts';
 export { NodeAgent } from './kubelet/agent/node-agent.ts';
 export type { AgentServerOptions, NodeAgentOptions, NodePlugins, ProblemSource } from './kubelet/agent/node-agent-options.ts';
 export type {

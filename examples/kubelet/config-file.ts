@@ -96,7 +96,7 @@ export function configOf(
     const read = flagged.has(name) ? (field.read.exact ?? field.read) : field.read;
     const said = read(value, name);
     if (said === undefined) return;
-    if (field.option !== undefined) options[field.option] = said;
+    if (field.option !== undefined && !field.option.startsWith('server.')) options[field.option] = said;
     else if (field.kind === 'works') own[name] = said;
     else if (field.kind === 'without effect') unused.push(`${name}: ${field.why}`);
   };

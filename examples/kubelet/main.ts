@@ -21,19 +21,25 @@ import {
 } from './own-settings.ts';
 import { loggerOf } from './process-log.ts';
 import { applyToProcess } from './process-settings.ts';
+import { toldFields } from './told-fields.ts';
+
+/** The kubelet's, where the agent's own are others, or where the program follows them. */
+const agentDefaults = { healthzPort: 10_248, runtimeRequestTimeoutMs: 120_000 };
 
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {
-  const { options, own, unused, skipped } = await readConfig(flags);
+  const { options: given, own, unused, skipped } = await readConfig(flags);
+  const options = { ...agentDefaults, ...given };
   for (const each of [...flags.unused, ...unused]) console.warn(`without effect: ${each}`);
   for (const path of skipped) console.warn(`${path} is not read, since its name does not end in .conf`);
   requireNoSwap(own, await readFile('/proc/swaps', 'utf8').catch(() => ''));
   requireCgroups(own, await readFile('/sys/fs/cgroup/cgroup.controllers', 'utf8').catch(() => undefined));
   requireOwnCgroup(own, await readFile('/proc/self/cgroup', 'utf8').catch(() => ''));
-  for (const each of await applyToProcess(own)) console.warn(each);
+  const undone = await applyToProcess(own);
+  for (const { why } of undone) console.warn(why);
   const logger = loggerOf({ format: own['logging.format'], verbosity: own['logging.verbosity'] });
   const runtime = new CriRuntime({
     socketPath: socketPath(own.containerRuntimeEndpoint),
-    ...(options.runtimeRequestTimeoutMs !== undefined && { callTimeoutMs: options.runtimeRequestTimeoutMs }),
+    callTimeoutMs: options.runtimeRequestTimeoutMs,
     ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
   });
   const registry = new Registry();
@@ -43,7 +49,6 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   try {
     access = await clusterAccess(flags, own, { signal: stop, logger });
     agent = new NodeAgent({
-      healthzPort: 10_248,
       ...options,
       kubeConfig: access.kubeConfig,
       ...(access.certificate !== undefined && { clientCertificate: access.certificate }),
@@ -56,6 +61,10 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
       openSystemBus,
       metrics: createPrometheusMetrics({ registry }),
       metricsText: () => registry.metrics(),
+      kubeletConfiguration: toldFields(
+        own,
+        undone.map(({ field }) => field),
+      ),
       ...(server !== undefined && { server }),
       ...(logger !== undefined && { logger }),
       ...(flags.nodeIPs !== undefined && { nodeIPs: flags.nodeIPs }),

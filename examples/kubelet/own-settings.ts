@@ -4,13 +4,13 @@ import { makeCertificateRequest, selfSignedCertificate } from 'pod-status-manage
 import type { NodeAgentOptions } from 'pod-status-manager/kubelet';
 import { ConfigError } from './config-values.ts';
 import type { Flags } from './flags.ts';
+import { ownDefaults } from './told-fields.ts';
 
 type ServerOptions = NonNullable<NodeAgentOptions['server']>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The path of a runtime's socket: `unix:///run/containerd/containerd.sock` is `/run/containerd/containerd.sock`. */
-export function socketPath(endpoint: unknown): string {
-  if (endpoint === undefined) return '/run/containerd/containerd.sock';
+export function socketPath(endpoint: unknown = ownDefaults.containerRuntimeEndpoint): string {
   const path = typeof endpoint === 'string' ? endpoint.replace(/^unix:\/\//, '') : '';
   if (path.startsWith('/')) return path;
   throw new ConfigError(`containerRuntimeEndpoint must be a unix socket, got ${JSON.stringify(endpoint)}`);
@@ -75,7 +75,7 @@ export function registryCredentialFiles({ rootDirectory = '/var/lib/kubelet' }: 
 }
 
 /** Throws where the machine has swap, unless that is wanted: as a kubelet. `swaps`: what the kernel says in `/proc/swaps`. */
-export function requireNoSwap({ failSwapOn = true }: Fields, swaps: string): void {
+export function requireNoSwap({ failSwapOn = ownDefaults.failSwapOn }: Fields, swaps: string): void {
   const areas = swaps.trim().split('\n').slice(1);
   if (failSwapOn === false || areas.length === 0) return;
   const help = 'turn it off (swapoff -a), or set failSwapOn to false';
@@ -89,7 +89,7 @@ function isVersion(value: unknown): value is (typeof versions)[number] {
 }
 
 /** Throws where the machine has cgroups of version 1, unless they are wanted: as a kubelet. `controllers`: what `/sys/fs/cgroup` has of version 2. */
-export function requireCgroups({ failCgroupV1 = true }: Fields, controllers: string | undefined): void {
+export function requireCgroups({ failCgroupV1 = ownDefaults.failCgroupV1 }: Fields, controllers: string | undefined): void {
   if (failCgroupV1 === false || controllers !== undefined) return;
   const help = 'start it with those of version 2 (systemd.unified_cgroup_hierarchy=1), or set failCgroupV1 to false';
   throw new ConfigError(`failCgroupV1: the machine has cgroups of version 1, ${help}`);

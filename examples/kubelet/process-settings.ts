@@ -3,18 +3,22 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ConfigError } from './config-values.ts';
+import { ownDefaults } from './told-fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The kubelet's. */
-const defaults = { oomScoreAdj: -999, maxOpenFiles: 1_000_000 };
+/** A field that the process does not follow, and why. */
+export interface Undone {
+  readonly field: string;
+  readonly why: string;
+}
 
 /**
  * Has the kernel end this process later than others where memory runs out, and lets it open so many files. Returns what could not be
  * done, which is no reason not to start, as for a kubelet. Throws a {@link ConfigError} for a number that the kernel does not know.
  */
-export async function applyToProcess(own: Fields, pid: number = process.pid): Promise<readonly string[]> {
-  const { oomScoreAdj = defaults.oomScoreAdj, maxOpenFiles = defaults.maxOpenFiles } = own;
+export async function applyToProcess(own: Fields, pid: number = process.pid): Promise<readonly Undone[]> {
+  const { oomScoreAdj, maxOpenFiles } = { ...ownDefaults, ...own };
   if (typeof oomScoreAdj !== 'number' || oomScoreAdj < -1000 || oomScoreAdj > 1000) {
     throw new ConfigError(`oomScoreAdj must be an integer from -1000 to 1000, got ${JSON.stringify(oomScoreAdj)}`);
   }
@@ -28,13 +32,13 @@ export async function applyToProcess(own: Fields, pid: number = process.pid): Pr
   return undone.filter((each) => each !== undefined);
 }
 
-async function failureOf(field: string, help: string, act: () => Promise<void>): Promise<string | undefined> {
+async function failureOf(field: string, help: string, act: () => Promise<void>): Promise<Undone | undefined> {
   try {
     await act();
     return undefined;
   } catch (error) {
     const [why = ''] = (error instanceof Error ? error.message : String(error)).split('\n').slice(-2);
-    return `${field} could not be followed, ${help}: ${why.trim()}`;
+    return { field, why: `${field} could not be followed, ${help}: ${why.trim()}` };
   }
 }
 

@@ -8,7 +8,9 @@ import { syncLoopCheck } from '../../node/server/sync-loop-check.ts';
 import type { SyncLoop } from '../../node/workers/sync-loop.ts';
 import type { StatusManager } from '../../status/status-manager.ts';
 import { ContainerMetrics } from '../cadvisor/container-metrics.ts';
+import type { PodCgroups } from '../cgroups/cgroup-manager.ts';
 import type { ClaimedUsage } from '../claims/claim-usage.ts';
+import { MachineCgroups } from '../machine/machine.ts';
 import type { AgentPodStatus } from '../pleg/agent-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { AllocationManager } from '../resize/allocation-manager.ts';
@@ -19,6 +21,7 @@ import { buildStatsSummary } from '../server/stats-summary.ts';
 import { volumeMetricsText } from '../server/volume-metrics.ts';
 import type { AgentVolumes } from './agent-volumes.ts';
 import type { GarbageCollection } from './garbage-collection.ts';
+import { toldConfiguration } from './kubelet-configuration.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 export interface AgentApiHostOptions {
@@ -30,6 +33,7 @@ export interface AgentApiHostOptions {
   readonly garbageCollection: Pick<GarbageCollection, 'filesOf'>;
   readonly volumes: Pick<AgentVolumes, 'usages'>;
   readonly loop: Pick<SyncLoop, 'lastIterationAt'>;
+  readonly cgroups: PodCgroups;
 }
 
 /** What the agent's own API shows of the agent. */
@@ -122,8 +126,10 @@ export class AgentApiHost implements KubeletApiHost {
   }
 
   configz(): unknown {
-    const { staticPodURLHeader: _secret, ...settings } = this.#agent.settings;
-    return settings;
+    const { settings, given, server, kubeletConfiguration: further } = this.#agent;
+    const { cgroups } = this.#options;
+    const cgroupDriver = cgroups instanceof MachineCgroups ? cgroups.driver : undefined;
+    return toldConfiguration({ settings, given, server: server && { ...given.server, ...server }, cgroupDriver, further });
   }
 }
 

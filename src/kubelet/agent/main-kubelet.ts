@@ -339,9 +339,9 @@ export class MainKubelet {
   }
 
   #newApiHost(): AgentApiHost {
-    const { statusManager, pleg, cpu, garbageCollection, loop } = this;
+    const { statusManager, pleg, cpu, garbageCollection, loop, cgroups } = this;
     const own = { allocationManager: this.#allocationManager, volumes: this.#driverVolumes };
-    return new AgentApiHost(this.options, { ...own, statusManager, pleg, cpu, garbageCollection, loop });
+    return new AgentApiHost(this.options, { ...own, statusManager, pleg, cpu, garbageCollection, loop, cgroups });
   }
 
   #newApi(): NodeApiServer | undefined {

@@ -35,6 +35,7 @@ import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { AgentPlugins } from './agent-plugins.ts';
 import type { AgentVolumes } from './agent-volumes.ts';
+import { pullsAtOnce } from './kubelet-configuration.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { limitsOf } from './node-limits.ts';
 
@@ -44,12 +45,11 @@ export function newImageManager(
   eventRecorder: EventRecorder,
   credentialPlugins: ImageCredentialPlugins | undefined,
 ): ImagePuller {
-  const { serializeImagePulls, maxParallelImagePulls = 5 } = settings;
   const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock };
   return new ImagePuller({
     runtime: limitedPulls(given.runtime, rate),
     recordsDirectory: `${settings.rootDirectory}/image_manager`,
-    maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+    maxParallelImagePulls: pullsAtOnce(settings),
     nodeCredentials: new NodeCredentials({ files: settings.registryCredentialFiles, clock, logger }),
     credentialPlugins,
     credentialVerification: settings.imagePullCredentialsVerificationPolicy,

@@ -30,6 +30,7 @@ import type { OpenSystemBus } from '../systemd/system-bus.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import { type AgentSettings, type ResolvedSettings, resolveSettings, settingNames } from './agent-settings.ts';
+import { requireFurtherFields } from './kubelet-configuration.ts';
 
 /** Where the agent's own API is served, and to whom. */
 export interface AgentServerOptions extends NodeServerOptions {}
@@ -102,6 +103,12 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly removeOnStop?: boolean;
   /** All metrics of the agent in the text format of Prometheus, for its API. Default: no text. */
   readonly metricsText?: () => string | Promise<string>;
+  /**
+   * What the program around the agent does itself of KubeletConfiguration v1beta1, nested as in its file, such as `{ failSwapOn: false }`.
+   * `/configz` of the agent's API tells it to whoever may read the node's configuration, beside the fields that follow from the options.
+   * A field that follows from an option is ERR_INVALID_OPTION. Default: nothing.
+   */
+  readonly kubeletConfiguration?: Readonly<Record<string, unknown>>;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -149,6 +156,7 @@ const knownOptions = [
   'eventRecorder',
   'removeOnStop',
   'metricsText',
+  'kubeletConfiguration',
   'random',
   'clock',
   'logger',
@@ -166,6 +174,8 @@ export interface ResolvedAgentOptions {
   readonly objectBudget: ObjectBudget;
   /** How the agent's own API is served; undefined: not at all. */
   readonly server: ResolvedServer | undefined;
+  /** What the program around the agent says of itself. */
+  readonly kubeletConfiguration: Readonly<Record<string, unknown>>;
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -240,6 +250,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
     machine: options.machine ?? readMachine(),
     sources: sourcesOf(options.sources ?? {}),
     server: options.server && resolveServer(options.server),
+    kubeletConfiguration: requireFurtherFields(options.kubeletConfiguration ?? {}),
     clock: timed.clock,
     logger: timed.logger,
     metrics,

@@ -10,6 +10,7 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { CgroupError } from '../cgroups/cgroup-files.ts';
 import { CgroupManager, type CgroupManagerOptions, type PodCgroups } from '../cgroups/cgroup-manager.ts';
+import type { CgroupDriver } from '../cgroups/cgroup-names.ts';
 import { machineProcesses, pageSizeName } from '../cgroups/cgroup-resources.ts';
 import type { RuntimeCall } from '../runtime/container-runtime.ts';
 import type { LinuxContainerResources, ResourceUsage } from '../runtime/runtime-containers.ts';
@@ -160,6 +161,7 @@ export class MachineCgroups implements PodCgroups {
   readonly #runtime: RuntimeOfCgroups;
   readonly #clock: SteadyClock;
   #opened: CgroupManager | undefined;
+  #driver: CgroupDriver | undefined;
 
   constructor(options: CgroupManagerOptions, runtime: RuntimeOfCgroups) {
     this.#options = options;
@@ -168,10 +170,19 @@ export class MachineCgroups implements PodCgroups {
   }
 
   async createBase(allocatable?: ResourceQuantities, signal: AbortSignal = new AbortController().signal): Promise<void> {
-    this.#opened ??= await CgroupManager.open({ ...this.#options, ...(await this.#driverOfRuntime(signal)) });
+    if (this.#opened === undefined) {
+      const options = { ...this.#options, ...(await this.#driverOfRuntime(signal)) };
+      this.#opened ??= await CgroupManager.open(options);
+      this.#driver ??= options.driver;
+    }
     // whoever stops meanwhile has closed what was open then
     if (signal.aborted) this.close();
     await this.#opened.createBase(allocatable, signal);
+  }
+
+  /** Who makes the cgroups; undefined: it is not known yet. */
+  get driver(): CgroupDriver | undefined {
+    return this.#driver;
   }
 
   /** Ends the connection to systemd, where there is one. The next call opens one anew. */

@@ -34,8 +34,14 @@ describe('the process of the agent', () => {
     await once(child, 'exit');
     const settings = { oomScoreAdj: 700, maxOpenFiles: 321 };
     expect(await applyToProcess(settings, child.pid)).toEqual([
-      expect.stringMatching(/^oomScoreAdj could not be followed, set OOMScoreAdjust= in the unit: .*ENOENT/),
-      expect.stringMatching(/^maxOpenFiles could not be followed, set LimitNOFILE= in the unit: ./),
+      {
+        field: 'oomScoreAdj',
+        why: expect.stringMatching(/^oomScoreAdj could not be followed, set OOMScoreAdjust= in the unit: .*ENOENT/),
+      },
+      {
+        field: 'maxOpenFiles',
+        why: expect.stringMatching(/^maxOpenFiles could not be followed, set LimitNOFILE= in the unit: ./),
+      },
     ]);
   });
 

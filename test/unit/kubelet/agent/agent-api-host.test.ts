@@ -9,6 +9,7 @@ import { BasicPodManager } from '../../../../src/index.ts';
 import { AgentApiHost, type AgentApiHostOptions } from '../../../../src/kubelet/agent/agent-api-host.ts';
 import { MainKubelet } from '../../../../src/kubelet/agent/main-kubelet.ts';
 import type { ResolvedAgentOptions } from '../../../../src/kubelet/agent/node-agent-options.ts';
+import { noPodCgroups } from '../../../../src/kubelet/machine/machine.ts';
 import { NodeAgent, type StatsSummary } from '../../../../src/kubelet.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
@@ -28,6 +29,7 @@ function hostOf(agent: Partial<ResolvedAgentOptions>, given: object, parts: Part
     garbageCollection: { filesOf: () => undefined },
     volumes: { usages: async () => [] },
     loop: { lastIterationAt: () => undefined },
+    cgroups: noPodCgroups,
     ...parts,
   });
 }
@@ -121,4 +123,27 @@ it('the metrics of an agent have how full claimed volumes are, before those that
     '# EOF',
     '',
   ]);
+});
+
+it('the configuration of an agent follows from its options, and has what the program says beside them', async () => {
+  await using world = await NodeWorld.make();
+  const given = { maxPods: 7, syncFrequencyMs: 90_000, kubeletConfiguration: { failSwapOn: false, logging: { format: 'json' } } };
+  const { apiHost } = new MainKubelet({ ...world.agentOptions(), ...given, podManager: new BasicPodManager() });
+  const told = apiHost.configz();
+  expect(told).toMatchObject({ maxPods: 7, syncFrequency: '1m30s', failSwapOn: false, logging: { format: 'json' } });
+  // no API is served, somebody else makes the cgroups, and another one than the agent heeds the limit
+  for (const field of ['port', 'cgroupDriver', 'runtimeRequestTimeout']) expect(told).not.toHaveProperty(field);
+});
+
+it.each([
+  [{ maxPods: 7 }, 'kubeletConfiguration.maxPods` to be absent: the option maxPods says it'],
+  [{ crashLoopBackOff: { maxContainerRestartPeriod: '1m' } }, 'the option maxContainerRestartPeriodMs says it'],
+  [{ port: 1 }, 'the option server.port says it'],
+  [{ authorization: { mode: 'AlwaysAllow' } }, 'authorization.mode` to be absent: the agent says it of itself'],
+  [[], 'kubeletConfiguration` to be an object of fields of KubeletConfiguration v1beta1'],
+  [{ logging: 1n }, 'kubeletConfiguration` to be an object that JSON can hold'],
+])('no program says of an agent what follows from its options: %#', async (kubeletConfiguration, message) => {
+  await using world = await NodeWorld.make();
+  const options = { ...world.agentOptions(), kubeletConfiguration: kubeletConfiguration as Readonly<Record<string, unknown>> };
+  expect(() => new NodeAgent(options)).toThrow(message);
 });

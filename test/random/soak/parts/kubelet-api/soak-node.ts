@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { BasicPodManager, type Pod } from '../../../../../src/index.ts';
 import { AgentApiHost } from '../../../../../src/kubelet/agent/agent-api-host.ts';
 import type { ResolvedAgentOptions } from '../../../../../src/kubelet/agent/node-agent-options.ts';
+import { noPodCgroups } from '../../../../../src/kubelet/machine/machine.ts';
 import type { PodLifecycle } from '../../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { ContainerRuntime, KubeletApiHost } from '../../../../../src/kubelet.ts';
 import { buildContainerStatus, buildPod, FakeRuntime } from '../../../../../src/testing.ts';
@@ -99,6 +100,7 @@ export class SoakNode {
       garbageCollection: { filesOf: () => undefined },
       volumes: { usages: async () => [] },
       loop: { lastIterationAt: () => clock.now() },
+      cgroups: noPodCgroups,
     });
   }
 
