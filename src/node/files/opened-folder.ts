@@ -34,9 +34,20 @@ export function openNoFollow(path: string | Buffer): Promise<FileHandle> {
 /** Opens a file, a folder or anything else, without reading it. A symbolic link is an error. */
 async function openAny(path: string): Promise<FileHandle> {
   const handle = await openNoFollow(path);
-  if (!(await handle.stat()).isSymbolicLink()) return handle;
-  await handle.close();
-  throw new Error('there is a symbolic link where none may be');
+  return closedOnFailure(handle, async () => {
+    if ((await handle.stat()).isSymbolicLink()) throw new Error('there is a symbolic link where none may be');
+  });
+}
+
+/** Closes what was opened where what has to be done with it fails. */
+async function closedOnFailure(handle: FileHandle, act: () => Promise<void>): Promise<FileHandle> {
+  try {
+    await act();
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /**
@@ -75,10 +86,8 @@ export async function openInside(base: string, path: string): Promise<FileHandle
         handle = await inPlaceOf(handle, openBelow(base, way));
         continue;
       }
-      const found = await open(pathIn(handle, name), O_PATH | O_NOFOLLOW);
-      const link = (await found.stat()).isSymbolicLink()
-        ? await readlink(pathIn(handle, name)).finally(() => found.close())
-        : undefined;
+      const found = await openNoFollow(pathIn(handle, name));
+      const link = await targetOf(found, pathIn(handle, name));
       if (link === undefined) {
         handle = await inPlaceOf(handle, found);
         way.push(name);
@@ -94,6 +103,15 @@ export async function openInside(base: string, path: string): Promise<FileHandle
     await handle.close();
     throw error;
   }
+}
+
+/** What a symbolic link says, which is closed then; undefined for anything else. */
+async function targetOf(opened: FileHandle, path: string): Promise<string | undefined> {
+  let isLink = false;
+  await closedOnFailure(opened, async () => {
+    isLink = (await opened.stat()).isSymbolicLink();
+  });
+  return isLink ? readlink(path).finally(() => opened.close()) : undefined;
 }
 
 async function inPlaceOf(before: FileHandle, next: Promise<FileHandle> | FileHandle): Promise<FileHandle> {
@@ -135,8 +153,9 @@ async function makeFolder(parent: FileHandle, name: string, mode: number): Promi
     },
   );
   const handle = await openFolder(path);
-  if (isNew) await changeMode(handle, mode);
-  return handle;
+  return closedOnFailure(handle, async () => {
+    if (isNew) await changeMode(handle, mode);
+  });
 }
 
 /** Changes the mode of what was opened. */

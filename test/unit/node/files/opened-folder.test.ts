@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFoldersIn, openBelow, openFolder, openInside, openToRead } from '../../../../src/node/files/opened-folder.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -124,4 +124,24 @@ describe('makeFoldersIn', () => {
     }
     expect(await readdir(outside)).toEqual(['file']);
   });
+
+  it('leaves nothing open where the mode of a new folder cannot be set', async () => {
+    const { base } = await setUp();
+    const before = await openFiles();
+    await expect(makeFoldersIn(await openFolder(base), ['new'], 2 ** 32)).rejects.toThrow('out of range');
+    expect(await openFiles()).toBe(before);
+  });
+});
+
+it.each([
+  ['openBelow', (base: string) => openBelow(base, ['a', 'file'])],
+  ['openInside', (base: string) => openInside(base, 'a/file')],
+])('%s leaves nothing open where it cannot be said what was opened', async (_, opening) => {
+  const { base } = await setUp();
+  await using folder = await openFolder(base);
+  vi.spyOn(Object.getPrototypeOf(folder) as typeof folder, 'stat').mockRejectedValueOnce(new Error('EIO'));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const before = await openFiles();
+  await expect(opening(base)).rejects.toThrow('EIO');
+  expect(await openFiles()).toBe(before);
 });
