@@ -2,7 +2,7 @@
 
 import { lstat, readdir, realpath, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, ifCode } from '../../base/errors.ts';
+import { ifCode } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import { type DeviceMap, linkDevice, mapDevice, releaseDeviceMap, removeDeviceLink } from '../claims/device-map.ts';
@@ -10,7 +10,7 @@ import type { Mounter } from '../volumes/mounter.ts';
 import type { CsiDriverOnNode, CsiDrivers } from './csi-drivers.ts';
 import type { PublishVolumeRequest, StageVolumeRequest } from './csi-node.ts';
 import { callErrorOf, driverError, isUnknownVolume, registeredDriver } from './driver-calls.ts';
-import { loadVolumeData, removeVolumeFolder, saveDeviceData, type VolumeData } from './volume-data.ts';
+import { loadVolumeData, removeVolumeFolder, saveDeviceData, unsureVolume, type VolumeData } from './volume-data.ts';
 import { type CsiVolumeID, stagingRoot } from './volume-ids.ts';
 import { devicesFolder } from './volumes-on-disk.ts';
 
@@ -129,7 +129,7 @@ export class BlockDevices {
   async dataOf(name: string): Promise<CsiVolumeID | undefined> {
     const own = this.#volumes.get(name);
     const data = await loadVolumeData(join(this.#places(name).folder, 'data')).catch(
-      (cause: unknown) => own ?? unsure(name, cause),
+      (cause: unknown) => own ?? unsureVolume(`the device ${name}`, cause),
     );
     return data ?? own;
   }
@@ -150,7 +150,10 @@ export class BlockDevices {
     const mounts = await Promise.all([staging, publishFolder, folder].map((place) => this.#options.mounter.mountsBelow(place)));
     const [mounted] = mounts.flat();
     if (mounted === undefined) return loadVolumeData(join(folder, 'data')).catch(() => undefined);
-    return (await this.dataOf(name)) ?? unsure(name, new Error(`${mounted} is mounted, and no file says by which driver`));
+    return (
+      (await this.dataOf(name)) ??
+      unsureVolume(`the device ${name}`, new Error(`${mounted} is mounted, and no file says by which driver`))
+    );
   }
 
   async #unstage(name: string, { driverName, volumeHandle }: CsiVolumeID): Promise<void> {
@@ -194,11 +197,6 @@ export class BlockDevices {
     const root = join(stagingRoot(this.#options.rootDirectory), devicesFolder);
     return { staging: join(root, 'staging', name), publishFolder: join(root, 'publish', name), folder: join(root, name) };
   }
-}
-
-function unsure(name: string, cause: unknown): never {
-  const words = `nobody can say which volume the device ${name} is, and nothing of it is taken back: ${errorText(cause)}`;
-  throw new Error(`${words}. Mend that file, or see which driver and volume it is, and remove what is left of it`, { cause });
 }
 
 /** What a driver should have removed itself. Anything with something in it stays. */

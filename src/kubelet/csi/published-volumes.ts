@@ -24,6 +24,7 @@ import {
   mountFolder,
   removeVolumeFolder,
   saveVolumeData,
+  unsureVolume,
   type VolumeData,
 } from './volume-data.ts';
 import type { CsiVolumeID } from './volume-ids.ts';
@@ -118,11 +119,13 @@ export class PublishedVolumes {
    * say. What the cluster says of the name now counts for nothing: it may be another volume.
    */
   async dataOf(folder: string): Promise<LoadedVolumeData | undefined> {
-    const data = await loadVolumeData(folder).catch((cause: unknown) => this.#volumes.get(folder) ?? unsure(folder, cause));
+    const data = await loadVolumeData(folder).catch((cause: unknown) => this.#volumes.get(folder) ?? unsureVolume(folder, cause));
     if (data !== undefined) return data;
     const own = this.#volumes.get(folder);
     const [mounted] = own === undefined ? await this.#options.mounter.mountsBelow(folder) : [];
-    return mounted === undefined ? own : unsure(folder, new Error(`${mounted} is mounted, and no file says by which driver`));
+    return mounted === undefined
+      ? own
+      : unsureVolume(folder, new Error(`${mounted} is mounted, and no file says by which driver`));
   }
 
   /** Has the driver take back a volume of the pod, where one has begun to make it, and removes its folder. */
@@ -240,11 +243,4 @@ export class PublishedVolumes {
     await removeVolumeFolder(folder);
     this.#volumes.delete(folder);
   }
-}
-
-function unsure(folder: string, cause: unknown): never {
-  const help = 'Mend that file, or see which driver and volume it is, unmount it, and remove the folder';
-  throw new Error(`nobody can say which volume ${folder} has, and nothing of it is taken back: ${errorText(cause)}. ${help}`, {
-    cause,
-  });
 }

@@ -107,3 +107,10 @@ export async function volumeFolders(typeFolder: string): Promise<readonly string
   const names = (await readdir(typeFolder).catch(ifCode('ENOENT'))) ?? [];
   return names.map((name) => join(typeFolder, name));
 }
+
+/** Rejects what would take something back of which neither a file nor this process says which volume it is. `place`: a folder, or a device by its name. */
+export function unsureVolume(place: string, cause: unknown): never {
+  const words = `nobody can say which volume ${place} has, and nothing of it is taken back: ${errorText(cause)}`;
+  const help = 'Mend that file, or see which driver and volume it is, unmount it, and remove what is left of it';
+  throw new Error(`${words}. ${help}`, { cause });
+}

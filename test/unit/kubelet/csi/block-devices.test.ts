@@ -98,7 +98,7 @@ describe('a block device of a driver', () => {
     const later = test.newStorage();
     later.start();
     test.objects.set('/api/v1/persistentvolumes/pv-1', { spec: { csi: { driver, volumeHandle: 'h-9' } } });
-    const words = 'nobody can say which volume the device pv-1 is, and nothing of it is taken back: failed to parse';
+    const words = 'nobody can say which volume the device pv-1 has, and nothing of it is taken back: failed to parse';
     await expect(test.unmount('u1', later)).rejects.toThrow(words);
     await expect(test.mount('u2', { csi: { volumeHandle: 'h-9' } }, later)).rejects.toThrow(words);
     await until(() => later.problems().length > 0);
@@ -117,7 +117,7 @@ describe('a block device of a driver', () => {
     const later = test.newStorage();
     later.start();
     const words =
-      /^MapVolume.SetUpDevice failed .* nobody can say which volume the device pv-1 is.* is mounted, and no file says/;
+      /^MapVolume.SetUpDevice failed .* nobody can say which volume the device pv-1 has.* is mounted, and no file says/;
     await expect(test.mount('u2', { csi: { volumeHandle: 'h-9' } }, later)).rejects.toThrow(words);
     expect([test.staged.length, await readdir(join(test.root, 'pv-1', 'data'))]).toEqual([1, []]);
     await test.unmount('u1');
@@ -131,7 +131,7 @@ describe('a block device of a driver', () => {
     await expect(test.mount('u1')).rejects.toThrow('EISDIR');
     await mkdir(join(test.foldersOf('u1').devicesFolder, 'kubernetes.io~csi'), { recursive: true });
     await symlink(join(test.root, 'publish', 'pv-1', 'u1'), test.link('u1'));
-    await expect(test.unmount('u1')).rejects.toThrow('nobody can say which volume the device pv-1 is');
+    await expect(test.unmount('u1')).rejects.toThrow('nobody can say which volume the device pv-1 has');
     expect(test.calls).toEqual([]);
   });
 
