@@ -18,6 +18,11 @@ export interface ProgramCall {
   readonly mostOutputBytes: number;
   /** Kills the program when it aborts. */
   readonly signal: AbortSignal;
+  /**
+   * Called once, when the program has ended, or could not be started. That may be long after the call was rejected: the kernel keeps a
+   * program that was killed while it waits for a disk or a server. Default: nobody is told.
+   */
+  readonly whenEnded?: (() => void) | undefined;
 }
 
 /** How a program failed. Its message names the program, and has nothing of what it wrote, nor of its arguments. */
@@ -47,8 +52,7 @@ const longestWords = 2000;
  * process that is left of its group is killed: a program that goes on behind its own back does not.
  */
 export async function runProgram(call: ProgramCall): Promise<string> {
-  const { command, input, mostOutputBytes, signal } = call;
-  signal.throwIfAborted();
+  const { command, input, mostOutputBytes, signal, whenEnded } = call;
   const child = started(call);
   const output = Promise.withResolvers<string>();
   const written = new Written(mostOutputBytes);
@@ -63,7 +67,10 @@ export async function runProgram(call: ProgramCall): Promise<string> {
   };
   const leave = onAbort(signal, () => fail(signal.reason));
   // without file descriptors a child has no pipes, and tells of an error
-  child.once('error', (error) => fail(startFailure(command, error)));
+  child.once('error', (error) => {
+    if (child.pid === undefined) whenEnded?.();
+    fail(startFailure(command, error));
+  });
   listen(child.stdout, (chunk) => {
     if (written.add(chunk)) return;
     fail(new ProgramFailure(`${command} wrote more than ${mostOutputBytes} bytes`, { text: words.text, isCut: true }));
@@ -74,6 +81,7 @@ export async function runProgram(call: ProgramCall): Promise<string> {
   child.once('exit', () => {
     killGroup(child);
     hasExited = true;
+    whenEnded?.();
   });
   // after the exit, once all is read that it wrote
   child.once('close', (code, killedBy) => {
@@ -88,11 +96,13 @@ export async function runProgram(call: ProgramCall): Promise<string> {
   }
 }
 
-function started({ command, args, env }: ProgramCall): ChildProcess {
+function started({ command, args, env, signal, whenEnded }: ProgramCall): ChildProcess {
   try {
+    signal.throwIfAborted();
     return spawn(command, args, { env: { ...process.env, ...env }, stdio: 'pipe', detached: true, windowsHide: true });
   } catch (error) {
-    throw startFailure(command, error);
+    whenEnded?.();
+    throw signal.aborted ? signal.reason : startFailure(command, error);
   }
 }
 

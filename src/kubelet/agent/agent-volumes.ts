@@ -1,6 +1,7 @@
 import { rejectionsOf, throwAll } from '../../base/errors.ts';
 import type { ClaimedUsage } from '../claims/claim-usage.ts';
 import { ClaimVolumes } from '../claims/claim-volumes.ts';
+import { FileSystemProbes } from '../claims/file-system-probes.ts';
 import { hostPathClaims } from '../claims/host-path-claims.ts';
 import { LocalClaims } from '../claims/local-claims.ts';
 import { MountTurns } from '../claims/mount-turns.ts';
@@ -13,7 +14,7 @@ import { driverVolumesFolder } from '../volumes/pod-folder.ts';
 import type { AgentClients } from './agent-clients.ts';
 import type { AgentNode } from './agent-node.ts';
 import type { AgentPlugins } from './agent-plugins.ts';
-import { subPathsOf } from './agent-sub-paths.ts';
+import { subPathsAtOnce, subPathsOf } from './agent-sub-paths.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
 interface DriverNeeds {
@@ -34,17 +35,18 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   const { settings, clock, logger } = agent;
   const { rootDirectory } = settings;
   const { kubeClient: transport, eventRecorder } = clients;
-  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns({ clock, logger });
-  const local = new LocalClaims({ rootDirectory, mounter, mountTurns, clock, eventRecorder, logger });
+  const { ask } = plugins?.storage.fileSystems ?? new FileSystemProbes();
+  const mountTurns = plugins?.storage.mountTurns ?? new MountTurns({ clock, ask, logger });
+  const local = new LocalClaims({ rootDirectory, mounter, mountTurns, askFileSystem: ask, clock, eventRecorder, logger });
   const kinds = new Map<string, PersistentVolumeKind>([
     ['hostPath', hostPathClaims],
     ['local', local],
-    ['nfs', new NfsClaims({ mounter, clock })],
+    ['nfs', new NfsClaims({ mounter, askFileSystem: ask, clock })],
   ]);
   if (plugins !== undefined) kinds.set('csi', plugins.storage.persistentVolumes);
   const claims = new ClaimVolumes({ transport, kinds, node: () => node.known(), rootDirectory, clock });
   // of their own: a pod's author makes as many as the pod has, and volumes and groups of files wait for none of them
-  const subPathTurns = new MountTurns({ clock, mostOverall: 1, logger });
+  const subPathTurns = new MountTurns({ clock, ask, mostOverall: subPathsAtOnce(process.env.UV_THREADPOOL_SIZE), logger });
   const prepareSubPath = subPathsOf({ rootDirectory, mounter, mountTurns: subPathTurns });
   return { ...withInline(claims, plugins?.storage.inline ?? noPlugins), prepareSubPath };
 }

@@ -2,7 +2,6 @@
 
 import type { Clock, SteadyClock } from '../../base/clock.ts';
 import { callWithin, settlesWithin } from '../../base/concurrency/aborts.ts';
-import { runProgram } from '../../base/run-program.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
 import type { BoundClaim } from './claim-reader.ts';
 import type { PersistentVolumeKind, VolumeUsage } from './persistent-volume-kind.ts';
@@ -70,21 +69,6 @@ export class ClaimUsages {
     known.work = measured();
     return known;
   }
-}
-
-/** What the file system at a folder says, by the program `stat`, which may hang in place of this process. */
-export async function fileSystemUsage(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
-  const format = ['--file-system', '--format', '%S %b %f %a %c %d', '--', folder];
-  const text = await runProgram({ command: 'stat', args: format, mostOutputBytes: 1024, signal });
-  const [size = 0, blocks = 0, free = 0, available = 0, inodes = 0, inodesFree = 0] = text.trim().split(' ').map(Number);
-  return {
-    capacityBytes: blocks * size,
-    availableBytes: available * size,
-    usedBytes: (blocks - free) * size,
-    inodes,
-    inodesFree,
-    inodesUsed: inodes - inodesFree,
-  };
 }
 
 /** Makes the call that asks a file system, and gives it up after 10 s. */

@@ -18,8 +18,9 @@ import { applyFsGroup, type FsGroupRequest } from '../volumes/fs-group.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { type MountedVolume, podsFolder } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
-import { answerInTime, fileSystemUsage } from './claim-usage.ts';
+import { answerInTime } from './claim-usage.ts';
 import { mapDevice, unmapDevice } from './device-map.ts';
+import { FileSystemProbes } from './file-system-probes.ts';
 import { LocalDevices, localVolumeType as typeFolder } from './local-devices.ts';
 import { MountHangs, type MountTurns } from './mount-turns.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
@@ -29,6 +30,8 @@ export interface LocalClaimsOptions {
   readonly mounter: Mounter;
   /** Those of the whole process: it has few threads for files. */
   readonly mountTurns: MountTurns;
+  /** Says how full a file system is. Default: programs of its own. */
+  readonly askFileSystem?: FileSystemProbes['ask'];
   readonly clock: Clock;
   readonly eventRecorder: EventRecorder;
   readonly logger: Logger;
@@ -51,12 +54,14 @@ export class LocalClaims implements PersistentVolumeKind {
   readonly takesBlock = true;
   readonly #options: LocalClaimsOptions;
   readonly #turns: MountTurns;
+  readonly #askFileSystem: FileSystemProbes['ask'];
   readonly #lanes = new OneAtATime();
   readonly #devices: LocalDevices;
 
   constructor(options: LocalClaimsOptions) {
     this.#options = options;
     this.#turns = options.mountTurns;
+    this.#askFileSystem = options.askFileSystem ?? new FileSystemProbes().ask;
     this.#devices = new LocalDevices(options.rootDirectory, options.mounter);
   }
 
@@ -98,7 +103,7 @@ export class LocalClaims implements PersistentVolumeKind {
 
   async measure({ isBlock, mounted }: MeasureRequest): Promise<VolumeUsage | undefined> {
     if (isBlock) return undefined;
-    return answerInTime((call) => fileSystemUsage(mounted.hostPath, call), this.#options.clock, never);
+    return answerInTime((call) => this.#askFileSystem(mounted.hostPath, call), this.#options.clock, never);
   }
 
   /** The folder or the device that the volume is, without symbolic links. */

@@ -5,7 +5,8 @@ import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { ProgramFailure } from '../../base/run-program.ts';
-import { answerInTime, fileSystemUsage } from './claim-usage.ts';
+import { answerInTime } from './claim-usage.ts';
+import { FileSystemProbes } from './file-system-probes.ts';
 
 /** What is mounted somewhere does not answer, or keeps others from their turns. */
 export class MountHangs extends Error {
@@ -17,7 +18,7 @@ export class MountHangs extends Error {
 
 export interface MountTurnsOptions {
   readonly clock: SteadyClock;
-  /** Asks the file system at a folder. Default: the program `stat`, which may hang in place of this process. */
+  /** Asks the file system at a folder. Default: programs of its own. */
   readonly ask?: ((folder: string, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** So many calls go on at once. Default 2. */
   readonly mostOverall?: number;
@@ -30,7 +31,7 @@ const longestWaitMs = 60_000;
 const longestCallMs = 90_000;
 /** An answer counts for so long: many containers of a pod begin at once. */
 const answerCountsMs = 2000;
-/** What does not answer is asked again after a wait that grows: a program that hangs may stay. */
+/** What does not answer is asked again after a wait that grows. */
 const askDelays = { firstMs: 10_000, longestMs: 120_000 };
 /** Nothing is kept of a folder that nobody has asked about for so long. */
 const keptMs = 600_000;
@@ -75,7 +76,7 @@ export class MountTurns {
   readonly #running = new Set<Running>();
   readonly #answers = new Map<string, Answers>();
 
-  constructor({ clock, ask = fileSystemUsage, mostOverall = 2, logger }: MountTurnsOptions) {
+  constructor({ clock, ask = new FileSystemProbes().ask, mostOverall = 2, logger }: MountTurnsOptions) {
     this.#clock = clock;
     this.#ask = ask;
     this.#logger = logger;

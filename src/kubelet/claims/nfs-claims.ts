@@ -11,13 +11,14 @@ import { makeFolders } from '../../node/files/make-folders.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
 import { forEachPath, namesOfType, pathsIn, unmountAndRemove } from './claim-folders.ts';
-import { answerInTime, fileSystemUsage } from './claim-usage.ts';
+import { answerInTime } from './claim-usage.ts';
+import { FileSystemProbes } from './file-system-probes.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders, VolumeUsage } from './persistent-volume-kind.ts';
 
 export interface NfsClaimsOptions {
   readonly mounter: Mounter;
   readonly clock: Clock;
-  /** Says how full a file system is. Default: the program `stat`, which may hang in place of this process. */
+  /** Says how full a file system is. Default: programs of its own. */
   readonly askFileSystem?: (folder: string, signal: AbortSignal) => Promise<VolumeUsage>;
   /** Where `mount` looks for the helper of NFS. */
   readonly helpers?: readonly string[];
@@ -36,7 +37,7 @@ export class NfsClaims implements PersistentVolumeKind {
   readonly #options: Required<NfsClaimsOptions>;
 
   constructor(options: NfsClaimsOptions) {
-    this.#options = { askFileSystem: fileSystemUsage, helpers: helperPaths, ...options };
+    this.#options = { askFileSystem: new FileSystemProbes().ask, helpers: helperPaths, ...options };
   }
 
   async mount(request: PersistentVolumeRequest): Promise<MountedVolume> {

@@ -6,6 +6,7 @@ import type { Problem } from '../../base/problem.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { helped } from '../../node/problem-help.ts';
+import { FileSystemProbes } from '../claims/file-system-probes.ts';
 import { MountTurns, type MountTurnsOptions } from '../claims/mount-turns.ts';
 import type { PersistentVolumeKind } from '../claims/persistent-volume-kind.ts';
 import type { DriverVolumes } from '../volumes/driver-volumes.ts';
@@ -35,7 +36,7 @@ export interface CsiStorageOptions extends ContextSources {
   readonly node: () => WireNode | undefined;
   /** What the node says of volumes in use has changed. */
   readonly inUseChanged: () => void;
-  /** Default: that of {@link MountTurns}. */
+  /** Default: that of `fileSystems`. */
   readonly askFileSystem?: MountTurnsOptions['ask'];
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
@@ -49,6 +50,8 @@ export class CsiStorage {
   readonly persistentVolumes: PersistentVolumeKind;
   /** For all that this process does in mounts that are not its own. */
   readonly mountTurns: MountTurns;
+  /** For all that this process asks such mounts. */
+  readonly fileSystems = new FileSystemProbes();
   readonly #nodeVolumes: NodeVolumes;
   readonly #attachments: CsiAttachments;
   readonly #mountedExpansions: MountedExpansions;
@@ -56,7 +59,7 @@ export class CsiStorage {
   constructor(options: CsiStorageOptions) {
     const { drivers, transport, nodeName, rootDirectory, mounter, node, secrets, tokens } = options;
     const { eventRecorder, clock, random, logger } = options;
-    const mountTurns = new MountTurns({ clock, ask: options.askFileSystem, logger });
+    const mountTurns = new MountTurns({ clock, ask: options.askFileSystem ?? this.fileSystems.ask, logger });
     this.mountTurns = mountTurns;
     const driverObjects = new CsiDriverObjects(transport);
     const published = new PublishedVolumes({ drivers, rootDirectory, mounter, mountTurns, eventRecorder, clock, logger });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type ProgramCall, ProgramFailure, runProgram } from '../../../src/base/run-program.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { until } from '../../support/until.ts';
@@ -62,6 +62,27 @@ describe('a program that is run', () => {
     stop.abort(reason);
     expect(await run).toBe(reason);
     await until(() => hasEnded(pid));
+  });
+
+  it.each<[string, Partial<ProgramCall>, boolean]>([
+    ['has ended', {}, false],
+    ['was not there', { command: '/no/such/program' }, true],
+    ['had an impossible name', { command: 'a\0b' }, true],
+    ['was not begun', { signal: AbortSignal.abort(new Error('too late')) }, true],
+  ])('tells once that nothing of it is left when it %s', async (_, call, fails) => {
+    const whenEnded = vi.fn();
+    const error = await failureOf(shell('echo a', { ...call, whenEnded }));
+    expect([error !== undefined, whenEnded.mock.calls.length]).toEqual([fails, 1]);
+  });
+
+  it('tells that nothing of it is left only once it has ended, also where its call was rejected before', async () => {
+    const stop = new AbortController();
+    const whenEnded = vi.fn();
+    const run = failureOf(shell('sleep 600', { signal: stop.signal, whenEnded }));
+    stop.abort(new Error('enough'));
+    expect(await run).toMatchObject({ message: 'enough' });
+    expect(whenEnded).not.toHaveBeenCalled();
+    await until(() => whenEnded.mock.calls.length === 1);
   });
 
   it('leaves nothing behind that holds its output', async () => {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
-import { subPathsOf } from '../../../../src/kubelet/agent/agent-sub-paths.ts';
+import { subPathsAtOnce, subPathsOf } from '../../../../src/kubelet/agent/agent-sub-paths.ts';
 import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
 import { barePod } from '../../../support/pods.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
+import { until } from '../../../support/until.ts';
 
 /** Volumes of one pod; those that hang answer nobody. */
 async function setUp(hanging: readonly string[]) {
@@ -86,4 +87,42 @@ it('a pod that is to end waits for no answer', async () => {
   const showing = shown('one', 'csi', ending.signal);
   ending.abort(new Error('the pod ends'));
   await expect(showing).rejects.toThrow('the pod ends');
+});
+
+it.each([
+  [undefined, 1],
+  ['', 1],
+  ['many', 1],
+  ['4', 1],
+  ['16', 13],
+  ['100000', 1021],
+])('with UV_THREADPOOL_SIZE=%s so many parts are opened at once that threads are left', (threads, most) => {
+  expect(subPathsAtOnce(threads)).toBe(most);
+});
+
+it('a volume that hangs although it has answered holds one turn, however many pods have it, and parts of other volumes are shown', async () => {
+  const rootDirectory = await tempDir();
+  const clock = safeClock(new FakeClock());
+  const mounter = new FakeMounter();
+  const turns = new MountTurns({ clock, ask: async () => {}, mostOverall: 2, logger: silentLogger });
+  const prepare = subPathsOf({ rootDirectory, mounter, mountTurns: turns });
+  const { mountsBelow } = mounter;
+  const opened: string[] = [];
+  mounter.mountsBelow = (path) => {
+    if (path.endsWith('volume-subpaths')) opened.push(path.split('/').at(-2) ?? '');
+    return path.includes('/dead') ? new Promise<never>(() => {}) : mountsBelow.call(mounter, path);
+  };
+  const show = async (uid: string, name: string, type: string): Promise<string> => {
+    const hostPath = join(rootDirectory, 'pods', uid, 'volumes/kubernetes.io~local-volume', name);
+    await mkdir(hostPath, { recursive: true });
+    const volume = { name, type, hostPath, readonly: false, selinuxRelabel: false };
+    const part = { volume, containerName: 'app', index: 0, subPath: 'part', readonly: false };
+    return prepare(barePod({ metadata: { name: 'web', namespace: 'shop', uid } }), part, new AbortController().signal);
+  };
+  for (const uid of ['dead-1', 'dead-2', 'dead-3']) void show(uid, 'disk', 'persistentVolumeClaim');
+  await until(() => opened.length === 1);
+  expect(await show('u4', 'other', 'persistentVolumeClaim')).toContain('u4/volume-subpaths/other/app/0');
+  // what stands in the spec of a pod is that pod's alone
+  expect(await show('u5', 'disk', 'csi')).toContain('u5/volume-subpaths/disk/app/0');
+  expect(opened.filter((uid) => uid.startsWith('dead'))).toHaveLength(1);
 });
