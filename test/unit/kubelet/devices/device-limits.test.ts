@@ -17,15 +17,29 @@ const { signal } = new AbortController();
 const options = { preStartRequired: false, preferredAllocationAvailable: false };
 const deviceOf = (id: string) => ({ id, health: 'Healthy', numaNodes: [] });
 
+const unexpected = (): never => {
+  throw new Error('the plugin is asked for nothing else');
+};
+/** A plugin of which a test has what is asked. */
+const asksForNothing: DevicePlugin = {
+  getOptions: unexpected,
+  listAndWatch: unexpected,
+  getPreferredAllocation: unexpected,
+  allocate: unexpected,
+  preStartContainer: unexpected,
+  close: () => {},
+};
+
 it('refuses a pod that would make the checkpoint larger than it can be read, and no other one', async () => {
   const clock = new FakeClock();
   const pools = new DevicePools(clock);
   const connector = new GrpcPlugins();
   const podDevices = new PodDevices((allocation) => connector.allocationBytes(allocation));
   let env = 'x'.repeat(60_000);
-  const plugin = {
+  const plugin: DevicePlugin = {
+    ...asksForNothing,
     allocate: async () => ({ envs: { BIG: env }, mounts: [], devices: [], annotations: {}, cdiDevices: [] }),
-  } as unknown as DevicePlugin;
+  };
   pools.connect(resource, { plugin, options, socketPath: '/a.sock' });
   pools.list(
     resource,
@@ -80,14 +94,14 @@ it('writes down no more ids of devices than can be read, and all resources', () 
 it('forgets resources of plugins that have come and gone', async () => {
   const clock = new FakeClock();
   const pools = new DevicePools(clock);
-  const plugin = {
+  const plugin: DevicePlugin = {
+    ...asksForNothing,
     getOptions: async () => options,
     // biome-ignore lint/correctness/useYield: it lists nothing
     async *listAndWatch() {
       throw new Error('gone');
     },
-    close: () => {},
-  } as unknown as DevicePlugin;
+  };
   const nothing = (): void => {};
   const plugins = new DevicePlugins({
     ...{ folder: '/plugins', connector: { devicePlugin: () => plugin }, pools, clock, metrics: noMetrics },

@@ -17,30 +17,39 @@ function setUp() {
     error: new PluginCallError('Unimplemented', 'NodeWatchResources', 'unknown service') as Error,
   };
   const services: string[] = [];
+  const paths = new Map<DraDriver, string>();
+  const unexpected = (): never => {
+    throw new Error('no claim is made ready here');
+  };
   const logs: string[] = [];
   const read: string[] = [];
   const note = (_fields: object, message: string): void => void logs.push(message);
   const drivers = new DraDrivers({
     connect: (path, service) => {
       services.push(service);
-      const driver = {
-        path,
+      const driver: DraDriver = {
+        prepare: unexpected,
+        unprepare: unexpected,
         async *watchHealth() {
           health.asked += 1;
           for (; health.reports > 0; health.reports -= 1) yield [];
           throw health.error;
         },
-        watchConnection: (onChange: (isConnected: boolean) => void) => void connections.set(path, onChange),
+        watchConnection: (onChange) => void connections.set(path, onChange),
         close: () => void closed.push(path),
       };
-      return driver as unknown as DraDriver;
+      paths.set(driver, path);
+      return driver;
     },
     slices: { keep: (name) => void told.push(`keep ${name}`), deleteLater: (name) => void told.push(`delete ${name}`) },
     health: { report: () => read.push('a report'), clear: () => {} },
     clock: safeClock(clock),
     logger: { debug: () => {}, info: note, warn: note, error: note },
   });
-  const pathOf = (name: string): string => (drivers.driver(name) as unknown as { path: string }).path;
+  const pathOf = (name: string): string | undefined => {
+    const driver = drivers.driver(name);
+    return driver && paths.get(driver);
+  };
   return { clock, connections, told, closed, health, services, drivers, logs, read, pathOf };
 }
 

@@ -109,8 +109,8 @@ export async function apiWorld({ trustsClients = true, ...options }: WorldOption
     writeFile(files.clientCAFile, clients.cert),
   ]);
   const logged: string[] = [];
-  const log = (_: object, message: string): number => logged.push(message);
-  const logger = { debug: log, info: log, warn: log, error: log } as unknown as Logger;
+  const log = (_: object, message: string): void => void logged.push(message);
+  const logger: Logger = { debug: log, info: log, warn: log, error: log };
   const api = new KubeletApi({
     ...{
       host: fakeHost(),
