@@ -11,6 +11,7 @@ const helpByKind = {
     'Create the service account OBJECT if it is missing; else let the node make tokens of it (deploy/rbac.yaml).',
   'resource-claims':
     'See whether the claim is allocated and reserved for the pod (kubectl get resourceclaim -o yaml), whether its driver runs on this node, and the log of the driver.',
+  'disk-full': 'Make room on the disk of the node (df -h, df -i): it is tried again by itself.',
   'host-path': 'Correct the path or the type of the hostPath volume, or make on the node what it names.',
   'volume-type': 'Use a volume of another type: this agent has none of the one that the message names.',
   'volume-claim':

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import { deepest, missingWords, volumeWords } from '../../node/environment/missing-words.ts';
+import { deepest, diskWords, missingWords, volumeWords } from '../../node/environment/missing-words.ts';
 import { type HelpedKind, helped } from '../../node/problem-help.ts';
 import { networkNotReadyMessage } from '../../node/workers/pod-lanes.ts';
 import { isRuntimeError } from '../runtime/container-runtime.ts';
@@ -137,7 +137,7 @@ export function containerWords(
   const known = Object.hasOwn(ofReason, reason) ? ofReason[reason] : undefined;
   const what = (known?.what ?? `the container NAME waits with ${reason}`).replace('NAME', () => name);
   const missing = reason === 'CreateContainerConfigError' ? missingWords(pod, message) : undefined;
-  return { ...(missing ?? helped(known?.kind ?? 'container')), message: `${what}: ${message}` };
+  return { ...(missing ?? diskWords(message) ?? helped(known?.kind ?? 'container')), message: `${what}: ${message}` };
 }
 
 /** What a registry says of an image, without the image's names: they may hold words of their own, such as `authorization`. */

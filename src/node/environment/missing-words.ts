@@ -30,6 +30,11 @@ export function missingWords({ metadata }: Pod, text: string): KindAndHelp | und
     : helped('key-missing', { KEY: absent, OBJECT: 'the config map or secret of the volume' });
 }
 
+/** A disk that has no room is no fault of the pod's spec. */
+export function diskWords(text: string): KindAndHelp | undefined {
+  return /\bENOSPC:|: no space left on device\b/.test(text) ? helped('disk-full') : undefined;
+}
+
 /** Why the volumes of a pod could not be made. */
 export function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp {
   // the message says what would help
@@ -46,7 +51,7 @@ export function volumeWords(pod: Pod, error: unknown, text: string): KindAndHelp
     return helped('csi-driver');
   if (/error processing PVC|was not created for pod|has volumeMode|NodeAffinity check failed|ReadWriteOncePod/.test(text))
     return helped('volume-claim');
-  return helped(text.includes('is not supported by this agent') ? 'volume-type' : 'volume');
+  return diskWords(text) ?? helped(text.includes('is not supported by this agent') ? 'volume-type' : 'volume');
 }
 
 function isOverBudget(error: unknown): boolean {

@@ -28,6 +28,9 @@ describe('the words for a container that cannot be started', () => {
     ['ImageInspectError', 'Failed to inspect image "app:1": no', 'image-inspect-error'],
     ['CreateContainerConfigError', 'secret "login" not found', 'secret-missing'],
     ['CreateContainerConfigError', 'container has runAsNonRoot and image will run as root', 'create-container-config-error'],
+    ['CreateContainerConfigError', 'ENOSPC: no space left on device, write', 'disk-full'],
+    ['CreateContainerError', 'rpc error: mkdir /run/io: no space left on device', 'disk-full'],
+    ['CreateContainerError', 'rpc error: no such device', 'create-container-error'],
     ['SomethingNew', 'who knows', 'container'],
     ['constructor', 'who knows', 'container'],
   ])('with reason %s: %s', (reason, message, kind) => {
@@ -84,6 +87,7 @@ describe('the words for a pod', () => {
     [new Error('network is not ready: no plugin'), 'network-not-ready'],
     [new Error('unable to ensure pod container exists: no', { cause: new Error('no') }), 'pod-cgroup'],
     [new Error('x', { cause: new StatusManagerError('ERR_OVER_BUDGET', 'too many') }), 'over-budget'],
+    [new Error("ENOSPC: no space left on device, mkdir '/p'"), 'disk-full'],
     [new Error('mount failed'), 'volume'],
   ])('that cannot be prepared: %s', (error, kind) => {
     expect(preparationWords(pod, error).kind).toBe(kind);
