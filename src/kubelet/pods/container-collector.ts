@@ -8,6 +8,7 @@ import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
 import { labelFields, type PodSandboxRecord, runtimeLabels } from '../runtime/runtime-sandboxes.ts';
 import { shortestGraceSeconds } from './container-killer.ts';
+import { FailedRemovals } from './failed-removals.ts';
 
 type CollectRuntime = Pick<
   ContainerRuntime,
@@ -46,7 +47,7 @@ export interface CollectRequest {
 
 /**
  * Removes containers and sandboxes that have ended, with their log files, and the log files of pods that are gone. What runs is never touched, nor what
- * has no pod's label. A container that cannot be removed is tried again the next time.
+ * has no pod's label. What cannot be removed is tried again after 2 seconds, and later with each failure: after a minute in the end.
  */
 export class ContainerCollector {
   readonly #runtime: CollectRuntime;
@@ -56,6 +57,8 @@ export class ContainerCollector {
   readonly #logger: Logger;
   /** When each ended container that the runtime lists was seen first: the wall clock may say that it is still to be made. */
   #seenAt: ReadonlyMap<string, number> = new Map();
+  readonly #failedContainers: FailedRemovals;
+  readonly #failedSandboxes: FailedRemovals;
 
   constructor(options: ContainerCollectorOptions) {
     const { runtime, podLogsDirectory, minAgeMs = 0, clock, logger } = options;
@@ -64,6 +67,8 @@ export class ContainerCollector {
     this.#minAgeMs = minAgeMs;
     this.#clock = clock;
     this.#logger = logger;
+    this.#failedContainers = new FailedRemovals(clock);
+    this.#failedSandboxes = new FailedRemovals(clock);
   }
 
   /** Resolves once all that may go is gone, or could not be removed. Rejects when the runtime gives no list, and when `signal` aborts. */
@@ -102,6 +107,7 @@ export class ContainerCollector {
 
   async #collectContainers(isGone: (podUID: string) => boolean, signal: AbortSignal): Promise<void> {
     const listed = await this.#runtime.listContainers({}, { signal });
+    this.#failedContainers.keepOnly(new Set(listed.map(({ id }) => id)));
     const ended = listed.filter(({ state, labels }) => state !== 'running' && labels[runtimeLabels.podUID]);
     const old = this.#oldEnough(ended);
     const units = Map.groupBy(old, ({ labels, metadata }) => JSON.stringify([labels[runtimeLabels.podUID], metadata.name]));
@@ -126,15 +132,18 @@ export class ContainerCollector {
   }
 
   async #removeContainer({ id, state, labels }: ContainerRecord, signal: AbortSignal): Promise<void> {
+    if (!this.#failedContainers.isDue(id)) return;
     try {
       if (state === 'unknown') await this.#runtime.stopContainer(id, shortestGraceSeconds, { signal });
       // its logs go first: nobody would know of them once it is gone
       const { logPath } = await this.#runtime.containerStatus(id, { signal });
       if (logPath !== '') await removeContainerLogs(logPath);
       await this.#runtime.removeContainer(id, { signal });
+      this.#failedContainers.removed(id);
     } catch (err) {
       signal.throwIfAborted();
-      this.#logger.warn({ err, ...labelFields(labels), containerID: id }, 'an ended container could not be removed');
+      const fields = { ...labelFields(labels), containerID: id, ...this.#failedContainers.failed(id) };
+      this.#logger.warn({ err, ...fields }, 'an ended container could not be removed; it is tried again');
     }
   }
 
@@ -144,6 +153,7 @@ export class ContainerCollector {
       this.#runtime.listPodSandboxes({}, { signal }),
       this.#runtime.listContainers({}, { signal }),
     ]);
+    this.#failedSandboxes.keepOnly(new Set(sandboxes.map(({ id }) => id)));
     const inUse = new Set(containers.map(({ sandboxID }) => sandboxID));
     const ours = sandboxes.filter(({ labels }) => labels[runtimeLabels.podUID]);
     for (const [podUID, ofPod] of Map.groupBy(ours, ({ metadata }) => metadata.uid)) {
@@ -154,12 +164,15 @@ export class ContainerCollector {
   }
 
   async #removeSandbox({ id, metadata }: PodSandboxRecord, signal: AbortSignal): Promise<void> {
+    if (!this.#failedSandboxes.isDue(id)) return;
     try {
       await this.#runtime.stopPodSandbox(id, { signal });
       await this.#runtime.removePodSandbox(id, { signal });
+      this.#failedSandboxes.removed(id);
     } catch (err) {
       signal.throwIfAborted();
-      this.#logger.warn({ err, ...podFields(metadata), sandboxID: id }, 'an ended sandbox could not be removed');
+      const fields = { ...podFields(metadata), sandboxID: id, ...this.#failedSandboxes.failed(id) };
+      this.#logger.warn({ err, ...fields }, 'an ended sandbox could not be removed; it is tried again');
     }
   }
 }

@@ -84,9 +84,48 @@ describe('containers that have ended', () => {
     await collectorOf(world).collect(nobody, world.signal);
     expect((await world.runtime.listContainers()).length).toBe(2);
   });
+
+  it('that a runtime never removes are tried less and less often, and once a minute in the end; what comes later is not held up', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    await world.end(pod);
+    const collector = collectorOf(world);
+    const fault = { kind: 'error', error: 'failed' } as const;
+    const rule = world.runtime.fail({ call: 'RemoveContainer', fault, times: Number.POSITIVE_INFINITY });
+    const tries = () => world.runtime.calls.filter(({ call }) => call === 'RemoveContainer').length;
+    const lookFor = async (seconds: number) => {
+      const before = tries();
+      for (let passed = 0; passed < seconds; passed += 2) {
+        await collector.removePod(pod.metadata?.uid ?? '', () => true, world.signal);
+        await world.clock.advance(2000);
+      }
+      return tries() - before;
+    };
+    expect(await lookFor(60)).toBe(5);
+    expect(await lookFor(600)).toBe(10);
+    rule.remove();
+    expect(await lookFor(60)).toBe(1);
+    expect([await world.runtime.listContainers(), await world.runtime.listPodSandboxes()]).toEqual([[], []]);
+  });
 });
 
 describe('sandboxes that have ended', () => {
+  it('and that a runtime does not remove are tried again later', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    await world.end(pod);
+    const collector = collectorOf(world);
+    world.runtime.fail({ call: 'RemovePodSandbox', fault: { kind: 'error', error: 'failed' }, times: 1 });
+    await collector.collect(everybody, world.signal);
+    await collector.collect(everybody, world.signal);
+    expect((await world.runtime.listPodSandboxes()).length).toBe(1);
+    await world.clock.advance(2000);
+    await collector.collect(everybody, world.signal);
+    expect(await world.runtime.listPodSandboxes()).toEqual([]);
+  });
+
   it('are removed but for the newest one', async () => {
     await using world = new SyncerWorld();
     const pod = podOf({ containers: [container('app')] });
