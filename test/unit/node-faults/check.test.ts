@@ -66,6 +66,15 @@ describe('the checker of the fault suite', () => {
     expect(found(pod({ final: told(2) }), { agentKills: [20, 5] })).toEqual(['an end is told other than once']);
   });
 
+  it('excuses containers of a pod whose agent was killed where the runtime keeps the task of one, and nothing else', () => {
+    const leftovers = ['container a, whose task is STOPPED', 'container sandbox'];
+    expect(found(pod({ leftovers }), { agentKills: [20] })).toEqual([]);
+    const rule = 'something of a pod is left over';
+    expect(found(pod({ leftovers }), { agentKills: [5] })).toEqual([rule, rule]);
+    expect(found(pod({ leftovers: [...leftovers, 'cgroup c'] }), { agentKills: [20] })).toEqual([rule]);
+    expect(found(pod({ leftovers: ['container a', 'container sandbox'] }), { agentKills: [20] })).toEqual([rule, rule]);
+  });
+
   const injuries = [{ podUID: 'u', container: 'main', at: 30 }];
   const falsified: [(typeof rules)[number], PodEvidence, Partial<Evidence>?][] = [
     [

@@ -64,4 +64,5 @@ console.log(`faults: ${faults.join(', ')}`);
 for (const rule of rules) {
   console.log(`${rule.padEnd(46)} ${sum(({ damage }) => damage.filter((one) => one.rule === rule).length)}`);
 }
+console.log(`kept by the runtime until it starts again: ${sum(({ keptByRuntime }) => keptByRuntime)}`);
 process.exitCode = sum(({ damage }) => damage.length) === 0 ? 0 : 1;

@@ -1,5 +1,6 @@
 import { evictionDamage, evictionRules, isEndOfEviction, isRefused, toleratedFullDisks } from './evicted-pods.ts';
 import { type ContainerPlan, type Evidence, type FinalContainer, type PodEvidence, type Run, runsOf } from './evidence.ts';
+import { keptTask } from './node-scan.ts';
 
 export const rules = [
   'a container runs twice at once',
@@ -36,6 +37,15 @@ export function checkEvidence(evidence: Evidence): Damage[] {
   return [...damage, ...secrets, ...toleratedFullDisks(evidence)];
 }
 
+/**
+ * Where the call that starts a container is cut off by the agent's death while containerd makes the task, containerd forgets the task
+ * and refuses to remove the container, and with it the sandbox, until it starts again: no agent can do anything about it.
+ */
+export function isKeptByRuntime(leftover: string, { createdAt, leftovers }: PodEvidence, { agentKills }: Evidence): boolean {
+  const isCutOff = leftovers.some((one) => one.endsWith(keptTask)) && agentKills.some((at) => at >= createdAt);
+  return isCutOff && leftover.startsWith('container ');
+}
+
 class PodCheck {
   readonly #pod: PodEvidence;
   readonly #evidence: Evidence;
@@ -55,7 +65,9 @@ class PodCheck {
     }
     if (deletedAt !== undefined && goneAt === undefined) this.#found('a deleted pod does not go', '');
     if (runningWhenGone > 0) this.#found('a pod lives on after it is gone', `${runningWhenGone} processes`);
-    for (const what of leftovers) this.#found('something of a pod is left over', what);
+    for (const what of leftovers) {
+      if (!isKeptByRuntime(what, this.#pod, this.#evidence)) this.#found('something of a pod is left over', what);
+    }
     for (const { rule, detail } of evictionDamage(this.#pod, this.#evidence)) this.#found(rule, detail);
     if (deletedAt === undefined) this.#status();
     return this.#damage;

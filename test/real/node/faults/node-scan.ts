@@ -49,10 +49,22 @@ export async function podProcesses(): Promise<PodProcess[]> {
   return found;
 }
 
+/** Ends the words about a container whose processes have ended, and whose task the runtime has not taken away. */
+export const keptTask = ', whose task is STOPPED';
+
+/** The containers that the runtime has of a pod, in words. */
+async function containersOf(podUID: string): Promise<string[]> {
+  const list = async (...words: readonly string[]): Promise<string[]> =>
+    (await run('ctr', ['-n', 'k8s.io', ...words])).stdout.split('\n').filter((line) => line !== '');
+  const ids = await list('containers', 'ls', '-q', `labels."io.kubernetes.pod.uid"==${podUID}`);
+  const tasks = ids.length === 0 ? [] : await list('tasks', 'ls');
+  const stopped = new Set(tasks.map((line) => line.split(/\s+/)).flatMap(([id, , state]) => (state === 'STOPPED' ? id : [])));
+  return ids.map((id) => `container ${id}${stopped.has(id) ? keptTask : ''}`);
+}
+
 /** What the node still has of a pod, in words. */
 export async function leftoversOf(podUID: string, rootDirectory: string): Promise<string[]> {
-  const { stdout } = await run('ctr', ['-n', 'k8s.io', 'containers', 'ls', '-q', `labels."io.kubernetes.pod.uid"==${podUID}`]);
-  const containers = stdout.split('\n').filter((id) => id !== '');
+  const containers = await containersOf(podUID);
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').filter((line) => line.includes(podUID));
   const logs = (await readdir('/var/log/pods').catch(() => [])).filter((name) => name.endsWith(podUID));
   const folder = join(rootDirectory, 'pods', podUID);
@@ -61,7 +73,7 @@ export async function leftoversOf(podUID: string, rootDirectory: string): Promis
     () => false,
   );
   return [
-    ...containers.map((id) => `container ${id}`),
+    ...containers,
     ...(await cgroupsOf(podUID)).map((path) => `cgroup ${path}`),
     ...mounts.map((line) => `mount ${line.split(' ')[4]}`),
     ...logs.map((name) => `logs ${name}`),

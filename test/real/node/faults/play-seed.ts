@@ -1,6 +1,6 @@
 import type { Prng } from '../../../random/chaos/prng.ts';
 import { eventually, pause } from '../../../random/faults/pause.ts';
-import { checkEvidence, type Damage } from './check.ts';
+import { checkEvidence, type Damage, isKeptByRuntime } from './check.ts';
 import type { Evidence, PodEvidence } from './evidence.ts';
 import { everydayLife, type FaultKind, faultKinds } from './fault-kinds.ts';
 import { Scene, type SceneOptions } from './scene.ts';
@@ -14,6 +14,8 @@ export interface PlayOutput {
   readonly faults: Readonly<Record<string, number>>;
   readonly calmAfterMs: number;
   readonly damage: readonly Damage[];
+  /** Containers and sandboxes that the runtime does not remove, of pods whose agent was killed. */
+  readonly keptByRuntime: number;
 }
 
 export interface PlayedSeed {
@@ -65,6 +67,7 @@ export async function playSeed(played: PlayedSeed, options: SceneOptions): Promi
   return {
     ...{ seed: played.seed, pods: endings.length, faults, calmAfterMs: Math.round(calmAfterMs) },
     runs: runs.filter(({ what }) => what === 'start').length,
+    keptByRuntime: endings.flatMap((pod) => pod.leftovers.filter((one) => isKeptByRuntime(one, pod, evidence))).length,
     damage: [...checkEvidence(evidence), ...stuck, ...died],
   };
 }
