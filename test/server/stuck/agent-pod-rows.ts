@@ -271,6 +271,21 @@ const runtimeRows: readonly AgentRow[] = [
     mend: (world) => world.node.runtime.heal(),
   },
   {
+    id: 'disk-full',
+    title: 'a container for which the disk of the node has no room',
+    about: 'pod',
+    kind: 'disk-full',
+    words: 'mkdir /run/containerd/io: no space left on device',
+    log: notSynced,
+    event: { reason: 'Failed' },
+    help: 'Make room on the disk of the node (df -h, df -i): it is tried again by itself.',
+    arrange: (world) => {
+      failCreate(world, 'mkdir /run/containerd/io: no space left on device');
+      return world.run();
+    },
+    mend: (world) => world.node.runtime.heal(),
+  },
+  {
     id: 'container-start',
     title: 'a container whose command is not in its image',
     about: 'pod',
