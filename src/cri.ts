@@ -1,6 +1,6 @@
 /**
- * A container runtime that speaks CRI v1, such as containerd or CRI-O. It needs the optional peer dependencies `@grpc/grpc-js` and
- * `@bufbuild/protobuf`, which no other entry point loads.
+ * A container runtime that speaks CRI v1, such as containerd or CRI-O. It needs the optional peer dependency
+ * `@bufbuild/protobuf`, which only `./plugins` loads beside it.
  *
  * @module pod-status-manager/cri
  */

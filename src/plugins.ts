@@ -1,6 +1,6 @@
 /**
  * Plugins of a node over their sockets: registration, storage drivers that speak CSI v1, and drivers of dynamic resource allocation. It needs the optional peer dependencies
- * `@grpc/grpc-js` and `@bufbuild/protobuf`, which only this entry point and `./cri` load.
+ * `@grpc/grpc-js`, which only this entry point loads, and `@bufbuild/protobuf`, which `./cri` needs, too.
  *
  * @module pod-status-manager/plugins
  */

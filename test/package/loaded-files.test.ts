@@ -16,7 +16,7 @@ const entryPoints = codeEntryPoints(root).map(({ entryPoint }) => entryPoint);
 /** The only entry points that may load these packages. prom-client itself depends on @opentelemetry/api. */
 const guests: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['./cri', './plugins'],
-  '@grpc/grpc-js': ['./cri', './plugins'],
+  '@grpc/grpc-js': ['./plugins'],
   '@peculiar/asn1-csr': ['./certificates'],
   '@peculiar/asn1-schema': ['./certificates'],
   '@peculiar/asn1-x509': ['./certificates'],

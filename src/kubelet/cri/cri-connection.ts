@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { type CodeName, GrpcConnection } from '../grpc/grpc-connection.ts';
+import type { CodeName } from '../grpc/grpc-call.ts';
+import { GrpcConnection } from '../grpc/grpc-connection.ts';
 import { RuntimeError, type RuntimeErrorKind } from '../runtime/container-runtime.ts';
 
 /** The longest message that is read, in bytes: the kubelet's. */

@@ -79,13 +79,15 @@ describe('a driver of dynamic resource allocation over its socket', () => {
   });
 
   it('says whether it answers, also after its process was killed and has come back', async () => {
-    const { fake, driver } = await setUp();
+    const { fake, driver, clock } = await setUp();
     const told: boolean[] = [];
     driver.watchConnection((isConnected) => told.push(isConnected));
     await until(() => told.length === 1);
     await fake.stopDriver();
     await until(() => told.length === 2);
+    await clock.advance(99);
     await fake.startDriver();
+    await clock.advance(1);
     await until(() => told.length === 3);
     expect(told).toEqual([true, false, true]);
     driver.close();
