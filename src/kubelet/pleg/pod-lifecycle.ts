@@ -24,6 +24,9 @@ const relistThresholdMs = 180_000;
 
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
+/** So long a read for an event waits for that of the one who has probably led to the event, and at most for that of a call. */
+const ownReadDelayMs = 250;
+const expectedReadDelayMs = 1000;
 const readsAtOnce = 8;
 const retryMs = 1000;
 
@@ -45,6 +48,8 @@ export class PodLifecycle {
   /** Pods with events for which no read has begun yet. */
   readonly #heard = new Set<string>();
   readonly #readsToCome: KeyedTimers<string>;
+  /** Pods of which a call is under way that reads them at its end. */
+  readonly #expected = new Set<string>();
   readonly #metrics: LifecycleMetrics;
   readonly #stopped = new AbortController();
   readonly #failing = new Set<string>();
@@ -121,6 +126,19 @@ export class PodLifecycle {
   /** Asks the runtime now, for one who has changed something of the pod. Rejects as the runtime does, with the signal's reason, and with ERR_STOPPED. */
   refresh(podUID: string, signal: AbortSignal): Promise<AgentPodStatus> {
     return untilAborted(this.#readOf(podUID).ask(), signal);
+  }
+
+  /**
+   * For a call that changes the pod and reads it at its end, while it is under way: an event of the pod leads to a read within a second,
+   * where the call itself makes none before. Returns the end of that. Of one pod, one call at a time may do so.
+   */
+  expectRead(podUID: string): () => void {
+    this.#expected.add(podUID);
+    return () => {
+      this.#expected.delete(podUID);
+      // the call's own read may have begun before the event
+      if (this.#heard.has(podUID) && !this.#stopped.signal.aborted) this.#readLater(podUID, ownReadDelayMs);
+    };
   }
 
   /**
@@ -242,15 +260,31 @@ export class PodLifecycle {
     const uid = podUID || this.#podOf(containerID);
     // an event of a pod that nobody knows: the list tells whose it is
     if (uid === undefined) this.#hurry();
-    else if (type !== 'created') this.#readWithin(uid, eventDelayMs(type, this.#isSandbox(uid, containerID)));
+    else if (type !== 'created') this.#readWithin(uid, this.#delayMs(uid, type, containerID));
   }
 
   #readWithin(uid: string, delayMs: number): void {
     const isAwaited = this.#heard.has(uid);
-    const readLater = (): void => this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid));
     this.#heard.add(uid);
     if (delayMs === 0) this.#readHeard(uid);
-    else if (!isAwaited) callGuarded(readLater, () => this.#readHeard(uid));
+    else if (!isAwaited) this.#readLater(uid, delayMs);
+  }
+
+  #readLater(uid: string, delayMs: number): void {
+    callGuarded(
+      () => this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid)),
+      () => this.#readHeard(uid),
+    );
+  }
+
+  /**
+   * So long the read for an event may wait. What starts, a sandbox that stops, and what is removed mostly does so for somebody here
+   * who reads the pod right after that. A container that stops has its pod read at once, unless a call is under way that reads it.
+   */
+  #delayMs(podUID: string, type: RuntimeEvent['type'], containerID: string): number {
+    if (this.#expected.has(podUID)) return expectedReadDelayMs;
+    if (type === 'deleted') return 500;
+    return type === 'started' || this.#isSandbox(podUID, containerID) ? ownReadDelayMs : 0;
   }
 
   #readHeard(uid: string): void {
@@ -313,15 +347,6 @@ export class PodLifecycle {
     either.release();
     either.signal.throwIfAborted();
   }
-}
-
-/**
- * So long the read for an event may wait. What starts, a sandbox that stops, and what is removed mostly does so for somebody here
- * who reads the pod right after that. A container that stops has its pod read at once.
- */
-function eventDelayMs(type: RuntimeEvent['type'], isSandbox: boolean): number {
-  if (type === 'deleted') return 500;
-  return type === 'started' || isSandbox ? 250 : 0;
 }
 
 /** Whether the runtime is still looked at. */

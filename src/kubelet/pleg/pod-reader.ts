@@ -21,8 +21,15 @@ export interface PodReading {
   readonly listed: ListedPod | undefined;
   /** Containers that have ended, by id: what they say cannot change any more. */
   readonly ended: ReadonlyMap<string, ReadContainer>;
-  /** When the runtime was last asked for a sandbox, by its id, by the clock's elapsed time. */
-  readonly sandboxesAskedAt: ReadonlyMap<string, number>;
+  /** Sandboxes, by id. */
+  readonly sandboxes: ReadonlyMap<string, ReadSandbox>;
+}
+
+/** A sandbox as the runtime told of it when it was last asked. */
+interface ReadSandbox {
+  readonly details: PodSandboxDetails;
+  /** When that was, by the clock's elapsed time. */
+  readonly askedAt: number;
 }
 
 /** What a ready sandbox says of itself is believed for so long, although the runtime lists it as it was. */
@@ -50,32 +57,24 @@ export class PodReader {
   ): Promise<PodReading> {
     const pod = listed ?? (await listPods(this.#options.runtime, podUID, call)).get(podUID);
     if (pod === undefined) return nothingOf(podUID);
-    const asked = new Set<string>();
-    const sandboxOf = (sandbox: PodSandboxRecord): Promise<PodSandboxDetails | undefined> | PodSandboxDetails => {
-      const known = this.#settled(sandbox, former);
-      if (known !== undefined) return known;
-      asked.add(sandbox.id);
-      return unlessNotFound(this.#options.runtime.podSandboxStatus(sandbox.id, call));
-    };
     const [runtimeName, sandboxes, containers] = await Promise.all([
       this.#name(call),
-      Promise.all(pod.sandboxes.map(sandboxOf)),
+      Promise.all(pod.sandboxes.map((sandbox) => this.#sandbox(sandbox, former, call))),
       Promise.all(pod.containers.map((container) => this.#container(container, former, call))),
     ]);
+    const read = new Map(sandboxes.filter((sandbox) => sandbox !== undefined).map((sandbox) => [sandbox.details.id, sandbox]));
     const found = {
-      sandboxes: sandboxes.filter((sandbox) => sandbox !== undefined),
+      sandboxes: Array.from(read.values(), ({ details }) => details),
       containers: containers.filter((container) => container !== undefined),
     };
     if (found.sandboxes.length + found.containers.length === 0) return nothingOf(podUID);
-    const now = this.#options.clock.elapsed();
-    const askedAt = ({ id }: PodSandboxDetails): number => (asked.has(id) ? now : (former?.sandboxesAskedAt.get(id) ?? now));
     const formerIPs = former?.status.ips ?? [];
     const ended = found.containers.filter(({ details }) => details.state === 'exited');
     return {
       status: agentPodStatus({ pod, ...found, runtimeName, formerIPs }),
       listed: pod,
       ended: new Map(ended.map((container) => [container.details.id, container])),
-      sandboxesAskedAt: new Map(found.sandboxes.map((sandbox) => [sandbox.id, askedAt(sandbox)])),
+      sandboxes: read,
     };
   }
 
@@ -84,13 +83,13 @@ export class PodReader {
     return this.#runtimeName;
   }
 
-  /** What is known of a sandbox that need not be asked for again. */
-  #settled({ id, state }: PodSandboxRecord, former: PodReading | undefined): PodSandboxDetails | undefined {
-    const known = former?.status.sandboxDetails.find((sandbox) => sandbox.id === id);
-    if (former === undefined || known?.state !== state) return undefined;
-    if (state !== 'ready') return known;
-    const ageMs = this.#options.clock.elapsed() - (former.sandboxesAskedAt.get(id) ?? Number.NEGATIVE_INFINITY);
-    return ageMs < readyDetailsMs && hasAddresses(known) ? known : undefined;
+  async #sandbox(listed: PodSandboxRecord, former: PodReading | undefined, call: RuntimeCall): Promise<ReadSandbox | undefined> {
+    const { clock, runtime } = this.#options;
+    const askedAt = clock.elapsed();
+    const known = former?.sandboxes.get(listed.id);
+    if (known !== undefined && isSettled(known, listed, askedAt)) return known;
+    const details = await unlessNotFound(runtime.podSandboxStatus(listed.id, call));
+    return details && { details, askedAt };
   }
 
   async #container(
@@ -121,12 +120,18 @@ export class PodReader {
   }
 }
 
+/** True for a sandbox that need not be asked for again. */
+function isSettled({ details, askedAt }: ReadSandbox, { state }: PodSandboxRecord, now: number): boolean {
+  if (details.state !== state) return false;
+  return state !== 'ready' || (now - askedAt < readyDetailsMs && hasAddresses(details));
+}
+
 function hasAddresses({ ips, namespaces }: PodSandboxDetails): boolean {
   return namespaces?.network === 'node' || validIPs(ips).length > 0;
 }
 
 function nothingOf(podUID: string): PodReading {
-  return { status: emptyStatus(podUID), listed: undefined, ended: new Map(), sandboxesAskedAt: new Map() };
+  return { status: emptyStatus(podUID), listed: undefined, ended: new Map(), sandboxes: new Map() };
 }
 
 async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {

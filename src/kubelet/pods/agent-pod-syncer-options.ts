@@ -53,7 +53,7 @@ export interface SyncClaims {
 /** What an agent's pods are made with. */
 export interface AgentPodSyncerOptions {
   readonly runtime: ContainerRuntime;
-  readonly lifecycle: Pick<PodLifecycle, 'refresh'>;
+  readonly lifecycle: Pick<PodLifecycle, 'refresh' | 'expectRead'>;
   readonly statusManager: SyncStatusManager;
   readonly probes: SyncProbeManager;
   readonly images: Pick<ImagePuller, 'ensureImage'>;

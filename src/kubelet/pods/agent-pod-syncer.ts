@@ -106,7 +106,7 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async syncPod(request: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, lifecycle } = this.#options;
     const { pod } = request;
     const podUID = podUIDOf(pod);
     const endedRuns = new Set<string>();
@@ -115,6 +115,7 @@ export class AgentPodSyncer implements PodSyncer {
       return this.#tellProgress(pod, endedRuns, either.signal).finally(() => either.release());
     };
     const progress = new StartProgress({ tell, pod, clock, logger });
+    const endExpecting = lifecycle.expectRead(podUID);
     try {
       return await this.#sync({ pod, known: request.runtimeStatus as AgentPodStatus, progress, endedRuns }, signal);
     } catch (error) {
@@ -122,6 +123,7 @@ export class AgentPodSyncer implements PodSyncer {
       this.#statuses.tellNow(podUID);
       throw error;
     } finally {
+      endExpecting();
       await progress.end();
       this.#deadlines.watch(pod);
     }
@@ -135,14 +137,14 @@ export class AgentPodSyncer implements PodSyncer {
       const told = this.#statuses.generate(pod, status);
       if (isTerminalPhase(told.phase)) {
         this.#statuses.tell(pod, told);
-        return { isTerminal: true };
+        return { isTerminal: true, isStatusKnown: true };
       }
       this.#statuses.tellSoon(pod, told);
       const outcome = await this.#start({ pod, status, told, endedRuns }, signal);
       if (!outcome.changed) {
         this.#troubles.keepOnly(podUID, () => false);
         this.#statuses.tellNow(podUID);
-        return { isTerminal: false };
+        return { isTerminal: false, isStatusKnown: true };
       }
       status = await lifecycle.refresh(podUID, signal);
       if (outcome.again && outcome.failure === undefined && round < mostRounds) continue;
@@ -151,7 +153,7 @@ export class AgentPodSyncer implements PodSyncer {
       const after = this.#statuses.generate(pod, status);
       this.#statuses.tell(pod, after);
       if (outcome.failure !== undefined) throw outcome.failure;
-      return { isTerminal: isTerminalPhase(after.phase) };
+      return { isTerminal: isTerminalPhase(after.phase), isStatusKnown: true };
     }
   }
 
@@ -164,6 +166,15 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
+    const endExpecting = this.#options.lifecycle.expectRead(podUIDOf(request.pod));
+    try {
+      await this.#terminate(request, signal);
+    } finally {
+      endExpecting();
+    }
+  }
+
+  async #terminate(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
     const { pod, gracePeriodSeconds, podStatusFn } = request;
     this.#deadlines.cancel(podUIDOf(pod));
     const { probes, lifecycle, eventRecorder } = this.#options;

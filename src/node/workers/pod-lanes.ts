@@ -11,7 +11,7 @@ import { maxMessageLength } from '../../client/transport/api-error.ts';
 import { earliestBackoff, failureFields, isOnlyWaiting } from './backoff-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
-import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodType } from './pod-syncer.ts';
+import { newerRuntimeStatus, type PodStatusFn, type PodSyncer, type SyncPodResult, type SyncPodType } from './pod-syncer.ts';
 import type { CallUnderWay } from './pod-worker-report.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';
 
@@ -140,7 +140,7 @@ export class PodLanes {
     if (pod !== undefined) {
       try {
         // a clock that was set back must not make the call wait until it has caught up
-        const newerThan = Math.min(record.lastSyncAt, clock.now());
+        const newerThan = Math.min(newerThanOf(record, clock.now()), clock.now());
         runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, newerThan, signal);
       } catch (error) {
         if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
@@ -156,6 +156,7 @@ export class PodLanes {
     if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
     const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record, work));
     record.lastSyncAt = clock.now();
+    record.isStatusKnown = !outcome.failed && outcome.isStatusKnown;
     return outcome;
   }
 
@@ -244,6 +245,14 @@ export class PodLanes {
   }
 }
 
+/** So old a status may be that the last call has left as it is: the kubelet lists the runtime once a second. */
+const knownStatusMs = 1000;
+
+/** What the status for the next call of the pod has to be newer than, in milliseconds since the epoch. */
+function newerThanOf({ lastSyncAt, isStatusKnown }: PodRecord, now: number): number {
+  return isStatusKnown ? Math.min(lastSyncAt, now - knownStatusMs) : lastSyncAt;
+}
+
 /** What the syncer says of a call that has failed; `sync` where it says nothing. */
 function wordsOf(syncer: PodSyncer, podUID: string): Pick<Problem, 'kind' | 'help'> {
   const read = (): Pick<Problem, 'kind' | 'help'> | undefined => {
@@ -254,7 +263,9 @@ function wordsOf(syncer: PodSyncer, podUID: string): Pick<Problem, 'kind' | 'hel
 }
 
 /** How a call has ended. */
-type Outcome = { readonly failed: false; readonly isTerminal: boolean } | { readonly failed: true; readonly error: unknown };
+type Outcome =
+  | { readonly failed: false; readonly isTerminal: boolean; readonly isStatusKnown: boolean }
+  | { readonly failed: true; readonly error: unknown };
 
 /**
  * Calls the method of the syncer that the work is for. Resolves once the call has settled, to a failure for whatever the syncer
@@ -284,8 +295,9 @@ async function callSyncer(
     }
     // what gave no promise may still be under way: it is not known to have succeeded
     if (!isThenable(answer)) throw new StatusManagerError('ERR_INVALID_ARGUMENT', 'the pod syncer returned no promise');
-    const result = (await answer) as { readonly isTerminal?: unknown } | null | undefined;
-    return { failed: false, isTerminal: state === 'sync' && result?.isTerminal === true };
+    const result = (await answer) as Partial<Record<keyof SyncPodResult, unknown>> | null | undefined;
+    const isTrue = (field: keyof SyncPodResult): boolean => state === 'sync' && result?.[field] === true;
+    return { failed: false, isTerminal: isTrue('isTerminal'), isStatusKnown: isTrue('isStatusKnown') };
   } catch (error) {
     return { failed: true, error };
   }

@@ -69,6 +69,8 @@ export class PodRecord {
   gracePeriodSeconds = 0;
   /** When the last call has ended, in milliseconds since the epoch; 0 before the first. */
   lastSyncAt = 0;
+  /** True: the last call has left the pod in the runtime as the cache of statuses knows it. */
+  isStatusKnown = false;
   /** Why the last call failed; undefined where it did not. */
   failure: WorkerFailure | undefined;
   /** The log has told of the failures in a row. */

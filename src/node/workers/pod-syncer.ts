@@ -56,6 +56,12 @@ export type PodStatusFn = (status: WirePodStatus) => void;
 export interface SyncPodResult {
   /** True when the pod has come to its end by itself: no container runs, and none will be started again. */
   readonly isTerminal: boolean;
+  /**
+   * True: the call has changed nothing of the pod in the runtime, or what the `runtimeStatusCache` knows was read after all that it
+   * has changed. The next call then also takes what was read, or seen unchanged, less than a second before it, and not only what is
+   * newer than this call.
+   */
+  readonly isStatusKnown?: boolean;
 }
 
 /**

@@ -15,7 +15,7 @@ function reading(fingerprint: string | undefined): PodReading {
     status,
     listed: fingerprint === undefined ? undefined : listed(fingerprint),
     ended: new Map(),
-    sandboxesAskedAt: new Map(),
+    sandboxes: new Map(),
   };
 }
 

@@ -126,6 +126,36 @@ describe('events', () => {
     expect(lifecycle.get('b').containers).toMatchObject([{ state: 'running' }]);
   });
 
+  it('of a pod that a call changes wait a second for the read of the call, and a moment for another one where the call is over', async () => {
+    const { runPod, start, takeCalls, lifecycle, runtime, clock, signal } = setUp();
+    const [first, second] = [await runPod('a', 'x'), await runPod('b')];
+    await start();
+    takeCalls();
+    const endExpecting = lifecycle.expectRead('a');
+    runtime.killContainer(first.id);
+    await clock.advance(999);
+    expect(takeCalls()).toEqual({});
+    await clock.advance(1);
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
+    takeCalls();
+    await runtime.stopPodSandbox(first.sandboxID);
+    await lifecycle.refresh('a', signal);
+    await runtime.removePodSandbox(first.sandboxID);
+    endExpecting();
+    expect(takeCalls()).toMatchObject({ ListPodSandbox: 1 });
+    await clock.advance(249);
+    expect(lifecycle.get('a').sandboxes).toHaveLength(1);
+    await clock.advance(1);
+    expect(lifecycle.get('a').sandboxes).toEqual([]);
+    takeCalls();
+    lifecycle.expectRead('a')();
+    runtime.killContainer(second.id);
+    await settle();
+    expect(lifecycle.get('b').containers).toMatchObject([{ state: 'exited' }]);
+    await clock.advance(5000);
+    expect(takeCalls()).toMatchObject({ ListPodSandbox: 1 });
+  });
+
   it('of a sandbox that stops with no container in it leads to a read a moment later', async () => {
     const { start, lifecycle, runtime, clock } = setUp();
     const sandboxID = await runtime.runPodSandbox(sandboxConfigOf('a'), '');

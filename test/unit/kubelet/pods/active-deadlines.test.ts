@@ -10,7 +10,7 @@ describe('a pod with an active deadline', () => {
     expect(world.calls).not.toContain('wake web');
     await world.clock.advance(1500);
     expect(world.calls).toContain('wake web');
-    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+    expect(await world.sync(pod)).toEqual({ isTerminal: true, isStatusKnown: true });
     expect(world.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
     await world.end(pod);
     expect(world.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
@@ -33,12 +33,12 @@ describe('a pod with an active deadline', () => {
     const pod = podOf({ containers: [container('app')], activeDeadlineSeconds: 60 });
     await world.sync(pod);
     world.clock.jump(3_600_000);
-    expect(await world.sync(pod)).toEqual({ isTerminal: false });
+    expect(await world.sync(pod)).toEqual({ isTerminal: false, isStatusKnown: true });
     expect(world.status.phase).toBe('Running');
     await world.clock.advance(59_000);
     expect(world.calls).not.toContain('wake web');
     await world.clock.advance(1500);
-    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+    expect(await world.sync(pod)).toEqual({ isTerminal: true, isStatusKnown: true });
   });
 
   it('ends in time where the wall clock is set back', async () => {
@@ -49,7 +49,7 @@ describe('a pod with an active deadline', () => {
     await world.sync(pod);
     await world.clock.advance(60_500);
     expect(world.calls).toContain('wake web');
-    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+    expect(await world.sync(pod)).toEqual({ isTerminal: true, isStatusKnown: true });
     expect(world.status.reason).toBe('DeadlineExceeded');
   });
 

@@ -42,7 +42,7 @@ describe('a container whose image has changed', () => {
     await using world = new SyncerWorld({ registry: slowPull(5000) });
     const after = podOf({ restartPolicy: 'Never', containers: [container('app', { image: 'app:2' })] });
     await world.sync(podOf({ restartPolicy: 'Never', containers: [container('app')] }));
-    expect(await world.sync(after)).toEqual({ isTerminal: false });
+    expect(await world.sync(after)).toEqual({ isTerminal: false, isStatusKnown: true });
     expect(world.told.map(({ phase }) => phase)).toEqual(world.told.map(() => 'Running'));
     expect(refusals(world.told, after)).toEqual([]);
   });

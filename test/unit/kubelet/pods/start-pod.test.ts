@@ -7,7 +7,7 @@ describe('a new pod', () => {
   it('runs after one sync, and its status is told once', async () => {
     await using world = new SyncerWorld();
     const result = await world.sync(podOf({ containers: [container('app'), container('web')] }));
-    expect(result).toEqual({ isTerminal: false });
+    expect(result).toEqual({ isTerminal: false, isStatusKnown: true });
     expect(world.happened().sort()).toEqual(['started app#0', 'started web#0']);
     expect(world.told.length).toBe(1);
     expect(world.status).toMatchObject({ phase: 'Running', podIP: '10.244.0.2', hostIP: '192.0.2.1' });
@@ -134,7 +134,7 @@ describe('init containers', () => {
     const pod = podOf({ restartPolicy: 'Never', initContainers: [container('one')], containers: [container('app')] });
     await world.sync(pod);
     await world.clock.advance(1000);
-    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+    expect(await world.sync(pod)).toEqual({ isTerminal: true, isStatusKnown: true });
     expect(world.status.phase).toBe('Failed');
     expect(world.happened()).toEqual(['started one#0', 'stopped one#0']);
   });

@@ -157,6 +157,31 @@ describe('a runtime status cache', () => {
     expect(times).toEqual([0, endedAt]);
   });
 
+  it('is asked for what is at most a second old where the last call says that the cache knows the pod as it is', async () => {
+    const times: number[] = [];
+    const world: World = worldOfCache({
+      getNewerThan: async (uid: string, time: number) => {
+        times.push(time - world.clock.now());
+        return world.runtimeStatus(uid);
+      },
+    });
+    world.isQuick = false;
+    await world.update('create', pod('u1'));
+    await world.end('u1', { isTerminal: false, isStatusKnown: true });
+    await world.clock.advance(400);
+    await world.update('sync', pod('u1'));
+    await world.end('u1', { isTerminal: false, isStatusKnown: true });
+    await world.clock.advance(5000);
+    await world.update('sync', pod('u1'));
+    await world.end('u1', { isTerminal: false, isStatusKnown: 'yes' });
+    await world.clock.advance(300);
+    await world.update('sync', pod('u1'));
+    await world.fail('u1');
+    await world.clock.advance(200);
+    await world.update('sync', pod('u1'));
+    expect(times.slice(1)).toEqual([-1000, -5000, -300, -200]);
+  });
+
   it('that never settles is not waited for once the pod is to end, and no call is made with an aborted signal', async () => {
     let answers = 0;
     const world: World = worldOfCache({
