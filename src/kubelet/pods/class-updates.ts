@@ -1,9 +1,10 @@
 // Behaviour of UpdateCgroups in pkg/kubelet/cm/qos_container_manager_linux.go and of its callers, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import type { Clock, SteadyClock } from '../../base/clock.ts';
+import { type Clock, type SteadyClock, sleep } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { type Failing, FailureRun } from '../../base/failure-run.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { problemFields } from '../../base/problem.ts';
 import { helped } from '../../node/problem-help.ts';
@@ -17,10 +18,22 @@ export interface ClassUpdatesOptions {
   readonly logger: Logger;
 }
 
+const never = new AbortController().signal;
+
 /** So long a pod waits for the groups of classes at most: its own group does not depend on them. */
 const patienceMs = 2000;
 
-/** Brings the groups of classes up to date. Two updates never run at once, and all calls that come while one runs share the next one. */
+/**
+ * An update looks at all pods. The next one waits for so many times as long as that took, so that thousands of pods take no more than a
+ * tenth of a processor; less than a millisecond is no wait.
+ */
+const restFactor = 9;
+const shortestRestMs = 5;
+
+/**
+ * Brings the groups of classes up to date. Two updates never run at once, and all calls that come while one runs, or while the one before
+ * is rested from, share the next one.
+ */
 export class ClassUpdates {
   readonly #options: ClassUpdatesOptions;
   readonly #failures: FailureRun;
@@ -51,11 +64,22 @@ export class ClassUpdates {
   }
 
   #begin(): Promise<void> {
-    const run = this.#run().finally(() => {
-      if (this.#current === run) this.#current = undefined;
+    const { clock } = this.#options;
+    const began = clock.elapsed();
+    const run = this.#run();
+    // what has been done of it so far looked at the pods, what is left writes a few files
+    const restMs = (clock.elapsed() - began) * restFactor;
+    const rested = restMs < shortestRestMs ? run : run.then(() => this.#rest(restMs));
+    const current = rested.finally(() => {
+      if (this.#current === current) this.#current = undefined;
     });
-    this.#current = run;
+    this.#current = current;
     return run;
+  }
+
+  /** Never rejects. A clock that sets no timer lets nobody wait. */
+  async #rest(ms: number): Promise<void> {
+    await callGuarded(() => sleep(this.#options.clock, ms, never, { keepAlive: false }), ignoreFailure);
   }
 
   async #run(): Promise<void> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
 import type { PodCgroups } from '../../../../src/kubelet/cgroups/cgroup-manager.ts';
 import { noPodCgroups } from '../../../../src/kubelet/machine/machine.ts';
@@ -34,6 +34,38 @@ function setUp() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('updates of the groups of classes', () => {
+  it('of so many pods that a look at them takes long leave nine times as long between them', async () => {
+    const clock = new FakeClock();
+    let [lookMs, tookMs] = [0.5, 0];
+    const elapsed = vi.spyOn(clock, 'elapsed').mockImplementation(() => tookMs);
+    const updated: number[] = [];
+    const updateClasses = async (): Promise<void> => {
+      updated.push(clock.now());
+      tookMs += lookMs;
+    };
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const classes = new ClassUpdates({ clock, cgroups: { updateClasses }, activePods: () => [], logger });
+    const began = clock.now();
+    await classes.update();
+    await classes.update();
+    lookMs = 20;
+    await classes.update();
+    const calls = [classes.update(), classes.update()];
+    await clock.advance(179);
+    expect(updated.map((at) => at - began)).toEqual([0, 0, 0]);
+    await clock.advance(1);
+    await Promise.all(calls);
+    expect(updated.map((at) => at - began)).toEqual([0, 0, 0, 180]);
+    vi.spyOn(clock, 'setTimer').mockImplementation(() => {
+      throw new Error('no timer');
+    });
+    await clock.advance(1000);
+    await classes.update();
+    await classes.update();
+    expect(updated).toHaveLength(6);
+    elapsed.mockRestore();
+  });
+
   it('run one at a time, and calls that come meanwhile share one more, which sees what they have seen', async () => {
     const { classes, pods, written, ends } = setUp();
     pods.push(named('a'));
