@@ -48,7 +48,10 @@ describe.each(groups)('the pages of $group', ({ paths, alike }) => {
       async look(page, path) {
         const overflow = await overflowOf(page);
         if (overflow > 0) found.push(`${path}: ${overflow} px too wide`);
-        if (!alike.has(path)) found.push(...(await findViolations(page)).map((violation) => `${path}: ${violation}`));
+        if (alike.has(path)) return;
+        // the menu is most of a page, and the same on each
+        const except = path === paths[0] ? undefined : '.site-menu';
+        found.push(...(await findViolations(page, { except })).map((violation) => `${path}: ${violation}`));
       },
     });
     expect({ found, problems, foreignRequests }).toEqual({ found: [], problems: [], foreignRequests: [] });

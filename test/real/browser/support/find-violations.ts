@@ -6,15 +6,15 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /**
  * What axe finds serious or critical in the page as it stands, one line for each element: the rule, the element, what is
- * wrong. Findings of less weight are left out.
+ * wrong. Findings of less weight are left out, and what is in the elements that `except` selects.
  */
-export async function findViolations(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page })
+export async function findViolations(page: Page, { except }: { readonly except?: string | undefined } = {}): Promise<string[]> {
+  const axe = new AxeBuilder({ page })
     .withTags([...tags])
     .options({ resultTypes: ['violations'] })
     // Without frames to go through, axe needs no second page to put its findings together: half the time is saved.
-    .setLegacyMode(true)
-    .analyze();
+    .setLegacyMode(true);
+  const { violations } = await (except === undefined ? axe : axe.exclude(except)).analyze();
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) =>
