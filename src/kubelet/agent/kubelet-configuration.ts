@@ -18,8 +18,16 @@ const time: Write = (value) => (typeof value === 'number' ? durationText(value) 
 const times: Write = (value) => unlessEmpty(isObject(value) ? mapped(value, time) : undefined);
 /** Headers may be secrets: the kubelet's log masks them, too. */
 const masked: Write = (value) => unlessEmpty(isObject(value) ? mapped(value, () => ['<masked>']) : undefined);
-const urlWithoutPassword: Write = (value) =>
-  typeof value === 'string' ? unlessEmpty(value.replace(/\/\/[^/?#]*@/, '//<masked>@')) : undefined;
+/** Whoever names a place by its user, password, query or fragment may name a secret: all four are masked, as an HTTP source reads the URL. */
+const maskedURL: Write = (value) => {
+  if (typeof value !== 'string' || value === '') return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return '<masked>';
+  const { protocol, username, password, host, pathname, search, hash } = url;
+  if (`${username}${password}${search}${hash}` === '') return value;
+  const user = `${username}${password}` === '' ? '' : '<masked>@';
+  return `${protocol}//${user}${host}${pathname}${search && '?<masked>'}${hash && '#<masked>'}`;
+};
 
 type Row = readonly [field: string, write: Write];
 
@@ -96,7 +104,7 @@ const settingRows = {
   shutdownGracePeriodMs: ['shutdownGracePeriod', time],
   singleProcessOOMKill: ['singleProcessOOMKill', always],
   staticPodPath: ['staticPodPath', unlessEmpty],
-  staticPodURL: ['staticPodURL', urlWithoutPassword],
+  staticPodURL: ['staticPodURL', maskedURL],
   staticPodURLHeader: ['staticPodURLHeader', masked],
   swapBehavior: ['memorySwap.swapBehavior', always],
   syncFrequencyMs: ['syncFrequency', time],

@@ -156,10 +156,28 @@ it('nothing is told that is no field of the kubelet', () => {
   expect(paths.filter((path) => !single.some((field) => field.path === path))).toEqual([]);
 });
 
-it('no secret is told: neither a header nor the password of an address', () => {
-  const told = toldOf({ staticPodURL: 'https://me:word@config.example/pods', staticPodURLHeader: { Authorization: ['word'] } });
-  expect(told.staticPodURL).toBe('https://<masked>@config.example/pods');
+it('no secret is told in a header', () => {
+  const told = toldOf({ staticPodURL: 'https://config.example', staticPodURLHeader: { Authorization: ['word'] } });
+  expect(told.staticPodURL).toBe('https://config.example');
   expect(told.staticPodURLHeader).toEqual({ Authorization: ['<masked>'] });
+});
+
+it.each([
+  ['https://me:word@config.example/pods', 'https://<masked>@config.example/pods'],
+  ['https://word@config.example/pods', 'https://<masked>@config.example/pods'],
+  ['HTTPS://me:w@rd@config.example:8443/a//b@c', 'https://<masked>@config.example:8443/a//b@c'],
+  // the source reads these as the first one
+  ['https:\\\\me:word@config.example/pods', 'https://<masked>@config.example/pods'],
+  ['https:/me:word@config.example/pods', 'https://<masked>@config.example/pods'],
+  ['https:me:word@config.example/pods', 'https://<masked>@config.example/pods'],
+  ['https:/\t/me:word@config.example/pods', 'https://<masked>@config.example/pods'],
+  ['https://config.example/pods?token=word', 'https://config.example/pods?<masked>'],
+  ['https://config.example/pods#word', 'https://config.example/pods#<masked>'],
+  ['https://me:word@config.example/pods?a=word#word', 'https://<masked>@config.example/pods?<masked>#<masked>'],
+  ['https://me:word@[config', '<masked>'],
+  ['secret:word', '<masked>'],
+])('no secret is told in the address %j', (staticPodURL, shown) => {
+  expect(toldOf({ staticPodURL }).staticPodURL).toBe(shown);
 });
 
 it('the driver of the runtime is told, whatever the file says', () => {
