@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { errorText } from '../../base/errors.ts';
 import { ContainerConfigError } from '../../node/environment/config-error.ts';
 import { MountHangs, type MountTurns } from '../claims/mount-turns.ts';
 import type { SubPathMount } from '../containers/container-mounts.ts';
@@ -48,7 +49,11 @@ export function subPathsOf({ rootDirectory, mounter, mountTurns }: SubPathNeeds)
     if (!foreignTypes.has(volume.type)) return prepareSubPath({ ...request, signal });
     const failed = `failed to prepare subPath for volumeMount "${volumeName}" of container "${containerName}"`;
     try {
-      await mountTurns.requireAnswer(volumePath, signal);
+      await mountTurns.requireAnswer(volumePath, signal).catch((cause: unknown) => {
+        if (signal.aborted || cause instanceof MountHangs) throw cause;
+        const help = "It is asked again at the pod's next sync; the agent's log names the file systems that hang";
+        throw new ContainerConfigError(`${failed}: the volume "${volumeName}": ${errorText(cause)}. ${help}`, { cause });
+      });
       return await mountTurns.run(turnOf(folder, volume), (ofCall) => prepareSubPath({ ...request, signal: ofCall }), signal);
     } catch (cause) {
       if (!(cause instanceof MountHangs)) throw cause;

@@ -35,7 +35,7 @@ export function newDriverVolumes(agent: ResolvedAgentOptions, needs: DriverNeeds
   const { settings, clock, logger } = agent;
   const { rootDirectory } = settings;
   const { kubeClient: transport, eventRecorder } = clients;
-  const { ask } = plugins?.storage.fileSystems ?? new FileSystemProbes();
+  const { ask } = plugins?.storage.fileSystems ?? new FileSystemProbes({ rootDirectory, logger });
   const mountTurns = plugins?.storage.mountTurns ?? new MountTurns({ clock, ask, logger });
   const local = new LocalClaims({ rootDirectory, mounter, mountTurns, askFileSystem: ask, clock, eventRecorder, logger });
   const kinds = new Map<string, PersistentVolumeKind>([

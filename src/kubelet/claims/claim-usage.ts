@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/server/stats/volume_stat_calculator.go and of pkg/volume/metrics_statfs.go, v1.36.3.
 
-import type { Clock, SteadyClock } from '../../base/clock.ts';
-import { callWithin, settlesWithin } from '../../base/concurrency/aborts.ts';
+import type { CancelTimer, Clock, SteadyClock } from '../../base/clock.ts';
+import { LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
 import type { BoundClaim } from './claim-reader.ts';
 import type { PersistentVolumeKind, VolumeUsage } from './persistent-volume-kind.ts';
@@ -71,8 +71,39 @@ export class ClaimUsages {
   }
 }
 
-/** Makes the call that asks a file system, and gives it up after 10 s. */
-export function answerInTime<T>(ask: (signal: AbortSignal) => Promise<T>, clock: Clock, signal: AbortSignal): Promise<T> {
-  const late = (): Error => new Error(`it took longer than ${answerLimitMs / 1000} s`);
-  return callWithin(ask, { clock, timeoutMs: answerLimitMs, signal, late });
+/** The time that a call has which asks a file system. It ends 10 s after the call was made, or has begun to ask. */
+export interface AnswerTime {
+  /** Nobody asks the file system yet: where the time ends so, the call rejects with `why`. */
+  waits(why: Error): void;
+  /** The file system is asked from now on. */
+  begins(): void;
+}
+
+/** Makes the call that asks a file system, and gives it up after 10 s in which it asks, or in which it waits to ask. */
+export async function answerInTime<T>(
+  ask: (signal: AbortSignal, time: AnswerTime) => Promise<T>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<T> {
+  signal.throwIfAborted();
+  const own = new LinkedAbort(signal);
+  const tooLong = new Error(`it took longer than ${answerLimitMs / 1000} s`);
+  let late = tooLong;
+  const limit = (): CancelTimer => clock.setTimer(() => own.abort(late), answerLimitMs, { keepAlive: true });
+  let cancel = limit();
+  const waits = (why: Error): void => {
+    late = why;
+  };
+  const begins = (): void => {
+    cancel();
+    late = tooLong;
+    if (!own.signal.aborted) cancel = limit();
+  };
+  try {
+    return await untilAborted(ask(own.signal, { waits, begins }), own.signal);
+  } finally {
+    own.release();
+    own.abort(new Error('the file system is asked no longer'));
+    cancel();
+  }
 }

@@ -61,7 +61,7 @@ export class LocalClaims implements PersistentVolumeKind {
   constructor(options: LocalClaimsOptions) {
     this.#options = options;
     this.#turns = options.mountTurns;
-    this.#askFileSystem = options.askFileSystem ?? new FileSystemProbes().ask;
+    this.#askFileSystem = options.askFileSystem ?? new FileSystemProbes(options).ask;
     this.#devices = new LocalDevices(options.rootDirectory, options.mounter);
   }
 
@@ -103,7 +103,7 @@ export class LocalClaims implements PersistentVolumeKind {
 
   async measure({ isBlock, mounted }: MeasureRequest): Promise<VolumeUsage | undefined> {
     if (isBlock) return undefined;
-    return answerInTime((call) => this.#askFileSystem(mounted.hostPath, call), this.#options.clock, never);
+    return answerInTime((call, time) => this.#askFileSystem(mounted.hostPath, call, time), this.#options.clock, never);
   }
 
   /** The folder or the device that the volume is, without symbolic links. */

@@ -5,7 +5,7 @@ import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { ProgramFailure } from '../../base/run-program.ts';
-import { answerInTime } from './claim-usage.ts';
+import { type AnswerTime, answerInTime } from './claim-usage.ts';
 import { FileSystemProbes } from './file-system-probes.ts';
 
 /** What is mounted somewhere does not answer, or keeps others from their turns. */
@@ -19,7 +19,7 @@ export class MountHangs extends Error {
 export interface MountTurnsOptions {
   readonly clock: SteadyClock;
   /** Asks the file system at a folder. Default: programs of its own. */
-  readonly ask?: ((folder: string, signal: AbortSignal) => Promise<unknown>) | undefined;
+  readonly ask?: ((folder: string, signal: AbortSignal, time: AnswerTime) => Promise<unknown>) | undefined;
   /** So many calls go on at once. Default 2. */
   readonly mostOverall?: number;
   readonly logger: Pick<Logger, 'warn'>;
@@ -69,14 +69,14 @@ interface Answers {
  */
 export class MountTurns {
   readonly #clock: SteadyClock;
-  readonly #ask: (folder: string, signal: AbortSignal) => Promise<unknown>;
+  readonly #ask: NonNullable<MountTurnsOptions['ask']>;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #overall: Semaphore;
   readonly #ofEach = new Map<string, Turns>();
   readonly #running = new Set<Running>();
   readonly #answers = new Map<string, Answers>();
 
-  constructor({ clock, ask = new FileSystemProbes().ask, mostOverall = 2, logger }: MountTurnsOptions) {
+  constructor({ clock, mostOverall = 2, logger, ask = new FileSystemProbes({ logger }).ask }: MountTurnsOptions) {
     this.#clock = clock;
     this.#ask = ask;
     this.#logger = logger;
@@ -184,7 +184,7 @@ export class MountTurns {
 
   async #askAt(folder: string, known: Answers): Promise<void> {
     try {
-      await answerInTime((call) => this.#ask(folder, call), this.#clock, never).catch(ifAnswered);
+      await answerInTime((call, time) => this.#ask(folder, call, time), this.#clock, never).catch(ifAnswered);
       known.failures = 0;
       known.dueMs = this.#clock.elapsed() + answerCountsMs;
     } catch (error) {

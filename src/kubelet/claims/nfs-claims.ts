@@ -7,6 +7,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { containersOfPod } from '../../api/pod/pod-containers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
+import { ProgramFailure } from '../../base/run-program.ts';
 import { makeFolders } from '../../node/files/make-folders.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
@@ -19,7 +20,7 @@ export interface NfsClaimsOptions {
   readonly mounter: Mounter;
   readonly clock: Clock;
   /** Says how full a file system is. Default: programs of its own. */
-  readonly askFileSystem?: (folder: string, signal: AbortSignal) => Promise<VolumeUsage>;
+  readonly askFileSystem?: FileSystemProbes['ask'];
   /** Where `mount` looks for the helper of NFS. */
   readonly helpers?: readonly string[];
 }
@@ -49,7 +50,9 @@ export class NfsClaims implements PersistentVolumeKind {
     if (usesPartOf(pod, volume.name)) {
       await this.#ask(folder, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
-        throw new Error(`the NFS server does not answer for the volume's sub paths: ${errorText(cause)}`, { cause });
+        const isAsked = !(cause instanceof ProgramFailure) || cause.code === undefined;
+        const what = isAsked ? 'the NFS server does not answer' : 'nobody could ask whether the NFS server answers';
+        throw new Error(`${what} for the volume's sub paths: ${errorText(cause)}`, { cause });
       });
     }
     return { name: volume.name, type: 'persistentVolumeClaim', hostPath: folder, readonly: readOnly, selinuxRelabel: false };
@@ -88,7 +91,7 @@ export class NfsClaims implements PersistentVolumeKind {
 
   #ask(folder: string, signal: AbortSignal): Promise<VolumeUsage> {
     const { askFileSystem, clock } = this.#options;
-    return answerInTime((call) => askFileSystem(folder, call), clock, signal);
+    return answerInTime((call, time) => askFileSystem(folder, call, time), clock, signal);
   }
 }
 

@@ -51,7 +51,7 @@ export class CsiStorage {
   /** For all that this process does in mounts that are not its own. */
   readonly mountTurns: MountTurns;
   /** For all that this process asks such mounts. */
-  readonly fileSystems = new FileSystemProbes();
+  readonly fileSystems: FileSystemProbes;
   readonly #nodeVolumes: NodeVolumes;
   readonly #attachments: CsiAttachments;
   readonly #mountedExpansions: MountedExpansions;
@@ -59,6 +59,7 @@ export class CsiStorage {
   constructor(options: CsiStorageOptions) {
     const { drivers, transport, nodeName, rootDirectory, mounter, node, secrets, tokens } = options;
     const { eventRecorder, clock, random, logger } = options;
+    this.fileSystems = new FileSystemProbes({ rootDirectory, logger });
     const mountTurns = new MountTurns({ clock, ask: options.askFileSystem ?? this.fileSystems.ask, logger });
     this.mountTurns = mountTurns;
     const driverObjects = new CsiDriverObjects(transport);

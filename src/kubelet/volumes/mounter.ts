@@ -249,6 +249,10 @@ export interface MountPoint {
   readonly path: string;
   /** The type of the file system, such as `tmpfs`. */
   readonly type: string;
+  /** The number of the file system, such as `8:1`: the same wherever it is mounted. */
+  readonly device: string;
+  /** The device, the server with its path, or whatever the type of file system has as its source. */
+  readonly source: string;
 }
 
 /** The mount points that the text of `/proc/self/mountinfo` lists, in its order. A line that cannot be read is an error. */
@@ -265,9 +269,11 @@ function mountPointOf(line: string): MountPoint {
   const path = fields[4];
   // a varying number of optional fields ends with a hyphen
   const end = fields.indexOf('-', 6);
-  const type = end < 0 ? undefined : fields[end + 1];
-  if (path === undefined || type === undefined || !path.startsWith('/')) throw new Error('a line of mountinfo cannot be read');
-  return { path: unescaped(path), type: unescaped(type) };
+  const [type, source = ''] = end < 0 ? [] : fields.slice(end + 1);
+  const device = fields[2];
+  if (path === undefined || device === undefined || type === undefined || !path.startsWith('/'))
+    throw new Error('a line of mountinfo cannot be read');
+  return { path: unescaped(path), type: unescaped(type), device, source: unescaped(source) };
 }
 
 /** The kernel writes blanks, line ends and backslashes as three octal digits. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { safeClock } from '../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { ProgramFailure } from '../../../../src/base/run-program.ts';
 import { subPathsAtOnce, subPathsOf } from '../../../../src/kubelet/agent/agent-sub-paths.ts';
 import { MountTurns } from '../../../../src/kubelet/claims/mount-turns.ts';
 import { FakeClock, FakeMounter } from '../../../../src/testing.ts';
@@ -53,6 +54,22 @@ it('a part of a volume that hangs is not opened, and says which volume it is; pa
   expect(two).toMatchObject({ message: expect.stringContaining('the volume "two" hangs') });
   expect(asked.sort()).toEqual(['one', 'three', 'two']);
   expect(mounter.mounts).toHaveLength(2);
+});
+
+it('where nobody could ask, the container says which volume that is about, and what helps', async () => {
+  const { mountTurns: _, ...world } = await setUp([]);
+  const words = { text: '', isCut: false };
+  const ask = () => Promise.reject(new ProgramFailure('64 programs hang', words, 'EAGAIN'));
+  const mountTurns = new MountTurns({ clock: safeClock(world.clock), ask, logger: silentLogger });
+  const prepare = subPathsOf({ rootDirectory: '/root', mounter: world.mounter, mountTurns });
+  const volume = { name: 'one', type: 'csi', hostPath: '/volumes/one', readonly: false, selinuxRelabel: false };
+  const part = { volume, containerName: 'app', index: 0, subPath: 'part', readonly: false };
+  await expect(prepare(barePod(), part, new AbortController().signal)).rejects.toMatchObject({
+    name: 'ContainerConfigError',
+    message:
+      'failed to prepare subPath for volumeMount "one" of container "app": the volume "one": nobody could ask whether it answers: ' +
+      "64 programs hang. It is asked again at the pod's next sync; the agent's log names the file systems that hang",
+  });
 });
 
 it('a volume that begins to hang while its part is shown fails this container alone, and shows nothing later', async () => {

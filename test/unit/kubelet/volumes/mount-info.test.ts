@@ -13,8 +13,8 @@ const text = [
 describe('parseMountInfo', () => {
   it('reads paths with blanks and backslashes, and types behind any number of optional fields', () => {
     expect(parseMountInfo(text).slice(1, 3)).toEqual([
-      { path: '/var/lib/a b', type: 'tmpfs' },
-      { path: '/var/lib/a b/c\\d', type: 'tmpfs' },
+      { path: '/var/lib/a b', type: 'tmpfs', device: '0:21', source: 'tmpfs' },
+      { path: '/var/lib/a b/c\\d', type: 'tmpfs', device: '0:22', source: 'none' },
     ]);
   });
 
