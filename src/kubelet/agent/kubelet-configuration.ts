@@ -13,8 +13,13 @@ type Write = (value: unknown) => unknown;
 /** Also a zero is told, as of the kubelet's fields that are pointers. */
 const always: Write = (value) => value;
 const unlessEmpty: Write = (value) => (isEmpty(value) ? undefined : value);
-/** Go leaves out no time of zero. */
-const time: Write = (value) => (typeof value === 'number' ? durationText(value) : undefined);
+/** A field that is an integer in Go: a reader there takes no fraction, and would lose all other fields with it. */
+const integer: Write = (value) => (Number.isInteger(value) ? value : undefined);
+/** Go has no time longer than this. */
+const longestMs = 9_223_372_036_854;
+/** To the microsecond, which Go reads without an exponent. Go leaves out no time of zero. */
+const time: Write = (value) =>
+  typeof value === 'number' ? durationText(Number(Math.min(value, longestMs).toFixed(3))) : undefined;
 const times: Write = (value) => unlessEmpty(isObject(value) ? mapped(value, time) : undefined);
 /** Headers may be secrets: the kubelet's log masks them, too. */
 const masked: Write = (value) => unlessEmpty(isObject(value) ? mapped(value, () => ['<masked>']) : undefined);
@@ -39,14 +44,14 @@ const settingRows = {
   cgroupsPerQOS: ['cgroupsPerQOS', always],
   clusterDNS: ['clusterDNS', unlessEmpty],
   clusterDomain: ['clusterDomain', unlessEmpty],
-  containerLogMaxFiles: ['containerLogMaxFiles', always],
+  containerLogMaxFiles: ['containerLogMaxFiles', integer],
   containerLogMaxSize: ['containerLogMaxSize', unlessEmpty],
   containerLogMonitorIntervalMs: ['containerLogMonitorInterval', time],
   cpuCFSQuota: ['cpuCFSQuota', always],
   cpuCFSQuotaPeriodMs: ['cpuCFSQuotaPeriod', time],
   enforceNodeAllocatable: ['enforceNodeAllocatable', unlessEmpty],
-  eventBurst: ['eventBurst', always],
-  eventRecordQPS: ['eventRecordQPS', always],
+  eventBurst: ['eventBurst', integer],
+  eventRecordQPS: ['eventRecordQPS', integer],
   evictionHard: ['evictionHard', unlessEmpty],
   evictionMaxPodGracePeriodSeconds: ['evictionMaxPodGracePeriod', unlessEmpty],
   evictionMinimumReclaim: ['evictionMinimumReclaim', unlessEmpty],
@@ -57,43 +62,43 @@ const settingRows = {
   featureGates: ['featureGates', unlessEmpty],
   fileCheckFrequencyMs: ['fileCheckFrequency', time],
   healthzBindAddress: ['healthzBindAddress', unlessEmpty],
-  healthzPort: ['healthzPort', always],
+  healthzPort: ['healthzPort', integer],
   httpCheckFrequencyMs: ['httpCheckFrequency', time],
   imageCredentialProviderBinDir: undefined,
   imageCredentialProviderConfig: undefined,
-  imageGCHighThresholdPercent: ['imageGCHighThresholdPercent', always],
-  imageGCLowThresholdPercent: ['imageGCLowThresholdPercent', always],
+  imageGCHighThresholdPercent: ['imageGCHighThresholdPercent', integer],
+  imageGCLowThresholdPercent: ['imageGCLowThresholdPercent', integer],
   imageMaximumGCAgeMs: ['imageMaximumGCAge', time],
   imageMinimumGCAgeMs: ['imageMinimumGCAge', time],
   imagePullCredentialsVerificationPolicy: ['imagePullCredentialsVerificationPolicy', always],
   kernelMemcgNotification: ['kernelMemcgNotification', unlessEmpty],
-  kubeAPIBurst: ['kubeAPIBurst', always],
-  kubeAPIQPS: ['kubeAPIQPS', always],
+  kubeAPIBurst: ['kubeAPIBurst', integer],
+  kubeAPIQPS: ['kubeAPIQPS', integer],
   kubeReserved: ['kubeReserved', unlessEmpty],
   kubeReservedCgroup: ['kubeReservedCgroup', unlessEmpty],
   localStorageCapacityIsolation: ['localStorageCapacityIsolation', always],
   maxContainerRestartPeriodMs: ['crashLoopBackOff.maxContainerRestartPeriod', time],
-  maxParallelImagePulls: ['maxParallelImagePulls', always],
-  maxPods: ['maxPods', always],
+  maxParallelImagePulls: ['maxParallelImagePulls', integer],
+  maxPods: ['maxPods', integer],
   memoryReservationPolicy: ['memoryReservationPolicy', always],
   memoryThrottlingFactor: ['memoryThrottlingFactor', always],
   mergeDefaultEvictionSettings: ['mergeDefaultEvictionSettings', always],
   nodeIPs: undefined,
   nodeLabels: undefined,
-  nodeLeaseDurationSeconds: ['nodeLeaseDurationSeconds', always],
-  nodeStatusMaxImages: ['nodeStatusMaxImages', always],
+  nodeLeaseDurationSeconds: ['nodeLeaseDurationSeconds', integer],
+  nodeStatusMaxImages: ['nodeStatusMaxImages', integer],
   nodeStatusReportFrequencyMs: ['nodeStatusReportFrequency', time],
   nodeStatusUpdateFrequencyMs: ['nodeStatusUpdateFrequency', time],
   podCIDR: ['podCIDR', unlessEmpty],
   podLogsDirectory: ['podLogsDir', always],
-  podPidsLimit: ['podPidsLimit', always],
+  podPidsLimit: ['podPidsLimit', integer],
   podsPerCore: ['podsPerCore', unlessEmpty],
   providerID: ['providerID', unlessEmpty],
   registerNode: ['registerNode', always],
   registerWithTaints: ['registerWithTaints', unlessEmpty],
-  registryBurst: ['registryBurst', unlessEmpty],
+  registryBurst: ['registryBurst', integer],
   registryCredentialFiles: undefined,
-  registryPullQPS: ['registryPullQPS', always],
+  registryPullQPS: ['registryPullQPS', integer],
   resolvConf: ['resolvConf', always],
   rootDirectory: undefined,
   runtimeRequestTimeoutMs: ['runtimeRequestTimeout', time],
@@ -185,7 +190,7 @@ export function toldConfiguration({ settings, given, server, cgroupDriver, furth
   const told: Record<string, unknown> = {
     kind: 'KubeletConfiguration',
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    ...copyOf(further),
+    ...structuredClone(further),
   };
   const { serializeImagePulls, maxParallelImagePulls } = settings;
   const inForce: Values = {
@@ -209,18 +214,14 @@ export function pullsAtOnce(settings: Pick<ResolvedSettings, 'serializeImagePull
 }
 
 /**
- * Fields that the program around the agent follows, nested as in the file. Throws ERR_INVALID_OPTION for what is none, and for a field that
- * follows from an option, or that nothing changes.
+ * Fields that the program around the agent follows, nested as in the file: they are told as they are. Throws ERR_INVALID_OPTION for what is no
+ * object of JSON, and for a field that follows from an option, or that nothing changes.
  */
 export function requireFurtherFields(given: unknown): Values {
   const name = 'kubeletConfiguration';
   if (!isObject(given)) throw invalidOption(name, 'an object of fields of KubeletConfiguration v1beta1', given);
-  let copy: Values;
-  try {
-    copy = copyOf(given);
-  } catch {
-    throw invalidOption(name, 'an object that JSON can hold', given);
-  }
+  const copy = jsonObject(given);
+  if (copy === undefined) throw invalidOption(name, 'an object that JSON can hold', given);
   for (const path of pathsOf(copy)) {
     const option = optionOfField.get(path);
     if (option !== undefined) throw invalidOption(`${name}.${path}`, `absent: the option ${option} says it`, undefined);
@@ -254,7 +255,17 @@ function put(told: Record<string, unknown>, path: string, value: unknown): void 
   told[name] = inner;
 }
 
-const copyOf = (values: Values): Values => JSON.parse(JSON.stringify(values)) as Values;
+const copyOf = (values: Values): unknown => JSON.parse(JSON.stringify(values));
+
+/** What JSON makes of it; undefined: no object. */
+function jsonObject(values: Values): Values | undefined {
+  try {
+    const copy = copyOf(values);
+    return isObject(copy) ? copy : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function isObject(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -135,6 +135,17 @@ it('the configuration of an agent follows from its options, and has what the pro
   for (const field of ['port', 'cgroupDriver', 'runtimeRequestTimeout']) expect(told).not.toHaveProperty(field);
 });
 
+it('the configuration of an agent has how its API is served, and no integer with a fraction', async () => {
+  await using world = await NodeWorld.make();
+  const server = { port: 10_350, enableDebuggingHandlers: false, tlsCertFile: '/pki/c.crt', tlsPrivateKeyFile: '/pki/c.key' };
+  const given = { server, kubeAPIQPS: 1.5, registryPullQPS: 2, imageMinimumGCAgeMs: Number.MAX_SAFE_INTEGER, registryBurst: 0 };
+  const { apiHost } = new MainKubelet({ ...world.agentOptions(), ...given, podManager: new BasicPodManager() });
+  const told = apiHost.configz();
+  expect(told).toMatchObject({ ...server, address: '0.0.0.0', registryPullQPS: 2, registryBurst: 0 });
+  expect(told).toMatchObject({ imageMinimumGCAge: '2562047h47m16.854s' });
+  expect(told).not.toHaveProperty('kubeAPIQPS');
+});
+
 it.each([
   [{ maxPods: 7 }, 'kubeletConfiguration.maxPods` to be absent: the option maxPods says it'],
   [{ crashLoopBackOff: { maxContainerRestartPeriod: '1m' } }, 'the option maxContainerRestartPeriodMs says it'],
@@ -142,6 +153,8 @@ it.each([
   [{ authorization: { mode: 'AlwaysAllow' } }, 'authorization.mode` to be absent: the agent says it of itself'],
   [[], 'kubeletConfiguration` to be an object of fields of KubeletConfiguration v1beta1'],
   [{ logging: 1n }, 'kubeletConfiguration` to be an object that JSON can hold'],
+  [{ toJSON: () => null }, 'kubeletConfiguration` to be an object that JSON can hold'],
+  [new Date(0), 'kubeletConfiguration` to be an object that JSON can hold'],
 ])('no program says of an agent what follows from its options: %#', async (kubeletConfiguration, message) => {
   await using world = await NodeWorld.make();
   const options = { ...world.agentOptions(), kubeletConfiguration: kubeletConfiguration as Readonly<Record<string, unknown>> };
