@@ -16,6 +16,8 @@ export class KnownPods {
   readonly #pods = new Map<string, PodKnowledge>();
   /** Pods that a list has shown, and that could not be read so far. */
   readonly #unread = new Map<string, ListedPod>();
+  /** The last event of each pod that nothing has shown since. */
+  readonly #events = new Map<string, ReadTime>();
   #listed: ReadTime | undefined;
 
   constructor(times: ReadTimes) {
@@ -38,11 +40,21 @@ export class KnownPods {
     return this.#listed === undefined || this.#unread.has(podUID) ? undefined : emptyStatus(podUID);
   }
 
-  /** The same, if it was read, or seen unchanged, after `time`. */
+  /** An event tells of a change of the pod: what was read before it is no longer new, whatever the time. */
+  hear(podUID: string): void {
+    this.#events.set(podUID, this.#times.begin());
+  }
+
+  /** True for a read that began after `time`, and after the last event of the pod. */
+  isNewEnough(podUID: string, read: ReadTime, time: number): boolean {
+    const event = this.#events.get(podUID);
+    return (event === undefined || read.order > event.order) && this.#times.isAfter(read, time);
+  }
+
+  /** The same as {@link get}, if it was read, or seen unchanged, after `time`, and after the last event of the pod. */
   newerThan(podUID: string, time: number): AgentPodStatus | undefined {
-    const known = this.#pods.get(podUID);
-    const seen = known === undefined ? this.#listed : newer(known.seen, known.read);
-    return seen !== undefined && this.#times.isAfter(seen, time) ? this.get(podUID) : undefined;
+    const seen = this.#seen(podUID);
+    return seen !== undefined && this.isNewEnough(podUID, seen, time) ? this.get(podUID) : undefined;
   }
 
   /** The pod as the runtime was last seen to have it. */
@@ -61,6 +73,7 @@ export class KnownPods {
     const known = this.#pods.get(podUID);
     if (known !== undefined && known.read.order > began.order) return false;
     this.#unread.delete(podUID);
+    if ((this.#events.get(podUID)?.order ?? 0) < began.order) this.#events.delete(podUID);
     this.#pods.set(podUID, { reading, read: began, seen: began });
     return known?.reading.listed?.fingerprint !== reading.listed?.fingerprint;
   }
@@ -90,6 +103,18 @@ export class KnownPods {
   /** Every pod that the list shows is known now as it was then, or newer. */
   finishList(began: ReadTime): void {
     this.#listed = began;
+    for (const [uid, event] of this.#events) if (this.#isShown(uid, event)) this.#events.delete(uid);
+  }
+
+  #isShown(podUID: string, event: ReadTime): boolean {
+    const seen = this.#seen(podUID);
+    return seen !== undefined && seen.order > event.order;
+  }
+
+  /** When the pod was last read, or seen unchanged. */
+  #seen(podUID: string): ReadTime | undefined {
+    const known = this.#pods.get(podUID);
+    return known === undefined ? this.#listed : newer(known.seen, known.read);
   }
 }
 

@@ -46,7 +46,7 @@ export class PodLifecycle {
   readonly #events: EventReader;
   readonly #wait: WakeableWait;
   /** Pods with events for which no read has begun yet. */
-  readonly #heard = new Set<string>();
+  readonly #heard = new Map<string, Heard>();
   readonly #readsToCome: KeyedTimers<string>;
   /** Pods of which a call is under way that reads them at its end. */
   readonly #expected = new Set<string>();
@@ -103,7 +103,8 @@ export class PodLifecycle {
   }
 
   /**
-   * What a read has brought that began after `time`, in milliseconds since the epoch; the pod is read now where there is none.
+   * What a read has brought that began after `time`, in milliseconds since the epoch, and after the last event that has told of a
+   * change of the pod; the pod is read now where there is none.
    * Waits while the runtime is away. Rejects as the runtime does otherwise, with the signal's reason, and with ERR_STOPPED.
    */
   async getNewerThan(podUID: string, time: number, signal: AbortSignal): Promise<AgentPodStatus> {
@@ -113,7 +114,7 @@ export class PodLifecycle {
       if (known !== undefined) return known;
       try {
         return await untilAborted(
-          this.#readOf(podUID).ask((began) => this.#times.isAfter(began, time)),
+          this.#readOf(podUID).ask((began) => this.#known.isNewEnough(podUID, began, time)),
           signal,
         );
       } catch (error) {
@@ -130,14 +131,18 @@ export class PodLifecycle {
 
   /**
    * For a call that changes the pod and reads it at its end, while it is under way: an event of the pod leads to a read within a second,
-   * where the call itself makes none before. Returns the end of that. Of one pod, one call at a time may do so.
+   * where the call itself makes none before. Returns the end of that: what was heard and not read since is read at once where a
+   * container has stopped, else a moment later, and in any case within that second. Of one pod, one call at a time may do so.
    */
   expectRead(podUID: string): () => void {
     this.#expected.add(podUID);
     return () => {
       this.#expected.delete(podUID);
       // the call's own read may have begun before the event
-      if (this.#heard.has(podUID) && !this.#stopped.signal.aborted) this.#readLater(podUID, ownReadDelayMs);
+      const heard = this.#heard.get(podUID);
+      if (heard === undefined || this.#stopped.signal.aborted) return;
+      const leftMs = heard.sinceMs + expectedReadDelayMs - this.#options.clock.elapsed();
+      this.#readLater(podUID, heard.isEnd ? 0 : Math.min(ownReadDelayMs, leftMs));
     };
   }
 
@@ -260,17 +265,24 @@ export class PodLifecycle {
     const uid = podUID || this.#podOf(containerID);
     // an event of a pod that nobody knows: the list tells whose it is
     if (uid === undefined) this.#hurry();
-    else if (type !== 'created') this.#readWithin(uid, this.#delayMs(uid, type, containerID));
+    else if (type !== 'created') this.#readFor(uid, this.#delayMs(uid, type, containerID));
   }
 
-  #readWithin(uid: string, delayMs: number): void {
-    const isAwaited = this.#heard.has(uid);
-    this.#heard.add(uid);
-    if (delayMs === 0) this.#readHeard(uid);
-    else if (!isAwaited) this.#readLater(uid, delayMs);
+  #readFor(uid: string, delayMs: number): void {
+    const former = this.#heard.get(uid);
+    const isExpected = this.#expected.has(uid);
+    const sinceMs = former?.sinceMs ?? this.#options.clock.elapsed();
+    this.#known.hear(uid);
+    this.#heard.set(uid, { sinceMs, isEnd: delayMs === 0 || former?.isEnd === true });
+    // whoever waits for the first event waits no longer for the ones after it
+    if (former === undefined || (delayMs === 0 && !isExpected)) this.#readLater(uid, isExpected ? expectedReadDelayMs : delayMs);
   }
 
   #readLater(uid: string, delayMs: number): void {
+    if (delayMs <= 0) {
+      this.#readHeard(uid);
+      return;
+    }
     callGuarded(
       () => this.#readsToCome.set(uid, delayMs, () => this.#readHeard(uid)),
       () => this.#readHeard(uid),
@@ -279,10 +291,9 @@ export class PodLifecycle {
 
   /**
    * So long the read for an event may wait. What starts, a sandbox that stops, and what is removed mostly does so for somebody here
-   * who reads the pod right after that. A container that stops has its pod read at once, unless a call is under way that reads it.
+   * who reads the pod right after that. A container that stops has its pod read at once.
    */
   #delayMs(podUID: string, type: RuntimeEvent['type'], containerID: string): number {
-    if (this.#expected.has(podUID)) return expectedReadDelayMs;
     if (type === 'deleted') return 500;
     return type === 'started' || this.#isSandbox(podUID, containerID) ? ownReadDelayMs : 0;
   }
@@ -347,6 +358,14 @@ export class PodLifecycle {
     either.release();
     either.signal.throwIfAborted();
   }
+}
+
+/** What is known of the events of a pod for which no read has begun yet. */
+interface Heard {
+  /** When the first one came, by the clock's elapsed time. */
+  readonly sinceMs: number;
+  /** True: a container has stopped. */
+  readonly isEnd: boolean;
 }
 
 /** Whether the runtime is still looked at. */

@@ -174,8 +174,9 @@ export class ReadTimes {
 
   /** True when the read began after `time`, in milliseconds since the epoch, by the clock as it goes now. */
   isAfter(read: ReadTime, time: number): boolean {
-    this.#now();
-    return read.era === this.#era && read.at > time;
+    const now = this.#now();
+    // nobody may have seen that the clock was set back
+    return read.era === this.#era && Math.min(read.at, now - this.age(read)) > time;
   }
 
   /** How long ago the read began, in milliseconds, whatever the wall clock has done since. */
