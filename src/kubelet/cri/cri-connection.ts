@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { CodeName } from '../grpc/grpc-call.ts';
 import { GrpcConnection } from '../grpc/grpc-connection.ts';
 import { RuntimeError, type RuntimeErrorKind } from '../runtime/container-runtime.ts';
@@ -7,7 +7,7 @@ import { RuntimeError, type RuntimeErrorKind } from '../runtime/container-runtim
 const longestMessage = 16 * 1024 * 1024;
 
 /** A channel to a runtime. Calls reject with a RuntimeError, or with the reason of their signal. */
-export function criConnection(socketPath: string, clock: Clock, maxMessageBytes = longestMessage): GrpcConnection {
+export function criConnection(socketPath: string, clock: SteadyClock, maxMessageBytes = longestMessage): GrpcConnection {
   return new GrpcConnection({ socketPath, clock, maxMessageBytes, rpcError });
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
@@ -21,6 +21,7 @@ export interface CriRuntimeOptions {
 }
 
 export interface CheckedCriRuntimeOptions extends Required<CriRuntimeOptions> {
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

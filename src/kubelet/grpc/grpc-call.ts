@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import { errorText } from '../../base/errors.ts';
 import { grpcCodeNames } from '../../base/grpc-codes.ts';
+import { callGuarded } from '../../base/guard.ts';
 
 // The wire format is that of grpc/doc/PROTOCOL-HTTP2.md and grpc/doc/http-grpc-status-mapping.md.
 
@@ -10,44 +11,90 @@ export type CodeName = (typeof grpcCodeNames)[number];
 /** Makes the error of one call from its code and what is wrong. */
 export type MakeCallError = (code: CodeName, description: string, options?: ErrorOptions) => Error;
 
-export interface GrpcCallOptions {
+/** The stream of a call whose request is sent. */
+export interface OpenedCall {
   readonly stream: ClientHttp2Stream;
   /** False once the connection of the stream has ended. */
   readonly isConnected: () => boolean;
+}
+
+export interface GrpcCallOptions {
+  /** Sends the request. Called once more where the server has certainly not processed it. May throw. */
+  readonly open: () => OpenedCall;
   readonly maxMessageBytes: number;
   readonly makeError: MakeCallError;
 }
 
-/** One call whose request is sent. It is read by `answer` or by `answers`, and only once. */
+/**
+ * One call whose request is sent. It is read by `answer` or by `answers`, and only once. A call that the server says it has not
+ * processed is made once more: a connection may be on its end while the call begins.
+ */
 export class GrpcCall {
   /** Resolves once nothing of the call goes on any more. */
   readonly closed: Promise<void>;
-  readonly #stream: ClientHttp2Stream;
   readonly #options: GrpcCallOptions;
   readonly #messages: MessageReader;
-  #headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
+  readonly #resolveClosed: () => void;
+  #stream: ClientHttp2Stream;
+  #isAgain = false;
+  #headers: (IncomingHttpHeaders & IncomingHttpStatusHeader) | undefined;
   #trailers: IncomingHttpHeaders | undefined;
   #streamError: Error | undefined;
+  #wasConnected = true;
   /** Why the call counts as over before its stream has ended. */
   #cut: { readonly reason: unknown } | undefined;
   #onCut = (): void => {};
+  #onData: ((chunk: Buffer) => void) | undefined;
 
   constructor(options: GrpcCallOptions) {
     this.#options = options;
-    this.#stream = options.stream;
     this.#messages = new MessageReader(options.maxMessageBytes, options.makeError);
-    this.#stream.on('response', (headers) => {
-      this.#headers = headers;
-    });
-    this.#stream.on('trailers', (trailers) => {
-      this.#trailers = trailers;
-    });
-    this.#stream.on('error', (error) => {
-      this.#streamError ??= error;
-    });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
-    this.#stream.on('close', resolve);
+    this.#resolveClosed = resolve;
+    this.#stream = this.#attached(options.open());
+  }
+
+  #attached({ stream, isConnected }: OpenedCall): ClientHttp2Stream {
+    stream.on('response', (headers) => {
+      this.#headers = headers;
+    });
+    stream.on('trailers', (trailers) => {
+      this.#trailers = trailers;
+    });
+    stream.on('error', (error) => {
+      this.#streamError ??= error;
+    });
+    if (this.#onData !== undefined) stream.on('data', this.#onData);
+    stream.on('close', () => {
+      this.#wasConnected = isConnected();
+      if (!this.#openAgain()) this.#resolveClosed();
+    });
+    return stream;
+  }
+
+  #openAgain(): boolean {
+    if (this.#isAgain || this.#cut !== undefined || this.#headers !== undefined || !this.#isUnprocessed()) return false;
+    this.#isAgain = true;
+    const formerError = this.#streamError;
+    this.#streamError = undefined;
+    return (
+      callGuarded(
+        () => {
+          this.#stream = this.#attached(this.#options.open());
+          return true;
+        },
+        () => {
+          this.#streamError = formerError;
+        },
+      ) ?? false
+    );
+  }
+
+  #isUnprocessed(): boolean {
+    if (isErrorOf(this.#streamError, 'ERR_HTTP2_OUT_OF_STREAMS')) return true;
+    const isReset = this.#streamError === undefined || isErrorOf(this.#streamError, 'ERR_HTTP2_STREAM_ERROR');
+    return isReset && this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
   }
 
   /** The bytes of the only answer. Rejects with what `makeError` makes, and with the reason of `cancel`. */
@@ -55,7 +102,7 @@ export class GrpcCall {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     let answer: Buffer | undefined;
     this.#onCut = () => reject(this.#cut?.reason);
-    this.#stream.on('data', (chunk: Buffer) => {
+    this.#onData = (chunk) => {
       try {
         for (const message of this.#messages.add(chunk)) {
           if (answer !== undefined) throw this.#options.makeError('Internal', 'there is more than one answer');
@@ -64,8 +111,9 @@ export class GrpcCall {
       } catch (error) {
         this.cancel(error);
       }
-    });
-    this.#stream.on('close', () => {
+    };
+    this.#stream.on('data', this.#onData);
+    void this.closed.then(() => {
       const failure = this.#failure();
       if (failure !== undefined) reject(failure);
       else if (answer === undefined) reject(this.#options.makeError('Internal', 'the answer is missing'));
@@ -76,17 +124,27 @@ export class GrpcCall {
 
   /** The bytes of each answer. Ends when the server ends the call well, and throws as {@link answer} rejects. What is not read waits. */
   async *answers(): AsyncGenerator<Buffer, void> {
-    try {
-      for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) yield* this.#messages.add(chunk);
-    } catch (error) {
-      // where the stream itself has failed, it says below why
-      this.cancel(error);
-    } finally {
-      if (!this.#stream.readableEnded) this.cancel(undefined);
+    for (let stream: ClientHttp2Stream | undefined; stream !== this.#stream; ) {
+      stream = this.#stream;
+      yield* this.#answersOf(stream);
+      await endOf(stream);
     }
     await this.closed;
     const failure = this.#failure();
     if (failure !== undefined) throw failure;
+  }
+
+  async *#answersOf(stream: ClientHttp2Stream): AsyncGenerator<Buffer, void> {
+    let hasFailed = false;
+    try {
+      for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield* this.#messages.add(chunk);
+    } catch (error) {
+      hasFailed = true;
+      // where the stream itself has failed, it says why; another one may have taken its place
+      if (stream === this.#stream) this.cancel(error);
+    } finally {
+      if (!hasFailed && !stream.readableEnded) this.cancel(undefined);
+    }
   }
 
   /** Takes the call back. It counts as over at once, with this reason, unless it is over already. */
@@ -101,18 +159,22 @@ export class GrpcCall {
   /** Why the call has failed, once its stream is closed; undefined: it has not. */
   #failure(): unknown {
     if (this.#cut !== undefined) return this.#cut.reason;
-    const { makeError, isConnected } = this.#options;
-    const status = this.#trailers?.['grpc-status'] ?? this.#headers['grpc-status'];
+    const { makeError } = this.#options;
+    const headers = this.#headers ?? {};
+    const status = this.#trailers?.['grpc-status'] ?? headers['grpc-status'];
     if (status !== undefined) {
       const code = codeOf(status);
-      return code === 'OK' ? undefined : makeError(code, messageOf(this.#trailers ?? this.#headers));
+      return code === 'OK' ? undefined : makeError(code, messageOf(this.#trailers ?? headers));
     }
     const cause = this.#streamError;
-    const httpStatus = this.#headers[':status'];
+    const httpStatus = headers[':status'];
     if (httpStatus !== undefined && httpStatus !== 200) {
       return makeError(codesOfHttp[httpStatus] ?? 'Unknown', `the server has answered with HTTP status ${httpStatus}`);
     }
-    if (!isConnected()) return makeError('Unavailable', connectionText(cause), { cause });
+    // the connection stood, and the server said what cannot be read: to ask again does not help
+    if (isErrorOf(cause, 'ERR_HTTP2_ERROR')) return makeError('Internal', errorText(cause), { cause });
+    const isReset = cause === undefined ? this.#wasConnected : isErrorOf(cause, 'ERR_HTTP2_STREAM_ERROR');
+    if (!isReset) return makeError('Unavailable', connectionText(cause), { cause });
     const resetCode = this.#stream.rstCode ?? constants.NGHTTP2_NO_ERROR;
     return makeError(codesOfResets[resetCode] ?? 'Internal', `the server has ended the call with HTTP/2 code ${resetCode}`, {
       cause,
@@ -120,16 +182,24 @@ export class GrpcCall {
   }
 }
 
+/** Resolves once the stream is closed. */
+function endOf(stream: ClientHttp2Stream): Promise<void> {
+  if (stream.destroyed && stream.closed) return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => stream.once('close', resolve));
+}
+
+/** True for an error of Node.js with this code. */
+export function isErrorOf(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}
+
 /** The longest text of a server that is kept. */
 const longestMessage = 16_384;
 
+/** Text that is damaged, or cut, is told as far as it can be read. */
 function messageOf(headers: IncomingHttpHeaders): string {
   const text = String(headers['grpc-message'] ?? '').slice(0, longestMessage);
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return text.replace(/(?:%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
 }
 
 function codeOf(status: string | string[]): CodeName {

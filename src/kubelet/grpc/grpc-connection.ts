@@ -9,7 +9,7 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import type { Clock } from '../../base/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import { type WatchedLimits, watchLimits } from '../../base/concurrency/aborts.ts';
 import { errorText } from '../../base/errors.ts';
 import type { CodeName, GrpcCall, MakeCallError } from './grpc-call.ts';
@@ -28,7 +28,7 @@ export type MakeRpcError = (code: CodeName, call: string, description: string, o
 
 export interface GrpcConnectionOptions {
   readonly socketPath: string;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** An answer that says it is longer rejects its call before it is read. */
   readonly maxMessageBytes: number;
   readonly rpcError: MakeRpcError;
@@ -36,7 +36,7 @@ export interface GrpcConnectionOptions {
 
 /** One channel of gRPC to a unix socket. Calls reject with the errors that its owner makes, or with the reason of their signal. */
 export class GrpcConnection {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #rpcError: MakeRpcError;
   readonly #channel: GrpcChannel;
   readonly #ends = new Set<() => void>();
@@ -55,7 +55,7 @@ export class GrpcConnection {
     limits: GrpcCallLimits,
   ): Promise<MessageShape<O>> {
     const call = this.#begin(method, makeRequest, limits);
-    const end = this.#watch(method.name, limits, (error) => call.cancel(error));
+    const end = this.#watch(method.name, limits, call);
     try {
       return this.#decoded(method, await call.answer());
     } finally {
@@ -77,7 +77,7 @@ export class GrpcConnection {
     let failure: unknown;
     try {
       call = this.#begin(method, makeRequest, limits);
-      const end = this.#watch(method.name, limits, (error) => call?.cancel(error));
+      const end = this.#watch(method.name, limits, call);
       call.closed.then(end, end);
     } catch (error) {
       failure = error;
@@ -107,6 +107,9 @@ export class GrpcConnection {
     if (this.#isClosed) throw this.#rpcError('Unavailable', method.name, closedText);
     const makeError: MakeCallError = (code, text, options) => this.#rpcError(code, method.name, text, options);
     const bytes = encoded(method.input, makeRequest, makeError);
+    // who makes the request may have given it up
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw this.#rpcError('Unavailable', method.name, closedText);
     try {
       return this.#channel.call(`/${method.parent.typeName}/${method.name}`, bytes, makeError);
     } catch (error) {
@@ -143,23 +146,32 @@ export class GrpcConnection {
     }
   }
 
-  /** Calls `cut` once, when a limit or the end of the connection comes before the call's own end, which the caller tells. */
-  #watch(name: string, limits: GrpcCallLimits, cut: (error: unknown) => void): () => void {
+  /**
+   * Cancels the call when a limit or the end of the connection comes before the call's own end, which the caller tells. Throws where
+   * the clock does; the call is taken back then, too.
+   */
+  #watch(name: string, limits: GrpcCallLimits, call: GrpcCall): () => void {
+    let unwatch = (): void => {};
     const end = (): void => {
       this.#ends.delete(onClose);
       unwatch();
     };
     const cutWith = (error: unknown): void => {
       end();
-      cut(error);
+      call.cancel(error);
     };
     const onClose = (): void => cutWith(this.#rpcError('Unavailable', name, closedText));
     const watched = { clock: this.#clock, ...limits, keepAlive: true };
-    const unwatch = watchLimits(watched, {
-      onTimeout: () => cutWith(this.#rpcError('DeadlineExceeded', name, 'context deadline exceeded')),
-      onAbort: cutWith,
-    });
     this.#ends.add(onClose);
+    try {
+      unwatch = watchLimits(watched, {
+        onTimeout: () => cutWith(this.#rpcError('DeadlineExceeded', name, 'context deadline exceeded')),
+        onAbort: cutWith,
+      });
+    } catch (error) {
+      cutWith(error);
+      throw error;
+    }
     return end;
   }
 }

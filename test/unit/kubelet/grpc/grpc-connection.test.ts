@@ -40,7 +40,7 @@ async function setUp(serve: Serve, maxMessageBytes = 1000) {
     server?.close();
   };
   const listen = (): Promise<void> => {
-    server = createServer();
+    server = createServer({ maxSendHeaderBlockLength: 1_000_000 });
     server.on('session', (session) => sessions.push(session));
     server.on('stream', (stream, headers) => {
       const chunks: Buffer[] = [];
@@ -114,7 +114,20 @@ describe('a call of gRPC', () => {
     [
       'refused in words',
       (stream) => stream.respond({ ':status': 200, 'grpc-status': '9', 'grpc-message': 'in%20use%2' }, { endStream: true }),
-      'FailedPrecondition: in%20use%2',
+      'FailedPrecondition: in use%2',
+    ],
+    [
+      'refused in words that are cut',
+      (stream) => {
+        const text = `a${encodeURIComponent('é').repeat(4000)}`;
+        stream.respond({ ':status': 200, 'grpc-status': '2', 'grpc-message': text }, { endStream: true });
+      },
+      'Unknown: aéé',
+    ],
+    [
+      'of more headers than are read',
+      (stream) => stream.respond({ ':status': 200, 'x-long': 'x'.repeat(70_000) }, { endStream: true }),
+      'Internal: ',
     ],
     ['refused before it began', (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM), 'Unavailable: '],
     [
