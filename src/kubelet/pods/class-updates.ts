@@ -29,6 +29,8 @@ const patienceMs = 2000;
  */
 const restFactor = 9;
 const shortestRestMs = 5;
+/** A machine that stood still meanwhile makes a look seem long. */
+const longestRestMs = 1000;
 
 /**
  * Brings the groups of classes up to date. Two updates never run at once, and all calls that come while one runs, or while the one before
@@ -68,7 +70,7 @@ export class ClassUpdates {
     const began = clock.elapsed();
     const run = this.#run();
     // what has been done of it so far looked at the pods, what is left writes a few files
-    const restMs = (clock.elapsed() - began) * restFactor;
+    const restMs = Math.min((clock.elapsed() - began) * restFactor, longestRestMs);
     const rested = restMs < shortestRestMs ? run : run.then(() => this.#rest(restMs));
     const current = rested.finally(() => {
       if (this.#current === current) this.#current = undefined;

@@ -73,6 +73,9 @@ describe('the checker of the fault suite', () => {
     expect(found(pod({ leftovers }), { agentKills: [5] })).toEqual([rule, rule]);
     expect(found(pod({ leftovers: [...leftovers, 'cgroup c'] }), { agentKills: [20] })).toEqual([rule]);
     expect(found(pod({ leftovers: ['container a', 'container sandbox'] }), { agentKills: [20] })).toEqual([rule, rule]);
+    const pods = Array.from({ length: 5 }, () => pod({ leftovers }));
+    expect(found(pod(), { pods, agentKills: [20] })).toContain(rule);
+    expect(found(pod(), { pods, agentKills: [20, 30] })).toEqual([]);
   });
 
   const injuries = [{ podUID: 'u', container: 'main', at: 30 }];

@@ -39,11 +39,23 @@ export function checkEvidence(evidence: Evidence): Damage[] {
 
 /**
  * Where the call that starts a container is cut off by the agent's death while containerd makes the task, containerd forgets the task
- * and refuses to remove the container, and with it the sandbox, until it starts again: no agent can do anything about it.
+ * and refuses to remove the container, and with it the sandbox, until it starts again: no agent can do anything about it. A death
+ * cuts off one start of each pod at most, and the agent makes four at once.
  */
-export function isKeptByRuntime(leftover: string, { createdAt, leftovers }: PodEvidence, { agentKills }: Evidence): boolean {
-  const isCutOff = leftovers.some((one) => one.endsWith(keptTask)) && agentKills.some((at) => at >= createdAt);
-  return isCutOff && leftover.startsWith('container ');
+export function isKeptByRuntime(
+  leftover: string,
+  { createdAt, leftovers }: PodEvidence,
+  { pods, agentKills }: Evidence,
+): boolean {
+  const isCutOff = hasKeptTask(leftovers) && agentKills.some((at) => at >= createdAt);
+  const kept = pods.filter((pod) => hasKeptTask(pod.leftovers)).length;
+  return isCutOff && kept <= agentKills.length * startsAtOnce && leftover.startsWith('container ');
+}
+
+const startsAtOnce = 4;
+
+function hasKeptTask(leftovers: readonly string[]): boolean {
+  return leftovers.some((one) => one.endsWith(keptTask));
 }
 
 class PodCheck {

@@ -56,13 +56,21 @@ describe('updates of the groups of classes', () => {
     await clock.advance(1);
     await Promise.all(calls);
     expect(updated.map((at) => at - began)).toEqual([0, 0, 0, 180]);
+    await clock.advance(180);
+    // the machine stood still for half a minute
+    lookMs = 30_000;
+    await classes.update();
+    const next = classes.update();
+    await clock.advance(1000);
+    await next;
+    expect(updated.map((at) => at - began).slice(4)).toEqual([360, 1360]);
     vi.spyOn(clock, 'setTimer').mockImplementation(() => {
       throw new Error('no timer');
     });
     await clock.advance(1000);
     await classes.update();
     await classes.update();
-    expect(updated).toHaveLength(6);
+    expect(updated).toHaveLength(8);
     elapsed.mockRestore();
   });
 
