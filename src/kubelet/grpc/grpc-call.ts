@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import { errorText } from '../../base/errors.ts';
-import { grpcCodeNames } from '../../base/grpc-codes.ts';
+import { grpcCodeNames, grpcCodeOfHttp } from '../../base/grpc-codes.ts';
 import { callGuarded } from '../../base/guard.ts';
 
 // The wire format is that of grpc/doc/PROTOCOL-HTTP2.md and grpc/doc/http-grpc-status-mapping.md.
@@ -169,7 +169,7 @@ export class GrpcCall {
     const cause = this.#streamError;
     const httpStatus = headers[':status'];
     if (httpStatus !== undefined && httpStatus !== 200) {
-      return makeError(codesOfHttp[httpStatus] ?? 'Unknown', `the server has answered with HTTP status ${httpStatus}`);
+      return makeError(grpcCodeOfHttp(httpStatus), `the server has answered with HTTP status ${httpStatus}`);
     }
     // the connection stood, and the server said what cannot be read: to ask again does not help
     if (isErrorOf(cause, 'ERR_HTTP2_ERROR')) return makeError('Internal', errorText(cause), { cause });
@@ -210,17 +210,6 @@ function codeOf(status: string | string[]): CodeName {
 function connectionText(cause: Error | undefined): string {
   return cause === undefined ? 'the connection has ended' : `no connection: ${errorText(cause)}`;
 }
-
-const codesOfHttp: Readonly<Record<number, CodeName>> = {
-  400: 'Internal',
-  401: 'Unauthenticated',
-  403: 'PermissionDenied',
-  404: 'Unimplemented',
-  429: 'Unavailable',
-  502: 'Unavailable',
-  503: 'Unavailable',
-  504: 'Unavailable',
-};
 
 const codesOfResets: Readonly<Record<number, CodeName>> = {
   [constants.NGHTTP2_REFUSED_STREAM]: 'Unavailable',

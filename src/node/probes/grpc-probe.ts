@@ -6,7 +6,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
-import { grpcCodeNames } from '../../base/grpc-codes.ts';
+import { grpcCodeNames, grpcCodeOfHttp } from '../../base/grpc-codes.ts';
 import { type GrpcProbeTarget, goSeconds, isTimeout, joinHostPort, type ProbeOutcome } from './prober.ts';
 
 /** The answer to a health check has a few bytes. */
@@ -116,7 +116,7 @@ function judge({ headers, trailers, body }: Reply): ProbeOutcome {
         ? 'malformed header: missing HTTP content-type'
         : `transport: received unexpected content-type "${type}"`;
     const says = `unexpected HTTP status code received from server: ${status} (${STATUS_CODES[status] ?? ''}); ${more}`;
-    return failure(codeNameOfHttp(status), says);
+    return failure(grpcCodeOfHttp(status), says);
   }
   if (grpcStatus !== '0') return failure(codeName(grpcStatus), grpcMessage(String(end['grpc-message'] ?? '')));
   let says: string;
@@ -141,23 +141,9 @@ function failure(code: string, description: string): ProbeOutcome {
 
 /** Names by number. */
 const servingStatuses: readonly string[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
-const codesOfHttp: Readonly<Record<number, string>> = {
-  400: 'Internal',
-  401: 'Unauthenticated',
-  403: 'PermissionDenied',
-  404: 'Unimplemented',
-  429: 'Unavailable',
-  502: 'Unavailable',
-  503: 'Unavailable',
-  504: 'Unavailable',
-};
 
 function codeName(grpcStatus: string): string {
   return grpcCodeNames[Number(grpcStatus)] ?? `Code(${grpcStatus})`;
-}
-
-function codeNameOfHttp(status: number): string {
-  return codesOfHttp[status] ?? 'Unknown';
 }
 
 function grpcMessage(header: string): string {
