@@ -1,5 +1,6 @@
 import { credentialMetricDefinitions } from './credential-metric-definitions.ts';
 import { deviceMetricDefinitions } from './device-metric-definitions.ts';
+import { fleetMetricDefinitions } from './fleet-metric-definitions.ts';
 import type { MetricDefinition, MetricType, WrittenDefinition } from './metric-definition.ts';
 import {
   lifecycleMetricDefinitions,
@@ -41,6 +42,7 @@ const written = {
   ...nodeMetricDefinitions,
   ...deviceMetricDefinitions,
   ...credentialMetricDefinitions,
+  ...fleetMetricDefinitions,
   ...schedulerMetricDefinitions,
   ...processMetrics,
 };

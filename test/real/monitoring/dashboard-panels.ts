@@ -217,6 +217,59 @@ export const rows: readonly RowSource[] = [
     ],
   },
   {
+    title: 'Fleet',
+    panels: [
+      {
+        title: 'Shards by member',
+        description: 'The shards whose nodes run in each process.',
+        unit: 'short',
+        isStacked: true,
+        queries: [[gauge('pod_status_manager_fleet_shards', ',state="owned"'), '{{instance}}']],
+      },
+      {
+        title: 'Members, and shards without an owner',
+        description: 'Nobody serves the nodes of a shard without an owner. 0 but for the seconds after a member has died.',
+        unit: 'short',
+        queries: [
+          [gauge('pod_status_manager_fleet_members'), 'members, as {{instance}} sees it'],
+          [gauge('pod_status_manager_fleet_unowned_shards'), 'shards without an owner, as {{instance}} sees it'],
+        ],
+      },
+      {
+        title: 'Nodes by state',
+        description: 'failed: the last start has failed, and is tried again.',
+        unit: 'short',
+        isStacked: true,
+        queries: [[sum('state', gauge('pod_status_manager_fleet_nodes')), '{{state}}']],
+      },
+      {
+        title: 'Duration of hand-overs',
+        description: 'out: until the Lease was given up. in: from the acquired Lease until its nodes run.',
+        unit: 's',
+        queries: quantiles('pod_status_manager_fleet_handover_duration_seconds', 'direction'),
+      },
+      {
+        title: 'Shards that moved',
+        description: 'run_out and lost: a member has died, or could not renew.',
+        unit: 'ops',
+        queries: [
+          [sum('reason', rate('pod_status_manager_fleet_shards_gained_total')), 'gained {{reason}}'],
+          [sum('reason', rate('pod_status_manager_fleet_shards_ended_total')), 'ended {{reason}}'],
+          [gauge('pod_status_manager_fleet_shards', ',state="moving"'), 'on the move at {{instance}}'],
+        ],
+      },
+      {
+        title: 'Writes of Leases, and refused writes',
+        description: 'A refused write was held back at the last moment, because its shard may be owned elsewhere.',
+        unit: 'ops',
+        queries: [
+          [sum('kind, result', rate('pod_status_manager_fleet_lease_writes_total')), '{{kind}} {{result}}'],
+          [sum('instance', rate('pod_status_manager_fleet_refused_writes_total')), 'refused at {{instance}}'],
+        ],
+      },
+    ],
+  },
+  {
     title: 'The process',
     panels: [
       {
