@@ -5,6 +5,7 @@ import { type LastFailure, RunState } from '../../base/concurrency/run-state.ts'
 import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
+import { heldLease, ObservedLease, releasedLease } from '../../client/leases/observed-lease.ts';
 import { LimitedTransport } from '../../client/reflector/limited-transport.ts';
 import { retriedError } from '../../client/resources/api-problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
@@ -12,7 +13,6 @@ import { classifyApiError, type ErrorClass, type RetriedError, unlessGone } from
 import { ResourceClient } from '../../client/resources/resource-client.ts';
 import { requestProblem } from '../reports/request-words.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
-import { heldLease, ObservedLease, releasedLease } from './observed-lease.ts';
 
 /**
  * Contends for a Lease, so that of several processes one works. The leader renews it every `retryPeriodMs`. One that cannot

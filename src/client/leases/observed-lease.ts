@@ -17,10 +17,12 @@ export class ObservedLease {
     return this.#lease?.spec?.holderIdentity ?? '';
   }
 
-  /** A Lease that was read; `elapsedMs` as the clock counts it, here and below. */
-  read(lease: WireLease, elapsedMs: number): void {
-    if (markOf(lease) !== markOf(this.#lease)) this.#since = elapsedMs;
+  /** A Lease that was read; `elapsedMs` as the clock counts it, here and below. True where it has changed: what was known before does not count any more. */
+  read(lease: WireLease, elapsedMs: number): boolean {
+    const hasChanged = markOf(lease) !== markOf(this.#lease);
+    if (hasChanged) this.#since = elapsedMs;
     this.#lease = lease;
+    return hasChanged;
   }
 
   /** A Lease that was written. */
@@ -33,11 +35,25 @@ export class ObservedLease {
     this.#lease = undefined;
   }
 
+  /** It was seen to go. */
+  gone(elapsedMs: number): void {
+    this.#lease = undefined;
+    this.#since = elapsedMs;
+  }
+
+  /** Since when it has stood so. */
+  get since(): number {
+    return this.#since;
+  }
+
+  /** When it runs out, unless it is renewed before. */
+  get runsOutAt(): number {
+    return this.#since + (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
+  }
+
   /** True where someone else holds it and it has not run out. */
   isHeldByAnother(identity: string, elapsedMs: number): boolean {
-    if (this.holder === '' || this.holder === identity) return false;
-    const durationMs = (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
-    return elapsedMs < this.#since + durationMs;
+    return this.holder !== '' && this.holder !== identity && elapsedMs < this.runsOutAt;
   }
 }
 

@@ -1,0 +1,288 @@
+import type { SteadyClock } from '../../base/clock.ts';
+import { settlesWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
+import { WakeableWait } from '../../base/concurrency/timers.ts';
+import { ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { Metrics, MetricsSink } from '../../base/metrics/metrics.ts';
+import { longestTimerMs } from '../../base/options.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { type Placement, placementOf, ShardWeights } from '../placement.ts';
+import { FleetLeaseClient } from './fleet-lease-client.ts';
+import { FleetSettings } from './fleet-settings.ts';
+import { type FleetNames, identityOf } from './lease-documents.ts';
+import { MemberLease } from './member-lease.ts';
+import { Members } from './members.ts';
+import { SeenLeases } from './seen-leases.ts';
+import { ShardKeeper } from './shard-keeper.ts';
+import type { FleetTiming, ShardHost } from './shard-keeper-options.ts';
+
+export interface FleetMemberOptions {
+  readonly transport: ResourceTransport;
+  readonly names: FleetNames;
+  readonly id: string;
+  /** What no other process has: see `identityOf`. */
+  readonly process: string;
+  /** The process and its host, for people. */
+  readonly agent: string;
+  readonly timing: FleetTiming;
+  /** How many shards are handed over at once. */
+  readonly handOversAtOnce: number;
+  readonly clock: SteadyClock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** The sink as it was given. */
+  readonly sink: MetricsSink | undefined;
+}
+
+/** Why this process takes no shards, although it runs. */
+export type Outside =
+  | { readonly kind: 'namesake'; readonly agent: string }
+  | { readonly kind: 'other-shards'; readonly shards: number; readonly members: readonly string[] };
+
+/** What a stop has come to: see `StoppedFleet`. */
+export interface StoppedMember {
+  readonly handedOver: number;
+  readonly leftToRunOut: number;
+}
+
+/** After it has joined, a member takes nothing for so long, so that members that start together share the shards at once. */
+const settleMs = 1000;
+/** The Lease of a member that has ended without a word is removed once it has been over for so many of its durations. */
+const leftForDurations = 4;
+/** How long the last writes of a stop may take, in milliseconds. */
+const lastWriteMs = 2000;
+
+/**
+ * A process of the fleet: its own Lease, who else is alive, which shards fall to it, and the Leases of these. It knows nothing of nodes:
+ * the host runs them. One loop decides; it looks whenever something has changed, and when something is due.
+ */
+export class FleetMember {
+  readonly members: Members;
+  readonly shards: readonly ShardKeeper[];
+  readonly #options: FleetMemberOptions;
+  readonly #leases: FleetLeaseClient;
+  readonly #seen: SeenLeases;
+  readonly #settings: FleetSettings;
+  readonly #ownLease: MemberLease;
+  readonly #weights: ShardWeights;
+  readonly #wait: WakeableWait;
+  #loop: Promise<void> = Promise.resolve();
+  #placement: Placement = [];
+  /** The members by which the placement was made. */
+  #placedFor = '';
+  /** Since when this member may take shards, by `clock.elapsed()`; undefined while it may not. */
+  #takesSince: number | undefined;
+  /** When the last beat began: the own Lease is renewed, and then those of the shards. */
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #nextBeatAt = Number.NEGATIVE_INFINITY;
+  #isBeating = false;
+  #isLeaving = false;
+  #isClosed = false;
+  #outside: Outside | undefined;
+  #failure: LastFailure | undefined;
+
+  constructor(options: FleetMemberOptions, host: ShardHost) {
+    this.#options = options;
+    const { transport, names, id, process, timing, clock, random, logger, metrics, sink } = options;
+    const identity = identityOf(id, process);
+    const requestTimeoutMs = Math.max(1, Math.floor(timing.renewDeadlineMs / 2));
+    this.#leases = new FleetLeaseClient({ transport, namespace: names.namespace, requestTimeoutMs, clock, metrics });
+    this.#wait = new WakeableWait({ clock, logger });
+    const wake = (): void => this.#wait.wake();
+    this.#seen = new SeenLeases({ transport, names, clock, random, logger, metrics: sink, changed: wake });
+    const shared = { names, id, identity, timing, leases: this.#leases, seen: this.#seen, clock };
+    this.#settings = new FleetSettings(shared);
+    this.#ownLease = new MemberLease({ ...shared, agent: options.agent });
+    this.members = new Members(shared);
+    this.#weights = new ShardWeights(names.shards);
+    const ofShard = { ...shared, host, random, logger, metrics, wake };
+    this.shards = Array.from({ length: names.shards }, (_, shard) => new ShardKeeper({ ...ofShard, shard }));
+  }
+
+  /** True while this process takes shards. */
+  get isMember(): boolean {
+    return this.#takesSince !== undefined;
+  }
+
+  get outside(): Outside | undefined {
+    return this.#outside;
+  }
+
+  /** Why the own Lease, or the number of shards, could not be read or written last, while nothing has succeeded since. */
+  get failure(): LastFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Why the Leases of the fleet could not be read last. */
+  get watchFailure(): LastFailure | undefined {
+    return this.#seen.lastFailure();
+  }
+
+  /** The id of the member that is to own the shard. */
+  placedOn(shard: number): string | undefined {
+    return this.#placement[shard]?.[0];
+  }
+
+  get movingShards(): number {
+    return this.shards.filter(({ state }) => state === 'acquiring' || state === 'handingOver' || state === 'lost').length;
+  }
+
+  /** Resolves once this process is a member and has looked at every shard, or has found out why it cannot be one. Rejects where it is stopped before. */
+  async start(): Promise<void> {
+    await this.#seen.start();
+    const first = Promise.withResolvers<void>();
+    this.#loop = this.#run(first.resolve);
+    await first.promise;
+  }
+
+  /** Hands the shards over, and leaves the fleet. When it resolves, no timer is left, and no request but one that does not heed its signal. */
+  async stop(timeoutMs: number): Promise<StoppedMember> {
+    const { clock } = this.#options;
+    const timeLeft = new TimeLeft(clock, timeoutMs);
+    const before = this.#endedTerms();
+    this.#isLeaving = true;
+    this.#nextBeatAt = Number.NEGATIVE_INFINITY;
+    this.#wait.wake();
+    await timeLeft.allows(this.#loop, Math.max(0, timeoutMs - lastWriteMs));
+    this.#isClosed = true;
+    for (const shard of this.shards) shard.lose('the time of the stop is over');
+    this.#wait.close();
+    await timeLeft.allows(this.#ownLease.remove(), lastWriteMs);
+    this.#leases.stop();
+    await settlesWithin(this.#loop, { clock, timeoutMs: lastWriteMs });
+    await this.#seen.stop();
+    const after = this.#endedTerms();
+    return { handedOver: after.handedOver - before.handedOver, leftToRunOut: after.lost - before.lost };
+  }
+
+  #endedTerms(): { handedOver: number; lost: number } {
+    const sum = (name: 'handedOver' | 'lost'): number => this.shards.reduce((total, { ended }) => total + ended[name], 0);
+    return { handedOver: sum('handedOver'), lost: sum('lost') };
+  }
+
+  /** Ends once this member is to leave and has nothing any more. */
+  async #run(looked: () => void): Promise<void> {
+    const { clock } = this.#options;
+    while (!this.#isClosed) {
+      const dueAt = this.#look();
+      if (this.#hasJoinedOrFailed) looked();
+      if (this.#isLeaving && !this.#isBeating && !this.shards.some(({ isBusy }) => isBusy)) break;
+      await this.#wait.wait(Math.min(longestTimerMs, Math.max(0, dueAt - clock.elapsed())));
+    }
+    looked();
+  }
+
+  get #hasJoinedOrFailed(): boolean {
+    return this.isMember || this.#outside !== undefined;
+  }
+
+  /** Does what is due. Returns when the next look is due at the latest, by `clock.elapsed()`. */
+  #look(): number {
+    const { clock, handOversAtOnce } = this.#options;
+    const now = clock.elapsed();
+    if (this.isMember && this.#settings.seen !== undefined && this.#settings.seen !== this.#options.names.shards) this.#leave();
+    const living = this.members.living();
+    // somebody has deleted the own Lease
+    if (this.isMember && !this.#isLeaving && !living.some(({ isSelf }) => isSelf)) this.#nextBeatAt = now;
+    if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
+    this.#place(living.map(({ id }) => id));
+    const takesSince = this.#isLeaving ? undefined : this.#takesSince;
+    let handingOver = this.shards.filter(({ isHandingOver }) => isHandingOver).length;
+    let dueAt = Math.min(this.members.nextRunOutAt(), this.#isBeating ? Number.POSITIVE_INFINITY : this.#nextBeatAt);
+    for (const [shard, keeper] of this.shards.entries()) {
+      const line = this.#placement[shard] ?? [];
+      const wasHandingOver = keeper.isHandingOver;
+      const mayHandOver = handingOver < handOversAtOnce;
+      dueAt = Math.min(dueAt, keeper.look({ line, takesSince, beatAt: this.#beatAt, mayHandOver }));
+      if (keeper.isHandingOver && !wasHandingOver) handingOver += 1;
+    }
+    return dueAt;
+  }
+
+  #place(living: readonly string[]): void {
+    const { names, id, logger, metrics } = this.#options;
+    const isPlaced = this.isMember && !this.#isLeaving;
+    const ids = [...new Set([...living, ...(isPlaced ? [id] : [])])].toSorted();
+    const placedFor = ids.join(' ');
+    if (placedFor === this.#placedFor) return;
+    this.#placedFor = placedFor;
+    this.#weights.keep(ids);
+    this.#placement = placementOf(ids, names.shards, this.#weights);
+    metrics.set('pod_status_manager_fleet_members', ids.length);
+    logger.info({ fleet: names.name, member: id, members: ids }, 'the fleet has other members');
+  }
+
+  /** Takes no shards any more, and hands over those that it has: the fleet has another number of shards. */
+  #leave(): void {
+    this.#takesSince = undefined;
+    this.#nextBeatAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #beat(): void {
+    const { clock } = this.#options;
+    this.#isBeating = true;
+    this.#beatAt = clock.elapsed();
+    void this.#settleBeat();
+  }
+
+  async #settleBeat(): Promise<void> {
+    const { clock, timing, random } = this.#options;
+    let waitMs = timing.renewEveryMs;
+    try {
+      await this.#stepOfMember();
+      this.#failure = undefined;
+    } catch (error) {
+      waitMs = timing.retryPeriodMs * (1 + random() * 0.2);
+      const at = clock.now();
+      const { since = at, attempt = 0 } = this.#failure ?? {};
+      this.#failure = { error, at, retryAt: Math.round(at + waitMs), since, attempt: attempt + 1 };
+    }
+    if (this.#outside !== undefined) waitMs = timing.retryPeriodMs;
+    this.#isBeating = false;
+    this.#nextBeatAt = this.#beatAt + waitMs;
+    this.#wait.wake();
+  }
+
+  /** Renews the own Lease, or joins. */
+  async #stepOfMember(): Promise<void> {
+    const { clock, names } = this.#options;
+    if (this.#isLeaving) {
+      if (this.#takesSince !== undefined) await this.#ownLease.renew(true);
+      return;
+    }
+    if (this.#takesSince === undefined) {
+      // members that wait count with their number of shards no more, so that the others may go on
+      const hasShards = this.shards.some(({ isBusy }) => isBusy);
+      if (hasShards) return;
+      await this.#ownLease.remove();
+      const shards = await this.#settings.agree((other) => this.members.countingWith(other).length === 0);
+      if (shards !== names.shards) return this.#waitOutside(shards);
+    }
+    if (!(await this.#ownLease.renew())) {
+      this.#takesSince = undefined;
+      this.#outside = { kind: 'namesake', agent: this.#ownLease.namesake ?? 'unknown' };
+      return;
+    }
+    // whoever changes the number reads the members after it: one of both sees the other
+    if (this.#takesSince === undefined && (await this.#settings.agree(() => false)) !== names.shards)
+      return this.#waitOutside(this.#settings.seen ?? 0);
+    this.#outside = undefined;
+    this.#takesSince ??= clock.elapsed() + settleMs;
+    if (this.placedOn(0) === this.#options.id) await this.#removeLeftLeases();
+  }
+
+  /** The Leases of members that are gone for long. One member of the fleet does it. */
+  async #removeLeftLeases(): Promise<void> {
+    const left = this.members.goneFor(this.#options.timing.leaseDurationMs * leftForDurations);
+    for (const lease of left) await this.#leases.remove(lease).catch(ignoreFailure);
+  }
+
+  async #waitOutside(shards: number): Promise<void> {
+    this.#takesSince = undefined;
+    const members = this.members.countingWith(shards).map(({ id }) => id);
+    this.#outside = { kind: 'other-shards', shards, members };
+    await this.#ownLease.remove();
+  }
+}

@@ -1,0 +1,120 @@
+import type { WireLease } from '../../api/json/types.ts';
+
+// The Leases of a fleet, as they lie on the apiserver: one for the fleet, one for each member, one for each shard.
+
+export const fleetLabel = 'pod-status-manager/fleet';
+export const roleLabel = 'pod-status-manager/fleet-role';
+const shardsAnnotation = 'pod-status-manager/fleet-shards';
+const stateAnnotation = 'pod-status-manager/fleet-state';
+const agentAnnotation = 'pod-status-manager/fleet-agent';
+
+export type LeaseRole = 'fleet' | 'member' | 'shard';
+
+/** What a fleet is called, and where its Leases lie. */
+export interface FleetNames {
+  readonly name: string;
+  readonly namespace: string;
+  readonly shards: number;
+}
+
+export function settingsLeaseName({ name }: FleetNames): string {
+  return `fleet-${name}`;
+}
+
+export function memberLeaseName({ name }: FleetNames, id: string): string {
+  return `fleet-${name}-member-${id}`;
+}
+
+/** `fleet-edge-shard-017`: three digits, or more where there are more than a thousand shards. */
+export function shardLeaseName({ name }: FleetNames, shard: number): string {
+  return `fleet-${name}-shard-${String(shard).padStart(3, '0')}`;
+}
+
+/** The number of the shard; undefined for a Lease of another name. */
+export function shardOfLease(names: FleetNames, lease: WireLease): number | undefined {
+  const prefix = `fleet-${names.name}-shard-`;
+  const leaseName = lease.metadata?.name ?? '';
+  if (!leaseName.startsWith(prefix)) return undefined;
+  const shard = Number(leaseName.slice(prefix.length));
+  return Number.isInteger(shard) && shard >= 0 && shardLeaseName(names, shard) === leaseName ? shard : undefined;
+}
+
+/** The id of the member; undefined for a Lease of another name. */
+export function memberOfLease({ name }: FleetNames, lease: WireLease): string | undefined {
+  const prefix = `fleet-${name}-member-`;
+  const leaseName = lease.metadata?.name ?? '';
+  return leaseName.startsWith(prefix) && roleOf(lease) === 'member' ? leaseName.slice(prefix.length) : undefined;
+}
+
+/** False for a Lease that has the label of the fleet, and none of its names. */
+export function isOfFleet(names: FleetNames, lease: WireLease): boolean {
+  const isSettings = lease.metadata?.name === settingsLeaseName(names);
+  return isSettings || shardOfLease(names, lease) !== undefined || memberOfLease(names, lease) !== undefined;
+}
+
+export function roleOf(lease: WireLease): string | undefined {
+  return lease.metadata?.labels?.[roleLabel];
+}
+
+/** The Lease with the labels by which the members of the fleet find it. */
+export function labelled(lease: WireLease, { name }: FleetNames, role: LeaseRole): WireLease {
+  const { metadata } = lease;
+  return { ...lease, metadata: { ...metadata, labels: { ...metadata?.labels, [fleetLabel]: name, [roleLabel]: role } } };
+}
+
+/** What a member says of itself in its Lease. */
+export interface MemberMarks {
+  readonly isLeaving: boolean;
+  /** The process and its host. */
+  readonly agent: string | undefined;
+  /** How many shards the member counts with; undefined where the Lease does not say. */
+  readonly shards: number | undefined;
+}
+
+export function withMemberMarks(lease: WireLease, { isLeaving, agent, shards }: MemberMarks): WireLease {
+  const { metadata } = lease;
+  const annotations = {
+    ...metadata?.annotations,
+    [stateAnnotation]: isLeaving ? 'leaving' : 'active',
+    ...(agent !== undefined && { [agentAnnotation]: agent }),
+    ...(shards !== undefined && { [shardsAnnotation]: String(shards) }),
+  };
+  return { ...lease, metadata: { ...metadata, annotations } };
+}
+
+export function memberMarks(lease: WireLease | undefined): MemberMarks {
+  const annotations = lease?.metadata?.annotations ?? {};
+  return {
+    isLeaving: annotations[stateAnnotation] === 'leaving',
+    agent: annotations[agentAnnotation]?.slice(0, longestAgent),
+    shards: shardsOf(lease),
+  };
+}
+
+/** So much of what a member says of its process is shown, in characters. */
+const longestAgent = 256;
+
+export function withShards(lease: WireLease, shards: number): WireLease {
+  const { metadata } = lease;
+  return { ...lease, metadata: { ...metadata, annotations: { ...metadata?.annotations, [shardsAnnotation]: String(shards) } } };
+}
+
+/** The number of shards that a Lease names; undefined where it names none. */
+export function shardsOf(lease: WireLease | undefined): number | undefined {
+  const shards = Number(lease?.metadata?.annotations?.[shardsAnnotation] ?? Number.NaN);
+  return Number.isInteger(shards) && shards > 0 ? shards : undefined;
+}
+
+/**
+ * Who holds a Lease is the id of a member and a part that no other process has: a process that was started again under an id is
+ * another holder.
+ */
+export function identityOf(id: string, process: string): string {
+  return `${id}_${process}`;
+}
+
+/** The id of the member in the name of a holder. */
+export function idOf(identity: string): string {
+  const end = identity.lastIndexOf('_');
+  return end === -1 ? identity : identity.slice(0, end);
+}

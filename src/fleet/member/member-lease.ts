@@ -1,0 +1,93 @@
+import type { WireLease } from '../../api/json/types.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { heldLease } from '../../client/leases/observed-lease.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
+import type { FleetLeaseClient } from './fleet-lease-client.ts';
+import { type FleetNames, labelled, memberLeaseName, memberMarks, withMemberMarks } from './lease-documents.ts';
+import type { SeenLeases } from './seen-leases.ts';
+import type { FleetTiming } from './shard-keeper-options.ts';
+
+export interface MemberLeaseOptions {
+  readonly names: FleetNames;
+  readonly id: string;
+  readonly identity: string;
+  /** The process and its host, for people. */
+  readonly agent: string;
+  readonly timing: FleetTiming;
+  readonly leases: FleetLeaseClient;
+  readonly seen: SeenLeases;
+  readonly clock: SteadyClock;
+}
+
+/** How often one write is tried again, where another writer is always first. */
+const attempts = 3;
+
+/** The Lease by which the other members see that this one is alive. One write is under way at most: the caller waits for it. */
+export class MemberLease {
+  readonly #options: MemberLeaseOptions;
+  readonly #leaseName: string;
+  #written: WireLease | undefined;
+  /** When it was renewed last, in milliseconds since the epoch. */
+  #renewedAt: number | undefined;
+
+  constructor(options: MemberLeaseOptions) {
+    this.#options = options;
+    this.#leaseName = memberLeaseName(options.names, options.id);
+  }
+
+  get name(): string {
+    return this.#leaseName;
+  }
+
+  get renewedAt(): number | undefined {
+    return this.#renewedAt;
+  }
+
+  /** Another process that lives under the id of this member, as its Lease tells of it; undefined where there is none. */
+  get namesake(): string | undefined {
+    const { seen, identity, clock } = this.#options;
+    const { observed } = seen.get(this.#leaseName) ?? {};
+    if (observed === undefined || !observed.isHeldByAnother(identity, clock.elapsed())) return undefined;
+    return memberMarks(observed.lease).agent ?? observed.holder;
+  }
+
+  /** Creates or renews the Lease. False where another process lives under this id: nothing is written then. */
+  async renew(isLeaving = false): Promise<boolean> {
+    const { names, id, identity, agent, timing, leases, seen, clock } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      if (this.namesake !== undefined) return false;
+      const base = this.#written ?? seen.get(this.#leaseName)?.observed.lease;
+      const holder = {
+        namespace: names.namespace,
+        name: memberLeaseName(names, id),
+        identity,
+        leaseDurationMs: timing.leaseDurationMs,
+      };
+      const marks = { isLeaving, agent, shards: names.shards };
+      const lease = labelled(withMemberMarks(heldLease(base, holder, clock.now()), marks), names, 'member');
+      try {
+        this.#written = await leases.write(lease, 'member');
+        this.#renewedAt = clock.now();
+        seen.noted(this.#written);
+        return true;
+      } catch (error) {
+        this.#written = undefined;
+        const errorClass = classifyApiError(error);
+        if (errorClass !== 'conflict' && errorClass !== 'gone') throw error;
+        const read = await leases.read(this.#leaseName);
+        if (read === undefined) seen.gone(this.#leaseName);
+        else seen.noted(read, true);
+        if (attempt === attempts) throw error;
+      }
+    }
+  }
+
+  /** Deletes the Lease where it is this process's. Rejects with what the request rejects with. */
+  async remove(): Promise<void> {
+    const written = this.#written;
+    this.#written = undefined;
+    if (written === undefined) return;
+    await this.#options.leases.remove(written);
+    this.#options.seen.gone(this.#leaseName);
+  }
+}

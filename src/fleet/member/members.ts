@@ -1,0 +1,89 @@
+import type { WireLease } from '../../api/json/types.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { type FleetNames, memberMarks, memberOfLease } from './lease-documents.ts';
+import type { SeenLeases } from './seen-leases.ts';
+
+export interface MembersOptions {
+  readonly names: FleetNames;
+  readonly id: string;
+  readonly identity: string;
+  readonly seen: SeenLeases;
+  readonly clock: SteadyClock;
+}
+
+/** A member, as its Lease was seen last. */
+export interface SeenMember {
+  readonly id: string;
+  readonly isSelf: boolean;
+  readonly isAlive: boolean;
+  readonly isLeaving: boolean;
+  readonly agent: string | undefined;
+  /** How many shards it counts with. */
+  readonly shards: number | undefined;
+  /** When its Lease runs out, by `clock.elapsed()`. */
+  readonly runsOutAt: number;
+  /** When its Lease was last seen to change, in milliseconds since the epoch. */
+  readonly seenAt: number;
+}
+
+/** So many Leases of members that are gone are removed in one step. */
+const mostRemoved = 10;
+
+/** Who is in the fleet. A member is alive until its Lease has not changed for its duration, as this process's clock counts it. */
+export class Members {
+  readonly #options: MembersOptions;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  /** Every member that has a Lease, sorted by id. This one is alive while it has one: what it may do, the Leases of its shards say. */
+  all(): SeenMember[] {
+    const { names, identity, seen, clock } = this.#options;
+    const now = clock.elapsed();
+    const members: SeenMember[] = [];
+    for (const { observed, seenAt } of seen.all()) {
+      const { lease, runsOutAt, holder } = observed;
+      const id = lease && memberOfLease(names, lease);
+      if (id === undefined) continue;
+      const isSelf = holder === identity;
+      members.push({ ...memberMarks(lease), id, isSelf, isAlive: isSelf || now < runsOutAt, runsOutAt, seenAt });
+    }
+    return members.toSorted((one, two) => (one.id < two.id ? -1 : 1));
+  }
+
+  /** Those that may own shards. */
+  living(): SeenMember[] {
+    const { shards } = this.#options.names;
+    return this.all().filter((member) => member.isAlive && !member.isLeaving && member.shards === shards);
+  }
+
+  /** The other members that are alive and count with so many shards. */
+  countingWith(shards: number): SeenMember[] {
+    return this.all().filter((member) => member.isAlive && !member.isSelf && member.shards === shards);
+  }
+
+  /** The Leases of members that have run out so long ago: so many at once as a member may remove. */
+  goneFor(ms: number): WireLease[] {
+    const { names, identity, seen, clock } = this.#options;
+    const before = clock.elapsed() - ms;
+    const leases: WireLease[] = [];
+    for (const { observed } of seen.all()) {
+      const { lease, runsOutAt, holder } = observed;
+      if (lease === undefined || holder === identity || runsOutAt > before) continue;
+      if (memberOfLease(names, lease) !== undefined && leases.length < mostRemoved) leases.push(lease);
+    }
+    return leases;
+  }
+
+  /** When the next of the living members runs out, by `clock.elapsed()`. */
+  nextRunOutAt(): number {
+    const { clock } = this.#options;
+    const now = clock.elapsed();
+    return Math.min(
+      ...this.all()
+        .filter(({ isSelf, runsOutAt }) => !isSelf && runsOutAt > now)
+        .map(({ runsOutAt }) => runsOutAt),
+    );
+  }
+}

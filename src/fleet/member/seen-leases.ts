@@ -1,0 +1,139 @@
+import { isOlderThan } from '../../api/json/resource-version.ts';
+import type { WireLease } from '../../api/json/types.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import { ObservedLease } from '../../client/leases/observed-lease.ts';
+import { Reflector } from '../../client/reflector/reflector.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { type FleetNames, fleetLabel, isOfFleet, memberMarks, roleOf } from './lease-documents.ts';
+
+export interface SeenLeasesOptions {
+  readonly transport: ResourceTransport;
+  readonly names: FleetNames;
+  readonly clock: SteadyClock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: MetricsSink | undefined;
+  /** Told when a Lease has come, gone, or has another holder or says something else; not of a mere renewal. */
+  readonly changed: () => void;
+}
+
+/** A Lease as it was seen last; that of a shard also once it is gone. */
+export interface SeenLease {
+  readonly observed: ObservedLease;
+  /** When it was last seen to change, in milliseconds since the epoch. */
+  readonly seenAt: number;
+}
+
+/**
+ * The Leases of the fleet, by name: what the watch brings, and what this member has read and written itself. Of two copies of one Lease
+ * the newer one stays, but a full list is the truth.
+ */
+export class SeenLeases {
+  readonly #options: SeenLeasesOptions;
+  readonly #reflector: Reflector<WireLease>;
+  readonly #leases = new Map<string, { readonly observed: ObservedLease; seenAt: number }>();
+
+  constructor(options: SeenLeasesOptions) {
+    this.#options = options;
+    const { transport, names, clock, random, logger, metrics } = options;
+    const watched = (lease: WireLease): void => this.noted(lease);
+    this.#reflector = new Reflector<WireLease>({
+      transport,
+      resource: resources.leases,
+      namespace: names.namespace,
+      labelSelector: `${fleetLabel}=${names.name}`,
+      handlers: {
+        added: watched,
+        updated: watched,
+        deleted: (lease) => this.gone(lease.metadata?.name ?? '', lease),
+        synced: () => this.#listed(),
+      },
+      clock,
+      random,
+      logger,
+      name: 'leases',
+      ...(metrics !== undefined && { metrics }),
+    });
+  }
+
+  /** Resolves once all Leases are known. Rejects where it is stopped before. */
+  start(): Promise<void> {
+    return this.#reflector.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#reflector.stop();
+  }
+
+  /** True once all Leases are known. */
+  get hasSynced(): boolean {
+    return this.#reflector.hasSynced;
+  }
+
+  /** Why the Leases could not be read last; undefined once the server was heard from again. */
+  lastFailure(): LastFailure | undefined {
+    return this.#reflector.lastFailure();
+  }
+
+  get(name: string): SeenLease | undefined {
+    return this.#leases.get(name);
+  }
+
+  all(): Iterable<SeenLease> {
+    return this.#leases.values();
+  }
+
+  /** A copy that was read, written or watched. An older one than the known copy changes nothing. */
+  noted(lease: WireLease, isTruth = false): void {
+    const name = lease.metadata?.name ?? '';
+    const { clock, changed, names } = this.#options;
+    if (!isOfFleet(names, lease)) return;
+    const known = this.#leases.get(name);
+    if (known === undefined) {
+      const observed = new ObservedLease();
+      observed.read(lease, clock.elapsed());
+      this.#leases.set(name, { observed, seenAt: clock.now() });
+      changed();
+      return;
+    }
+    const before = known.observed.lease;
+    if (!isTruth && before !== undefined && isOlderThan(lease, before)) return;
+    if (known.observed.read(lease, clock.elapsed())) known.seenAt = clock.now();
+    if (saysElse(lease, before)) changed();
+  }
+
+  /** The Lease is not there any more. `last`: as it was when it went; a newer one may have come since. */
+  gone(name: string, last?: WireLease): void {
+    const known = this.#leases.get(name);
+    if (known === undefined) return;
+    const { lease } = known.observed;
+    if (lease === undefined || (last !== undefined && lease.metadata?.uid !== last.metadata?.uid)) return;
+    const { clock, changed } = this.#options;
+    // the owner of a shard may not know yet that its Lease is gone
+    if (roleOf(lease) === 'shard') known.observed.gone(clock.elapsed());
+    else this.#leases.delete(name);
+    changed();
+  }
+
+  /** A full list is a consistent read, also after a restore of etcd. */
+  #listed(): void {
+    const listed = new Map(this.#reflector.store.list().map((lease) => [lease.metadata?.name ?? '', lease]));
+    for (const name of this.#leases.keys()) if (!listed.has(name)) this.gone(name);
+    for (const lease of listed.values()) this.noted(lease, true);
+  }
+}
+
+/** True where more than the time of the last renewal differs. */
+function saysElse(lease: WireLease, before: WireLease | undefined): boolean {
+  return tellsOf(lease) !== tellsOf(before);
+}
+
+function tellsOf(lease: WireLease | undefined): string {
+  const { metadata, spec } = lease ?? {};
+  const { isLeaving, shards } = memberMarks(lease);
+  return JSON.stringify([metadata?.uid, spec?.holderIdentity, spec?.leaseDurationSeconds, isLeaving, shards]);
+}
