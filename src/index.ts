@@ -60,12 +60,14 @@ export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '.
 export { KubePodClient, type KubePodClientOptions } from './client/resources/kube-pod-client.ts';
 export type { JsonMembers } from './client/transport/api-answer.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';
+export { GuardedTransport, type GuardedTransportOptions } from './client/transport/guarded-transport.ts';
 export {
   type KubeRequest,
   type KubeStream,
   KubeTransport,
   type KubeTransportOptions,
 } from './client/transport/kube-transport.ts';
+export type { RequestGuard } from './client/transport/request-guard.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './node/sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './node/sources/pod-delivery.ts';
 export {

@@ -42,7 +42,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'api/manifest': 'base/errors base/names base/options api/quantity api/json api/pod',
   'api/selectors': 'base/errors base/names api/json',
   'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
-  'client/transport': 'base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
+  'client/transport': 'base/guard base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
   'client/resources':
     'base/guard base/clock base/errors base/options base/concurrency base/text-beginning base/problem api/json ' +
     'api/patch client/transport',

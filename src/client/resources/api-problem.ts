@@ -97,6 +97,10 @@ const ofCode: Readonly<Record<string, FailureInWords>> = {
 /** What a client's own reasons mean, where no class of answers says it. */
 const ofReason: Readonly<Record<string, FailureInWords>> = {
   NoNode: { kind: 'no-node', help: 'Create the Node object of this name, or let the agent do it with registerNode: true.' },
+  NotOwner: {
+    kind: 'not-owner',
+    help: 'Nothing is to be done where another process has taken this over: it writes in the place of this one. Otherwise see why this one could not renew its Lease.',
+  },
 };
 
 /** How many causes behind an error are looked at. */

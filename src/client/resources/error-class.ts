@@ -70,6 +70,8 @@ const classOfReason: Readonly<Record<string, ErrorClass>> = {
   Aborted: 'aborted',
   BrokenAnswer: 'broken-answer',
   NoCredentials: 'unauthorized',
+  // who is the owner may change: it is tried again later, and nobody waits for it longer than for a server that is not there
+  NotOwner: 'unavailable',
 };
 
 /**

@@ -10,7 +10,8 @@ export interface ApiErrorOptions {
   /**
    * The Status object's `reason` (`NotFound`, `Conflict`, …; `Unknown` when it gives none). Or one of this library's own:
    * `NoStatus` for an error answer that is no Status object, `Timeout`, `Aborted`, `Network` and `BrokenAnswer` for an
-   * answer that never came or cannot be read, `NoCredentials` for a request that could not be made.
+   * answer that never came or cannot be read, `NoCredentials` for a request that could not be made,
+   * `NotOwner` for one that its guard did not let through: this process is no longer the one that may write.
    */
   readonly reason: string;
   /** One sentence for a person. It must hold no header, token or body. */

@@ -4,6 +4,7 @@ import { HeldBytes } from '../../api/json/bytes.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { AnswerTooLongError, ApiError, BrokenOffError, causeText, maxMessageLength, networkCause } from './api-error.ts';
+import { askGuard, type RequestGuard } from './request-guard.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -20,6 +21,8 @@ export interface HttpExchangeOptions {
   /** For a request from its start to the end of its answer; for a stream until its request is sent. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
+  /** Asked right before the request is written, each time it is. */
+  readonly guard?: RequestGuard | undefined;
   /** Makes this a stream. */
   readonly stream?: StreamOptions | undefined;
 }
@@ -97,9 +100,18 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#controller.abort(error instanceof Error ? error : new Error('failed'));
   }
 
+  /**
+   * Right before the request is written, in the same turn. Throws for one that failed while it waited for a connection, or that
+   * its guard refuses: nothing of it has been written yet, and nothing will be. undici drops a request whose start throws, and
+   * keeps its socket for the next one; an abort would destroy that socket.
+   */
   onRequestStart(controller: Abortable): void {
-    // failed while it waited for a connection: nothing has been written yet, and nothing will be. undici drops a request whose
-    // start throws, and keeps its socket for the next one; an abort would destroy that socket
+    try {
+      if (!this.#isSettled) askGuard(this.#options.guard);
+    } catch (error) {
+      this.fail(error);
+    }
+    // the guard may have ended the exchange by itself
     if (this.#isSettled) throw new Error('settled');
     this.#controller = controller;
     this.#missing = 'answer';

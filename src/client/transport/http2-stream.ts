@@ -26,7 +26,6 @@ export class Http2Stream implements Abortable {
   #stream: ClientHttp2Stream | undefined;
   /** Asks the connection for a sign of life where it has given none since the request was sent. */
   #doubt = (): void => {};
-  #hasStarted = false;
   #wasRefused = false;
 
   /** The path of the request is that on the server, with any prefix. */
@@ -35,14 +34,14 @@ export class Http2Stream implements Abortable {
     this.exchange = exchange;
   }
 
-  /** Sends the request. An exchange that has settled meanwhile sends nothing. */
+  /** Sends the request. An exchange that has settled meanwhile, or that its guard refuses, sends nothing. */
   send(route: Http2Route): void {
-    if (this.exchange.isSettled) {
+    try {
+      this.exchange.onRequestStart(this);
+    } catch {
       route.onOver('settled');
       return;
     }
-    if (!this.#hasStarted) this.exchange.onRequestStart(this);
-    this.#hasStarted = true;
     const { liveness } = route;
     const { signs } = liveness;
     this.#doubt = () => {

@@ -18,6 +18,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
 import type { PooledRequest } from './http2-stream.ts';
 import { currentCluster, type Endpoint, isSameEndpoint, shownAddress } from './kube-cluster.ts';
+import type { RequestGuard } from './request-guard.ts';
 
 export type HttpMethod = PooledRequest['method'];
 
@@ -63,6 +64,12 @@ export interface KubeRequest {
    * for requests. For reads of which a caller makes very many at once. Default false.
    */
   readonly besideStreams?: boolean | undefined;
+  /**
+   * Asked in the turn in which the request is written, after every wait for credentials and for a connection; once more where a
+   * request over HTTP/2 is sent once more. What it throws is what the request rejects with, and then nothing of it is sent. A
+   * guard that answers with a promise refuses the request with ERR_INVALID_OPTION. Default: none.
+   */
+  readonly guard?: RequestGuard | undefined;
 }
 
 /** One request whose answer is taken as it comes. */
@@ -149,9 +156,10 @@ export class KubeTransport {
   /** One request. Resolves to the JSON object of a 2xx answer. */
   async request(request: KubeRequest): Promise<JsonMembers> {
     const label = labelOf(request);
-    const { signal, timeoutMs = this.#requestTimeoutMs } = request;
+    const { signal, timeoutMs = this.#requestTimeoutMs, guard } = request;
     numberOption('timeoutMs', timeoutMs, 1, longestTimerMs);
-    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
+    if (guard !== undefined) optionOfType('guard', guard, 'function');
+    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, guard });
     const underWay = request.besideStreams === true ? this.#besideStreams : this.#requests;
     underWay.set(exchange, timeoutMs);
     try {
@@ -165,11 +173,12 @@ export class KubeTransport {
   /** One long answer, taken as it comes. Resolves when the server ends it. */
   async stream(request: KubeStream): Promise<void> {
     const label = labelOf(request);
-    const { signal, idleTimeoutMs, onChunk } = request;
+    const { signal, idleTimeoutMs, onChunk, guard } = request;
     numberOption('idleTimeoutMs', idleTimeoutMs, 1, longestTimerMs);
+    if (guard !== undefined) optionOfType('guard', guard, 'function');
     const timeoutMs = this.#requestTimeoutMs;
     const stream = { onChunk, idleTimeoutMs };
-    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, stream });
+    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, guard, stream });
     this.#streams.add(exchange);
     try {
       const answer = await this.#run(exchange, request, label, timeoutMs);

@@ -3,6 +3,7 @@ import type { ResourceTransport } from '../../../../src/client/resources/resourc
 import type { JsonMembers } from '../../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../../../src/client/transport/kube-transport.ts';
+import { askGuard } from '../../../../src/client/transport/request-guard.ts';
 import type { OpenWatch } from '../../chaos/parts/parts-world.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
@@ -19,6 +20,8 @@ export interface SimulatedTransportParts {
 }
 
 const defaultTimeoutMs = 10_000;
+/** A request that has a guard may wait so long in this process before it is sent, for credentials and a connection. */
+const longestQueueMs = 200;
 
 /** The way from the agent to the server. What the agent is told says little about what the server did. */
 export class SimulatedTransport implements ResourceTransport {
@@ -59,7 +62,7 @@ export class SimulatedTransport implements ResourceTransport {
   }
 
   request(request: KubeRequest): Promise<JsonMembers> {
-    const { clock, prng, weather, count } = this.#parts;
+    const { clock, prng } = this.#parts;
     const { signal, timeoutMs = defaultTimeoutMs } = request;
     const { promise, resolve, reject } = Promise.withResolvers<JsonMembers>();
     this.#underWay++;
@@ -82,6 +85,24 @@ export class SimulatedTransport implements ResourceTransport {
     if (signal?.aborted) abort();
     // encoded now: later changes to the body do not reach the server
     const sent = request.body === undefined ? request : { ...request, body: JSON.parse(JSON.stringify(request.body)) };
+    const send = (): void => {
+      if (isSettled) return;
+      try {
+        askGuard(request.guard);
+      } catch (refusal) {
+        fail(refusal);
+        return;
+      }
+      this.#send(sent, fail, (answer) => settle(() => resolve(answer)));
+    };
+    if (request.guard === undefined) send();
+    else clock.schedule(send, prng.between(0, longestQueueMs));
+    return promise;
+  }
+
+  /** The request leaves the process. */
+  #send(sent: KubeRequest, fail: (error: unknown) => void, succeed: (answer: JsonObject) => void): void {
+    const { clock, prng, weather, count } = this.#parts;
     const resetMaybe = (): void => {
       const broken = new ApiError({ reason: 'Network', message: 'connection reset' });
       if (prng.chance(0.5)) clock.schedule(() => fail(broken), prng.between(1, 3000));
@@ -89,7 +110,7 @@ export class SimulatedTransport implements ResourceTransport {
     if (prng.chance(weather.loss / 2)) {
       count('request lost');
       resetMaybe();
-      return promise;
+      return;
     }
     const straggles = prng.chance(weather.straggling);
     if (straggles) {
@@ -98,7 +119,7 @@ export class SimulatedTransport implements ResourceTransport {
     }
     clock.schedule(
       () => {
-        const finish = this.#arrive(sent, fail, (answer) => settle(() => resolve(answer)));
+        const finish = this.#arrive(sent, fail, succeed);
         if (prng.chance(weather.loss / 2)) {
           count('answer lost');
           resetMaybe();
@@ -106,7 +127,6 @@ export class SimulatedTransport implements ResourceTransport {
       },
       straggles ? prng.between(2000, 40_000) : prng.between(1, weather.latencyMs),
     );
-    return promise;
   }
 
   /** Runs the request on the server. Returns what its answer does. */

@@ -17,6 +17,8 @@ describe('failureInWords', () => {
     [503, 'ServiceUnavailable', 'unavailable'],
     [undefined, 'Timeout', 'timeout'],
     [undefined, 'BrokenAnswer', 'broken-answer'],
+    [undefined, 'NotOwner', 'not-owner'],
+    [503, 'NotOwner', 'unavailable'],
   ])('calls %s %s %s, and says what would help', (status, reason, kind) => {
     const words = failureInWords(new ApiError({ status, reason, message: 'no' }));
     expect(words).toEqual({ kind, help: expect.stringMatching(/^[A-Z].*\.$/) });

@@ -51,6 +51,7 @@ describe('classifyApiError', () => {
     ['BrokenAnswer', 'broken-answer'],
     ['NoCredentials', 'unauthorized'],
     ['Network', 'unavailable'],
+    ['NotOwner', 'unavailable'],
     ['constructor', 'unavailable'],
   ])('goes by the reason %s where there was no answer: %s', (reason, errorClass) => {
     expect(classifyApiError(new ApiError({ reason, message: 'm' }))).toBe(errorClass);

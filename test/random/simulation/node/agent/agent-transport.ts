@@ -6,7 +6,9 @@ import { type Lifeline, never } from './lifeline.ts';
 export function agentTransport(transport: SimulatedTransport, lifeline: Lifeline): KubeTransport {
   const guarded = {
     request: (request: KubeRequest) =>
-      lifeline.admits(`${request.method} ${request.path}`) ? unlessDead(transport.request(request), lifeline) : never(),
+      lifeline.admits(`${request.method} ${request.path}`)
+        ? unlessDead(transport.request(whileAlive(request, lifeline)), lifeline)
+        : never(),
     stream: (request: KubeStream) => {
       if (!lifeline.admits(`a watch of ${request.path}`)) return never<void>();
       const onChunk = (chunk: Buffer): void => {
@@ -18,6 +20,17 @@ export function agentTransport(transport: SimulatedTransport, lifeline: Lifeline
   };
   // the parts need of a transport no more than these methods
   return guarded as unknown as KubeTransport;
+}
+
+/** What waits in a process to be sent ends with it. */
+function whileAlive(request: KubeRequest, lifeline: Lifeline): KubeRequest {
+  const { guard } = request;
+  if (guard === undefined) return request;
+  const ofTheLiving = (): void => {
+    if (lifeline.isDead) throw new Error('the process is gone');
+    guard();
+  };
+  return { ...request, guard: ofTheLiving };
 }
 
 async function unlessDead<T>(answer: Promise<T>, lifeline: Lifeline): Promise<T> {
