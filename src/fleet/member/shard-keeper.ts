@@ -1,4 +1,5 @@
 import type { WireLease } from '../../api/json/types.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { heldLease, releasedLease } from '../../client/leases/observed-lease.ts';
@@ -9,14 +10,14 @@ import type { SeenLease } from './seen-leases.ts';
 import type { ShardKeeperOptions, ShardOutlook } from './shard-keeper-options.ts';
 import { type SentAt, ShardTerm, sentNow } from './shard-term.ts';
 
-/** How long a shard that the placed member did not take is kept before it is offered to that member again. */
-const keptForMs = 300_000;
-/** How many retry periods each member in the line waits for the one before it. */
-const periodsInLine = 2;
+/** How long a shard that the placed member did not take is kept before it is offered to that member again: so many durations of a Lease, and longer each time. */
+const keptFor = { durations: 2, longestMs: 300_000 };
+/** How long each member in the line waits for the one before it: so many retry periods, and no less than a second. */
+const inLine = { periods: 2, leastMs: 1000 };
 
 type State =
   | { readonly name: 'elsewhere' | 'acquiring' | 'lost' }
-  | { readonly name: 'owned'; readonly term: ShardTerm; readonly kept: Kept | undefined }
+  | { readonly name: 'owned'; readonly term: ShardTerm }
   | { readonly name: 'handingOver'; readonly term: ShardTerm; hasDrained: boolean; readonly beganAt: number }
   | { readonly name: 'releasing'; readonly untilMs: number };
 
@@ -24,6 +25,8 @@ type State =
 interface Kept {
   readonly placedOn: string | undefined;
   readonly untilMs: number;
+  /** How often that member did not take it. */
+  readonly times: number;
 }
 
 /** How the terms of a shard have ended here. */
@@ -48,6 +51,8 @@ export class ShardKeeper {
   #isWriting = false;
   #retryAtMs = 0;
   #failure: LastFailure | undefined;
+  /** How this member came to the shard that another is to own; undefined where it is to own it itself. */
+  #kept: Kept | undefined;
 
   constructor(options: ShardKeeperOptions) {
     this.#options = options;
@@ -129,11 +134,28 @@ export class ShardKeeper {
     const rank = line.indexOf(id);
     if (this.#isWriting || takesSince === undefined || rank === -1) return Number.POSITIVE_INFINITY;
     const dueAt = Math.max(this.#freeSince(takesSince) + rank * this.#waitInLineMs, this.#retryAtMs, takesSince);
-    if (now < dueAt) return dueAt;
+    if (now < dueAt) {
+      // another member has it
+      if (this.#isAnothers) this.#failure = undefined;
+      return dueAt;
+    }
     this.#enter({ name: 'acquiring' });
     const isAnothers = rank > 0 && this.#seen?.observed.holder !== this.#options.identity;
-    this.#write(() => this.#acquire(isAnothers ? { placedOn: line[0], untilMs: now + keptForMs } : undefined));
+    this.#kept = isAnothers ? this.#keptFrom(line[0]) : undefined;
+    this.#write(() => this.#acquire());
     return Number.POSITIVE_INFINITY;
+  }
+
+  get #isAnothers(): boolean {
+    const { identity, clock } = this.#options;
+    return this.#seen?.observed.isHeldByAnother(identity, clock.elapsed()) ?? false;
+  }
+
+  #keptFrom(placedOn: string | undefined): Kept {
+    const { clock, timing } = this.#options;
+    const times = this.#kept?.placedOn === placedOn ? (this.#kept?.times ?? 0) + 1 : 1;
+    const keptMs = nthDelayMs(times, { firstMs: keptFor.durations * timing.leaseDurationMs, longestMs: keptFor.longestMs });
+    return { placedOn, untilMs: clock.elapsed() + keptMs, times };
   }
 
   /** Since when nobody owns the shard; in the future while somebody may. */
@@ -148,7 +170,7 @@ export class ShardKeeper {
   }
 
   get #waitInLineMs(): number {
-    return periodsInLine * this.#options.timing.retryPeriodMs;
+    return Math.max(inLine.leastMs, inLine.periods * this.#options.timing.retryPeriodMs);
   }
 
   #lookAtTerm(state: Extract<State, { readonly term: ShardTerm }>, outlook: ShardOutlook): number {
@@ -159,7 +181,7 @@ export class ShardKeeper {
       this.lose(`the Lease ${this.#leaseName} was not renewed for ${timing.renewDeadlineMs} ms`);
       return Number.POSITIVE_INFINITY;
     }
-    if (state.name === 'owned' && this.#isToGo(state.kept, outlook) && outlook.mayHandOver) this.#handOver(state.term);
+    if (state.name === 'owned' && this.#isToGo(outlook) && outlook.mayHandOver) this.#handOver(state.term);
     if (this.#isWriting) return deadlineMs;
     if (this.#state.name === 'handingOver' && this.#state.hasDrained) {
       this.#beginRelease(this.#state);
@@ -180,10 +202,11 @@ export class ShardKeeper {
     return sentMs < beatAt || !isOurs ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  #isToGo(kept: Kept | undefined, { line, takesSince }: ShardOutlook): boolean {
+  #isToGo({ line, takesSince }: ShardOutlook): boolean {
     if (takesSince === undefined) return true;
     const placedOn = line[0];
     if (placedOn === undefined || placedOn === this.#options.id) return false;
+    const kept = this.#kept;
     return kept === undefined || kept.placedOn !== placedOn || this.#options.clock.elapsed() >= kept.untilMs;
   }
 
@@ -249,7 +272,7 @@ export class ShardKeeper {
     wake();
   }
 
-  async #acquire(kept: Kept | undefined): Promise<void> {
+  async #acquire(): Promise<void> {
     const { shard, clock, timing, host, logger, metrics, names, id } = this.#options;
     const base = this.#seen?.observed.lease;
     const sent = sentNow(clock);
@@ -270,7 +293,7 @@ export class ShardKeeper {
     const reason = reasonOf(base, this.#options.identity);
     metrics.increment('pod_status_manager_fleet_shards_gained_total', { reason });
     logger.info({ fleet: names.name, member: id, shard, reason }, 'the fleet has gained a shard');
-    this.#enter({ name: 'owned', term, kept });
+    this.#enter({ name: 'owned', term });
     callGuarded(
       () => host.gained(shard, term),
       (err) => logger.error({ err, shard }, 'the nodes of a shard could not be started'),

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import { formatTime } from '../../api/json/time.ts';
 import type { WireNode } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
@@ -17,6 +15,7 @@ import {
 } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import { ownProcess } from '../../client/leases/own-process.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { identityMembers, initialNode, type NodeIdentity } from './initial-node.ts';
@@ -157,10 +156,4 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     status,
     initial: initialNode(nodeName, options, status),
   };
-}
-
-/** This process, as an operator can find it. */
-function ownProcess(clock: Clock): string {
-  const startedAt = formatTime(clock.now() - process.uptime() * 1000);
-  return `process ${process.pid} on ${hostname()}, started ${startedAt}`;
 }

@@ -1,0 +1,50 @@
+import type { LastFailure } from '../base/concurrency/run-state.ts';
+import { errorText } from '../base/errors.ts';
+import { frozenProblem, type Problem } from '../base/problem.ts';
+import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
+import type { Outside } from './member/fleet-member.ts';
+import type { NodeStartFailure } from './nodes/served-node.ts';
+
+/** A request for a Lease of the fleet that is made again and again. */
+export function leaseProblem(what: string, { error, since, attempt = 1, retryAt }: LastFailure): Problem {
+  return apiProblem(what, error, { since, attempt, retryAt });
+}
+
+/** Why this process takes no shards. */
+export function outsideProblem(outside: Outside, name: string, shards: number): Problem {
+  if (outside.kind === 'namesake') {
+    const message = `another process has the id of this member: ${outside.agent}`;
+    const help = 'Give each member an id of its own; this one takes shards once the other has left, or its Lease has run out.';
+    return frozenProblem({ kind: 'fleet-id', message, attempt: 0, help });
+  }
+  const others = outside.members.length === 0 ? 'members that may be alive' : outside.members.slice(0, 5).join(', ');
+  const message = `the fleet ${name} has ${outside.shards} shards, and this process was told ${shards}; these count with the other number: ${others}`;
+  const help = 'Give all members the same number of shards; this one takes shards once no member counts with the other number.';
+  return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
+}
+
+/** A shard that nobody has taken. */
+export function unownedProblem(shards: readonly number[], since: number): Problem {
+  const which = shards.length === 1 ? `shard ${shards[0]}` : `${shards.length} shards, the first of them ${shards[0]},`;
+  const verb = shards.length === 1 ? 'has' : 'have';
+  const message = `${which} of the fleet ${verb} no owner: nobody serves the nodes`;
+  const help = 'See what the members say of these shards: their snapshots and logs tell why none takes them.';
+  return frozenProblem({ kind: 'fleet-unowned', message, since, attempt: 0, help });
+}
+
+export function nodesProblem({ error, at }: LastFailure): Problem {
+  const message = `the nodes of the fleet are not all known: ${answerOf(errorText(error))}`;
+  const help = 'Mend the source of the nodes that the fleet was given: what it has told before stays.';
+  return frozenProblem({ kind: 'fleet-nodes', message, since: at, attempt: 1, help });
+}
+
+export function nodeStartProblem(nodeName: string, { error, since, attempt, retryAt }: NodeStartFailure): Problem {
+  const message = `node ${nodeName} could not be started: ${errorText(error)}`;
+  const help = 'See what the message names: the options of the node, or the function that makes its provider.';
+  return frozenProblem({ kind: 'fleet-node-start', message, since, attempt, retryAt, help });
+}
+
+/** A problem of a node, which says whose it is. */
+export function ofNode(nodeName: string, problem: Problem): Problem {
+  return frozenProblem({ ...problem, message: `node ${nodeName}: ${problem.message}` });
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import { invalidOption } from '../base/errors.ts';
+import { type Logger, loggerOption } from '../base/logging/logger.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../base/metrics/metrics.ts';
+import { isDnsLabel } from '../base/names.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../base/options.ts';
+import { safeRandom } from '../base/random.ts';
+import type { ResourceTransport } from '../client/resources/resource-client.ts';
+import type { PodProvider } from '../node/provider/pod-provider.ts';
+import type { FleetNames } from './member/lease-documents.ts';
+import type { FleetTiming } from './member/shard-keeper-options.ts';
+import { type FleetNodeOptions, type FleetNodes, nodesOption, requireFleetNodeOptions } from './nodes/fleet-node-options.ts';
+
+/** Which fleet this process is a member of, which nodes the fleet has, and what runs their pods. `name`, `nodes`, `provider` and one of `kubeConfig` and `transport` are needed. */
+export interface NodeFleetOptions {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with others; `stop()` leaves it open. It has to ask the `guard` of a request at the moment of sending, as a `KubeTransport` does. */
+  readonly transport?: ResourceTransport;
+  /** The name of the fleet: of at most 40 lower case letters, digits and hyphens. All members give the same. */
+  readonly name: string;
+  /** Where the Leases of the fleet lie. Default `kube-system`. */
+  readonly namespace?: string;
+  /**
+   * Into how many parts the nodes fall. All members give the same number, 1 to 1000; a member with another one waits until no member counts
+   * with the old one. Four to sixteen for each member that there may be are a good choice. Default 64.
+   */
+  readonly shards?: number;
+  /** What this member is called: at most 63 lower case letters, digits and hyphens. No two may share one. Default: the host's name and six random letters. */
+  readonly id?: string;
+  /** The nodes of the fleet. All members give the same ones; each runs those of its shards. */
+  readonly nodes: FleetNodes;
+  /** Makes what runs the pods of one node, each time that the node comes to this process. What it throws is told, and it is called again later. */
+  readonly provider: (nodeName: string) => PodProvider;
+  /** What all nodes are told. Default: nothing. */
+  readonly nodeOptions?: FleetNodeOptions;
+  /**
+   * True: a node that leaves the fleet is deleted from the apiserver, with its Lease, by the member that runs it. Default false: its object
+   * stays, and the cluster finds it not ready.
+   */
+  readonly removeNodes?: boolean;
+  /** Another member takes a shard whose Lease has not changed for so long, in milliseconds; whole seconds, at least 1000. Default 15 000. */
+  readonly leaseDurationMs?: number;
+  /** A member that has not renewed a Lease for so long writes nothing for its shard any more, in milliseconds. Default: two thirds of `leaseDurationMs`. */
+  readonly renewDeadlineMs?: number;
+  /** How long after a failure a Lease is tried for again, in milliseconds. Default: two fifteenths of `leaseDurationMs`. */
+  readonly retryPeriodMs?: number;
+  /** So many shards are handed over at once. Default 4. */
+  readonly handOversAtOnce?: number;
+  /** How long the nodes of a shard may take to end in peace when it is handed over, in milliseconds. Default 10 000. */
+  readonly handOverTimeoutMs?: number;
+  /** So many nodes start at once. Default 64. */
+  readonly startsAtOnce?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part NodeFleet, and the counters and histograms of the nodes. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
+}
+
+const knownOptions = [
+  ...['kubeConfig', 'transport', 'name', 'namespace', 'shards', 'id', 'nodes', 'provider', 'nodeOptions', 'removeNodes'],
+  ...['leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs', 'handOversAtOnce', 'handOverTimeoutMs', 'startsAtOnce'],
+  ...['random', 'clock', 'logger', 'metrics'],
+];
+
+/** The options, checked and complete. */
+export interface CheckedFleetOptions {
+  readonly kubeConfig: KubeConfig | undefined;
+  readonly transport: ResourceTransport | undefined;
+  readonly names: FleetNames;
+  readonly id: string;
+  readonly nodes: FleetNodes;
+  readonly provider: (nodeName: string) => PodProvider;
+  readonly nodeOptions: FleetNodeOptions;
+  readonly removeNodes: boolean;
+  readonly timing: FleetTiming;
+  readonly handOversAtOnce: number;
+  readonly handOverTimeoutMs: number;
+  readonly startsAtOnce: number;
+  readonly random: () => number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly sink: MetricsSink | undefined;
+}
+
+/** The names of its Leases are to fit, and its value of a label. */
+const longestName = 40;
+const mostShards = 1000;
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { kubeConfig, transport, name, namespace = 'kube-system', shards = 64, id = defaultID(), provider } = options;
+  const { nodeOptions = {}, removeNodes = false, handOversAtOnce = 4, handOverTimeoutMs = 10_000, startsAtOnce = 64 } = options;
+  const { random = Math.random, clock = systemClock, logger, metrics } = options;
+  if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
+  else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireFleetNodeOptions('nodeOptions', nodeOptions);
+  const names = {
+    name: labelOption('name', name, longestName),
+    namespace: labelOption('namespace', namespace),
+    shards: atMost('shards', integerOption('shards', shards, 1), mostShards),
+  };
+  return {
+    kubeConfig: transport === undefined ? kubeConfig : undefined,
+    transport,
+    names,
+    id: labelOption('id', id),
+    nodes: nodesOption(options.nodes),
+    provider: optionOfType('provider', provider, 'function'),
+    nodeOptions,
+    removeNodes: optionOfType('removeNodes', removeNodes, 'boolean'),
+    timing: timingOf(options),
+    handOversAtOnce: integerOption('handOversAtOnce', handOversAtOnce, 1),
+    handOverTimeoutMs: numberOption('handOverTimeoutMs', handOverTimeoutMs, 1, longestTimerMs),
+    startsAtOnce: integerOption('startsAtOnce', startsAtOnce, 1),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: safeClock(clock),
+    logger: loggerOption(logger),
+    metrics: metricsOption(metrics),
+    sink: metrics,
+  };
+}
+
+function labelOption(name: string, value: unknown, longest = 63): string {
+  if (typeof value === 'string' && value.length <= longest && isDnsLabel(value)) return value;
+  throw invalidOption(name, `at most ${longest} lower case letters, digits and "-", with no "-" at either end`, value);
+}
+
+function atMost(name: string, value: number, most: number): number {
+  if (value > most) throw invalidOption(name, `at most ${most}`, value);
+  return value;
+}
+
+/** The host's name and six random letters or digits, such as `worker-1-x7k2p9`. */
+function defaultID(): string {
+  const host = hostname()
+    .toLowerCase()
+    .replace(/[^a-z0-9-]/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 56);
+  return `${host === '' ? 'member' : host}-${randomBytes(3).toString('hex')}`;
+}
+
+function timingOf(options: NodeFleetOptions): FleetTiming {
+  const { leaseDurationMs = 15_000 } = options;
+  integerOption('leaseDurationMs', leaseDurationMs, 1000);
+  if (leaseDurationMs % 1000 !== 0) throw invalidOption('leaseDurationMs', 'whole seconds, in milliseconds', leaseDurationMs);
+  atMost('leaseDurationMs', leaseDurationMs, 86_400_000);
+  const { renewDeadlineMs = (leaseDurationMs * 2) / 3, retryPeriodMs = (leaseDurationMs * 2) / 15 } = options;
+  numberOption('renewDeadlineMs', renewDeadlineMs, 1, longestTimerMs);
+  numberOption('retryPeriodMs', retryPeriodMs, 1, longestTimerMs);
+  if (renewDeadlineMs >= leaseDurationMs)
+    throw invalidOption('renewDeadlineMs', `less than leaseDurationMs, which is ${leaseDurationMs}`, renewDeadlineMs);
+  if (retryPeriodMs >= renewDeadlineMs)
+    throw invalidOption('retryPeriodMs', `less than renewDeadlineMs, which is ${renewDeadlineMs}`, retryPeriodMs);
+  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs, renewEveryMs: renewDeadlineMs / 2 };
+}

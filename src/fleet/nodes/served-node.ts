@@ -1,0 +1,162 @@
+import { type SteadyClock, sleep } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import type { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { ProviderNode } from '../../node/provider/provider-node.ts';
+import type { StopProviderNodeOptions } from '../../node/provider/provider-node-reports.ts';
+import type { ShardTerm } from '../member/shard-term.ts';
+import type { FleetNode } from './fleet-node-options.ts';
+
+export interface ServedNodeOptions {
+  /** Makes the node, which is not started. May throw. */
+  readonly make: (node: FleetNode, term: ShardTerm) => ProviderNode;
+  /** So many nodes start at once. */
+  readonly startTurns: Semaphore;
+  /** How long a node may take to end in peace. */
+  readonly handOverTimeoutMs: number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+/** Why the last start of a node has failed. Times in milliseconds since the epoch. */
+export interface NodeStartFailure {
+  readonly error: unknown;
+  readonly since: number;
+  readonly attempt: number;
+  readonly retryAt: number;
+}
+
+export type ServedNodeState = 'starting' | 'running' | 'failed' | 'stopping';
+
+/** A node that takes longer to start lets others start meanwhile. */
+const longestTurnMs = 2000;
+const startRetry = { firstMs: 1000, longestMs: 60_000 };
+/** How long the end of a node may take that can write nothing any more. */
+const lostTimeoutMs = 2000;
+
+/** One node in this process, for a term of its shard. A start that fails is tried again, with another ProviderNode. */
+export class ServedNode {
+  readonly node: FleetNode;
+  readonly shard: number;
+  readonly #options: ServedNodeOptions;
+  readonly #term: ShardTerm;
+  readonly #stopping = new AbortController();
+  #agent: ProviderNode | undefined;
+  #state: ServedNodeState = 'starting';
+  #since: number;
+  #failure: NodeStartFailure | undefined;
+  #started: Promise<void> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: ServedNodeOptions, node: FleetNode, term: ShardTerm) {
+    this.#options = options;
+    this.node = node;
+    this.shard = term.shard;
+    this.#term = term;
+    this.#since = options.clock.now();
+  }
+
+  get state(): ServedNodeState {
+    return this.#state;
+  }
+
+  /** When the state began, in milliseconds since the epoch. */
+  get since(): number {
+    return this.#since;
+  }
+
+  get failure(): NodeStartFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Undefined before it is made, and between two tries. */
+  get agent(): ProviderNode | undefined {
+    return this.#agent;
+  }
+
+  /** Resolves once the node runs, or is to stop. */
+  start(): Promise<void> {
+    this.#started = this.#startUntilStopped();
+    return this.#started;
+  }
+
+  /** Ends the node, and nothing of its pods. In peace: what is left is written before. The first call says how. Never rejects. */
+  stop(inPeace: boolean): Promise<void> {
+    this.#stopped ??= this.#stop(inPeace);
+    return this.#stopped;
+  }
+
+  async #stop(inPeace: boolean): Promise<void> {
+    this.#enter('stopping');
+    this.#stopping.abort();
+    const timeoutMs = this.#options.handOverTimeoutMs;
+    const limits = inPeace
+      ? { timeoutMs, drainTimeoutMs: timeoutMs / 2, callsTimeoutMs: timeoutMs / 4 }
+      : { timeoutMs: lostTimeoutMs, drainTimeoutMs: 0, callsTimeoutMs: lostTimeoutMs / 2 };
+    await this.#endAgent(limits);
+    await this.#started;
+  }
+
+  async #startUntilStopped(): Promise<void> {
+    const { startTurns, clock } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const hasStarted = await startTurns.run(() => this.#start(), signal).catch(() => false);
+      if (hasStarted) return;
+      const waitMs = nthDelayMs(this.#failure?.attempt ?? 1, startRetry);
+      await sleep(clock, waitMs, signal);
+    }
+  }
+
+  /** False where the start has failed, or the node is to stop. */
+  async #start(): Promise<boolean> {
+    const { make, clock, logger } = this.#options;
+    const { signal } = this.#stopping;
+    this.#enter('starting');
+    try {
+      const agent = make(this.node, this.#term);
+      this.#agent = agent;
+      const started = agent.start();
+      // a node goes on trying by itself, and what it waits for its snapshot says
+      if (await settlesWithin(started, { clock, timeoutMs: longestTurnMs, signal })) await started;
+      else started.catch(ignoreFailure);
+    } catch (error) {
+      if (!signal.aborted) await this.#failed(error);
+      return false;
+    }
+    if (signal.aborted) return false;
+    if (this.#failure !== undefined) logger.info({ node: this.node.name }, 'the node of the fleet has started');
+    this.#failure = undefined;
+    this.#enter('running');
+    return true;
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { since = clock.now(), attempt: before = 0 } = this.#failure ?? {};
+    const attempt = before + 1;
+    const retryInMs = nthDelayMs(attempt, startRetry);
+    this.#failure = { error, since, attempt, retryAt: Math.round(clock.now() + retryInMs) };
+    this.#enter('failed');
+    logger.error({ err: error, node: this.node.name, attempt, retryInMs }, 'a node of the fleet could not be started');
+    await this.#endAgent({ timeoutMs: lostTimeoutMs });
+  }
+
+  async #endAgent(limits: StopProviderNodeOptions): Promise<void> {
+    const agent = this.#agent;
+    try {
+      await agent?.stop(limits);
+    } catch (err) {
+      this.#options.logger.error({ err, node: this.node.name }, 'a node of the fleet has not ended in good order');
+    }
+    this.#agent = undefined;
+  }
+
+  #enter(state: ServedNodeState): void {
+    if (this.#state === 'stopping') return;
+    this.#state = state;
+    this.#since = this.#options.clock.now();
+  }
+}

@@ -1,0 +1,122 @@
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { ShardHost } from '../member/shard-keeper-options.ts';
+import type { ShardTerm } from '../member/shard-term.ts';
+import { shardOf } from '../placement.ts';
+import type { FleetNode } from './fleet-node-options.ts';
+import type { NodeSink } from './node-source.ts';
+import { ServedNode, type ServedNodeOptions } from './served-node.ts';
+
+export interface ServedNodesOptions extends ServedNodeOptions {
+  readonly shards: number;
+  /** Called when a node has left the fleet and has ended here. Never rejects. */
+  readonly hasLeft: (name: string, term: ShardTerm) => Promise<void>;
+  readonly metrics: Metrics;
+}
+
+/** A node that the fleet has. */
+export interface KnownNode {
+  readonly shard: number;
+  readonly node: FleetNode;
+  /** When this process learned of it, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** Runs the nodes of the shards that this member owns, as the shards and the nodes come and go. */
+export class ServedNodes implements ShardHost, NodeSink {
+  readonly #options: ServedNodesOptions;
+  readonly #known = new Map<string, KnownNode>();
+  /** The names of the nodes of each shard. */
+  readonly #byShard: readonly Set<string>[];
+  /** The terms of the shards whose nodes are to run here. */
+  readonly #terms = new Map<number, ShardTerm>();
+  /** The nodes that run here, also while they end. */
+  readonly #served = new Map<string, ServedNode>();
+
+  constructor(options: ServedNodesOptions) {
+    this.#options = options;
+    this.#byShard = Array.from({ length: options.shards }, () => new Set());
+  }
+
+  get known(): ReadonlyMap<string, KnownNode> {
+    return this.#known;
+  }
+
+  get served(): ReadonlyMap<string, ServedNode> {
+    return this.#served;
+  }
+
+  /** How many nodes fall into the shard. */
+  nodesOf(shard: number): number {
+    return this.#byShard[shard]?.size ?? 0;
+  }
+
+  added(node: FleetNode): void {
+    const { name } = node;
+    const known = this.#known.get(name);
+    const { shard, since } = known ?? { shard: shardOf(name, this.#options.shards), since: this.#options.clock.now() };
+    this.#known.set(name, { node, shard, since });
+    this.#byShard[shard]?.add(name);
+    if (known === undefined) void this.#serve(name);
+    // it starts again, with the new options, once it has ended
+    else if (known.node.options !== node.options) void this.#end(name, true);
+  }
+
+  removed(name: string): void {
+    const known = this.#known.get(name);
+    if (known === undefined) return;
+    this.#known.delete(name);
+    this.#byShard[known.shard]?.delete(name);
+    void this.#leave(name, this.#terms.get(known.shard));
+  }
+
+  gained(shard: number, term: ShardTerm): void {
+    this.#terms.set(shard, term);
+    void this.#serveAll(shard);
+  }
+
+  handOver(shard: number): Promise<void> {
+    return this.#endAll(shard, true);
+  }
+
+  lost(shard: number): Promise<void> {
+    return this.#endAll(shard, false);
+  }
+
+  async #leave(name: string, term: ShardTerm | undefined): Promise<void> {
+    await this.#end(name, true);
+    if (term !== undefined && !this.#known.has(name)) await this.#options.hasLeft(name, term);
+  }
+
+  async #serveAll(shard: number): Promise<void> {
+    const { clock, metrics } = this.#options;
+    const beganAt = clock.elapsed();
+    await Promise.all([...(this.#byShard[shard] ?? [])].map((name) => this.#serve(name)));
+    const seconds = (clock.elapsed() - beganAt) / 1000;
+    metrics.observe('pod_status_manager_fleet_handover_duration_seconds', seconds, { direction: 'in' });
+  }
+
+  /** Resolves once the node runs, or is to end. A node that still ends here starts once it has. */
+  async #serve(name: string): Promise<void> {
+    const known = this.#known.get(name);
+    const term = known && this.#terms.get(known.shard);
+    if (known === undefined || term === undefined || this.#served.has(name)) return;
+    const served = new ServedNode(this.#options, known.node, term);
+    this.#served.set(name, served);
+    await served.start();
+  }
+
+  async #endAll(shard: number, inPeace: boolean): Promise<void> {
+    this.#terms.delete(shard);
+    const ofShard = [...this.#served.values()].filter((served) => served.shard === shard);
+    await Promise.all(ofShard.map(({ node }) => this.#end(node.name, inPeace)));
+  }
+
+  async #end(name: string, inPeace: boolean): Promise<void> {
+    const served = this.#served.get(name);
+    if (served === undefined) return;
+    await served.stop(inPeace);
+    if (this.#served.get(name) === served) this.#served.delete(name);
+    // it, or its shard, may have come again meanwhile
+    void this.#serve(name);
+  }
+}
