@@ -14,7 +14,7 @@ import type { FleetMember } from './member/fleet-member.ts';
 import { idOf } from './member/lease-documents.ts';
 import type { ShardKeeper } from './member/shard-keeper.ts';
 import type { CheckedFleetOptions } from './node-fleet-options.ts';
-import type { NodeSource } from './nodes/node-source.ts';
+import type { FleetNodeSource } from './nodes/fleet-node-source.ts';
 import type { ServedNode } from './nodes/served-node.ts';
 import type { ServedNodes } from './nodes/served-nodes.ts';
 import { shardOf } from './placement.ts';
@@ -25,7 +25,7 @@ export interface ReportedFleet {
   readonly state: RunStateName;
   readonly member: FleetMember;
   readonly nodes: ServedNodes;
-  readonly source: NodeSource;
+  readonly source: FleetNodeSource;
 }
 
 /** How a fleet is. With `withNodes` false the list of its nodes is left out. */

@@ -158,12 +158,15 @@ function defaultID(): string {
   return `${host === '' ? 'member' : host}-${randomBytes(3).toString('hex')}`;
 }
 
+/** What of a Lease's duration the deadline and the retry period are by default, as for client-go's 15, 10 and 2 seconds. */
+const shareOf = { deadline: 2 / 3, retry: 2 / 15 };
+
 function timingOf(options: NodeFleetOptions): FleetTiming {
   const { leaseDurationMs = 15_000 } = options;
   integerOption('leaseDurationMs', leaseDurationMs, 1000);
   if (leaseDurationMs % 1000 !== 0) throw invalidOption('leaseDurationMs', 'whole seconds, in milliseconds', leaseDurationMs);
   atMost('leaseDurationMs', leaseDurationMs, 86_400_000);
-  const { renewDeadlineMs = (leaseDurationMs * 2) / 3, retryPeriodMs = (leaseDurationMs * 2) / 15 } = options;
+  const { renewDeadlineMs = leaseDurationMs * shareOf.deadline, retryPeriodMs = leaseDurationMs * shareOf.retry } = options;
   numberOption('renewDeadlineMs', renewDeadlineMs, 1, longestTimerMs);
   numberOption('retryPeriodMs', retryPeriodMs, 1, longestTimerMs);
   if (renewDeadlineMs >= leaseDurationMs)

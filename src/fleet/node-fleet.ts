@@ -27,9 +27,9 @@ import { FleetMember } from './member/fleet-member.ts';
 import type { ShardTerm } from './member/shard-term.ts';
 import { type CheckedFleetOptions, checkedFleetOptions, type NodeFleetOptions } from './node-fleet-options.ts';
 import type { FleetNode } from './nodes/fleet-node-options.ts';
+import { FleetNodeSource } from './nodes/fleet-node-source.ts';
 import { guardedProvider } from './nodes/guarded-provider.ts';
 import { removeLeftNode } from './nodes/left-node.ts';
-import { NodeSource } from './nodes/node-source.ts';
 import { ServedNodes } from './nodes/served-nodes.ts';
 
 /** So many sockets carry the requests of a member. */
@@ -63,7 +63,7 @@ export class NodeFleet {
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
   readonly #nodes: ServedNodes;
-  readonly #source: NodeSource;
+  readonly #source: FleetNodeSource;
   readonly #member: FleetMember;
   readonly #runState = new RunState<StoppedFleet>('fleet');
   #endMeasuring = (): void => {};
@@ -83,7 +83,7 @@ export class NodeFleet {
       startTurns: new Semaphore(startsAtOnce),
       hasLeft: (nodeName, term) => this.#hasLeft(nodeName, term),
     });
-    this.#source = new NodeSource({ ...checked, transport: this.#transport }, this.#nodes);
+    this.#source = new FleetNodeSource({ ...checked, transport: this.#transport }, this.#nodes);
     const process = randomBytes(6).toString('hex');
     const own = { transport: this.#transport, process, agent: ownProcess(clock) };
     this.#member = new FleetMember({ ...checked, ...own }, this.#nodes);

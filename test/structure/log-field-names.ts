@@ -20,6 +20,10 @@ export const commonLogFields: Readonly<Record<string, string>> = {
 
 /** The fields of single lines. The guide's second table of fields has these rows. */
 export const otherLogFields: Readonly<Record<string, string>> = {
+  fleet: 'the name of a fleet',
+  member: 'the id of a member of a fleet',
+  members: 'the ids of the members that are alive',
+  shard: 'the number of a shard',
   podCIDR: 'the range of addresses of the pods of a node',
   signer: 'whom a certificate is asked of, such as `kubernetes.io/kubelet-serving`',
   kind: 'the kind of an object that is no pod',

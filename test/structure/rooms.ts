@@ -10,6 +10,7 @@ export const floors: Readonly<Record<string, string>> = {
   node: 'base api client status',
   kubelet: 'base api client status node',
   scheduler: 'base api client',
+  fleet: 'base api client status node',
   observe: 'base api client status',
   testing: 'base api client kubelet',
 };
@@ -52,6 +53,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'client/reflector':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/resources',
+  'client/leases': 'base/clock api/json',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -77,9 +79,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
     'base/concurrency base/failure-run api/json api/pod client/transport client/resources',
   'node/node-object':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/text-beginning base/failure-run base/problem api/quantity api/json api/patch api/pod ' +
-    'client/transport client/resources client/events client/reflector',
+    'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
+    'base/text-beginning base/failure-run base/problem api/quantity api/json api/patch api/pod client/transport ' +
+    'client/resources client/events client/reflector client/leases',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
     'api/pod client/transport client/resources client/events client/reflector',
@@ -239,7 +241,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
-    'scheduler/framework scheduler/reports',
+    'client/leases scheduler/framework scheduler/reports',
   'scheduler/cycle':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
     'scheduler/nodes scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue ' +
@@ -259,6 +261,24 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/transport ' +
     'client/resources scheduler/reports scheduler/cluster scheduler/scheduler-options scheduler/scheduler-reports ' +
     'scheduler/scheduler',
+  'fleet/fleet-reports': 'base/concurrency base/problem node/provider',
+  'fleet/placement': '',
+  'fleet/member':
+    'base/guard base/clock base/options base/metrics base/logging base/concurrency api/json client/transport ' +
+    'client/resources client/reflector client/leases fleet/fleet-reports fleet/placement',
+  'fleet/nodes':
+    'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency api/json ' +
+    'client/resources client/reflector node/provider fleet/placement fleet/member',
+  'fleet/node-fleet-options':
+    'base/clock base/errors base/names base/options base/metrics base/random base/logging client/resources node/provider ' +
+    'fleet/member fleet/nodes',
+  'fleet/fleet-problems': 'base/errors base/concurrency base/problem client/resources fleet/member fleet/nodes',
+  'fleet/fleet-snapshot':
+    'base/metrics base/concurrency base/problem fleet/fleet-reports fleet/placement fleet/member fleet/nodes ' +
+    'fleet/node-fleet-options fleet/fleet-problems',
+  'fleet/node-fleet':
+    'base/options base/metrics base/concurrency client/transport client/resources client/leases node/provider ' +
+    'fleet/fleet-reports fleet/member fleet/nodes fleet/node-fleet-options fleet/fleet-snapshot',
   'observe/debug/page': '',
   'observe/debug':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json ' +
@@ -290,6 +310,7 @@ export const entryPoints = [
   'certificates',
   'cri',
   'systemd',
+  'fleet',
   'scheduler',
   'debug',
   'prometheus',

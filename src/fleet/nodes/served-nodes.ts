@@ -3,7 +3,7 @@ import type { ShardHost } from '../member/shard-keeper-options.ts';
 import type { ShardTerm } from '../member/shard-term.ts';
 import { shardOf } from '../placement.ts';
 import type { FleetNode } from './fleet-node-options.ts';
-import type { NodeSink } from './node-source.ts';
+import type { NodeSink } from './fleet-node-source.ts';
 import { ServedNode, type ServedNodeOptions } from './served-node.ts';
 
 export interface ServedNodesOptions extends ServedNodeOptions {
@@ -14,7 +14,7 @@ export interface ServedNodesOptions extends ServedNodeOptions {
 }
 
 /** A node that the fleet has. */
-export interface KnownNode {
+export interface KnownFleetNode {
   readonly shard: number;
   readonly node: FleetNode;
   /** When this process learned of it, in milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export interface KnownNode {
 /** Runs the nodes of the shards that this member owns, as the shards and the nodes come and go. */
 export class ServedNodes implements ShardHost, NodeSink {
   readonly #options: ServedNodesOptions;
-  readonly #known = new Map<string, KnownNode>();
+  readonly #known = new Map<string, KnownFleetNode>();
   /** The names of the nodes of each shard. */
   readonly #byShard: readonly Set<string>[];
   /** The terms of the shards whose nodes are to run here. */
@@ -37,7 +37,7 @@ export class ServedNodes implements ShardHost, NodeSink {
     this.#byShard = Array.from({ length: options.shards }, () => new Set());
   }
 
-  get known(): ReadonlyMap<string, KnownNode> {
+  get known(): ReadonlyMap<string, KnownFleetNode> {
     return this.#known;
   }
 

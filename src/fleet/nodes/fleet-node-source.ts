@@ -10,7 +10,7 @@ import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { checkedNode, type FleetNode, type FleetNodeChange, type FleetNodes, type SelectedNodes } from './fleet-node-options.ts';
 
-export interface NodeSourceOptions {
+export interface FleetNodeSourceOptions {
   readonly nodes: FleetNodes;
   readonly transport: ResourceTransport;
   readonly clock: SteadyClock;
@@ -25,8 +25,8 @@ export interface NodeSink {
 }
 
 /** Tells of the nodes of the fleet as they come and go. A source that fails leaves the nodes that it has told of. */
-export class NodeSource {
-  readonly #options: NodeSourceOptions;
+export class FleetNodeSource {
+  readonly #options: FleetNodeSourceOptions;
   readonly #sink: NodeSink;
   readonly #list: readonly FleetNode[];
   readonly #reflector: Reflector<WireNode> | undefined;
@@ -35,7 +35,7 @@ export class NodeSource {
   #failure: LastFailure | undefined;
   #isStopped = false;
 
-  constructor(options: NodeSourceOptions, sink: NodeSink) {
+  constructor(options: FleetNodeSourceOptions, sink: NodeSink) {
     this.#options = options;
     this.#sink = sink;
     const { nodes } = options;
@@ -73,7 +73,10 @@ export class NodeSource {
         this.#tell(value);
       }
     } catch (error) {
-      this.#failed(error, 'the source of the nodes of the fleet has failed: nodes that come or go now are not known');
+      this.#failed(error);
+      const { logger } = this.#options;
+      if (!this.#isStopped)
+        logger.error({ err: error }, 'the source of the nodes of the fleet has failed: nodes that come or go now are not known');
     }
   }
 
@@ -87,19 +90,17 @@ export class NodeSource {
       if (type === 'added') this.#sink.added(node);
       else this.#sink.removed(node.name);
     } catch (error) {
-      this.#failed(
-        error,
+      this.#failed(error);
+      this.#options.logger.error(
+        { err: error },
         'the source of the nodes of the fleet told of something that is no change of a node; it is passed over',
       );
     }
   }
 
-  #failed(error: unknown, message: string): void {
-    if (this.#isStopped) return;
-    const { clock, logger } = this.#options;
-    const at = clock.now();
+  #failed(error: unknown): void {
+    const at = this.#options.clock.now();
     this.#failure = { error, at, retryAt: at };
-    logger.error({ err: error }, message);
   }
 
   #newReflector({ labelSelector, options }: SelectedNodes): Reflector<WireNode> {
@@ -110,7 +111,8 @@ export class NodeSource {
         const own = options?.(object);
         this.#sink.added(checkedNode('node', own === undefined ? name : { name, options: own }));
       } catch (error) {
-        this.#failed(error, 'the options of a node of the fleet could not be made: the node is left out');
+        this.#failed(error);
+        logger.error({ err: error, node: name }, 'the options of a node of the fleet could not be made: the node is left out');
       }
     };
     return new Reflector<WireNode>({
