@@ -4,6 +4,7 @@ import type { Failing } from '../../base/failure-run.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { KubeTransport } from '../../client/transport/kube-transport.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../status/status-manager.ts';
@@ -27,7 +28,7 @@ import { ProviderPodSyncer } from './provider-pod-syncer.ts';
  */
 export class ProviderAgent {
   readonly options: ResolvedProviderOptions;
-  readonly transport: KubeTransport;
+  readonly transport: ResourceTransport;
   readonly eventRecorder: EventRecorder;
   readonly source: HandledSource;
   readonly config: PodConfig;

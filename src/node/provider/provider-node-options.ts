@@ -7,7 +7,7 @@ import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
-import type { KubeTransport } from '../../client/transport/kube-transport.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
 import type { MirrorPodReconcilerOptions } from '../mirror/reconciler-options.ts';
@@ -30,8 +30,11 @@ export type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 export interface ProviderNodeOptions extends NodeMembers {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
-  /** A transport shared with others; `stop()` leaves it open. */
-  readonly transport?: KubeTransport;
+  /**
+   * Carries every request of the node: a `KubeTransport` that is shared with others, or one around it, such as a `GuardedTransport`.
+   * `stop()` leaves it open.
+   */
+  readonly transport?: ResourceTransport;
   /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */
   readonly nodeName: string;
   /** Runs the pods. */
@@ -217,6 +220,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   if ((kubeConfig === undefined) === (transport === undefined)) {
     throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
   }
+  if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   metricsOption(metrics);
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
   for (const part of Object.keys(partOptions) as (keyof typeof partOptions)[]) {

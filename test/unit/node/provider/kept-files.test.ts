@@ -159,7 +159,12 @@ describe('the files of pods, with a folder', () => {
     const resolver = new FakeResolver().asResolver;
     expect(() => new ProviderWorld({ resolver, podFilesFolder: 'pods' })).toThrow(refused);
     const provider = { createPod: () => {}, deletePod: () => {}, getPodStatus: () => undefined };
-    const options = { transport: {} as never, nodeName: 'node-1', provider, logger: null };
+    const options = {
+      transport: { request: async () => ({}), stream: async () => {} },
+      nodeName: 'node-1',
+      provider,
+      logger: null,
+    };
     expect(() => new ProviderNode({ ...options, rawPods: true, podFilesFolder: '/run/pods' })).toThrow(
       expect.objectContaining({ message: expect.stringContaining('podFilesFolder') }),
     );

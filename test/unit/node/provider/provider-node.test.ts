@@ -33,6 +33,7 @@ describe('ProviderNode', () => {
     ['provider', { provider: {} as never }],
     ['provider.getPods', { provider: { ...provider, getPods: 1 } as never }],
     ['kubeConfig', { transport: {} as never }],
+    ['transport', { kubeConfig: undefined as never, transport: { request: () => {} } as never }],
     ['nodeName', { nodeName: 'No Name' }],
     ['typo', { typo: 1 } as never],
     ['sources', { sources: { api: { start() {}, stop() {} } } }],

@@ -5,6 +5,7 @@ import { request as requestOver } from 'node:https';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Pod } from '../../../../src/api/json/types.ts';
+import type { ResourceTransport } from '../../../../src/client/resources/resource-client.ts';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import type { PodProvider } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
@@ -24,6 +25,8 @@ export interface ApiAnswer {
 export interface ServedNodeOptions extends Omit<Partial<ProviderNodeOptions>, 'server' | 'provider'> {
   readonly provider?: Partial<PodProvider>;
   readonly server?: Partial<NodeServerOptions>;
+  /** What the node's requests go over, made of the transport to its apiserver. */
+  readonly over?: (transport: KubeTransport) => ResourceTransport;
 }
 
 /** The files of a server's certificate, and who has signed it. */
@@ -48,7 +51,12 @@ export async function servingFiles() {
  * A provider's node that serves its API on a free port, and whose pod `default/web` has the containers `app`, `setup` (an init container)
  * and `debug` (an ephemeral one, with a terminal).
  */
-export async function servedNode({ provider = {}, server = {}, ...options }: ServedNodeOptions = {}) {
+export async function servedNode({
+  provider = {},
+  server = {},
+  over = (transport) => transport,
+  ...options
+}: ServedNodeOptions = {}) {
   const reviews: { allows: boolean; refusal: Error | undefined } = { allows: true, refusal: undefined };
   const apiserver = await InMemoryApiServer.start({ authorize: () => reviews.allows });
   onTestFinished(() => apiserver.stop());
@@ -65,7 +73,7 @@ export async function servedNode({ provider = {}, server = {}, ...options }: Ser
     return request(asked);
   };
   const node = new ProviderNode({
-    ...{ transport, nodeName: 'served', clock, logger },
+    ...{ transport: over(transport), nodeName: 'served', clock, logger },
     provider: { createPod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }), ...provider },
     server: { ...files, address: '127.0.0.1', port: 0, ...server },
     ...options,
