@@ -43,35 +43,49 @@ export const systemClock: SteadyClock = {
 /**
  * The same clock with its failures contained. While `now` throws or gives no finite number, the last time that it gave
  * counts; the same holds for `elapsed`, which never goes back. A timer that was cancelled never fires, also when `setTimer`
- * returned nothing to cancel it with.
+ * returned nothing to cancel it with. A clock that is safe already is returned as it is: the parts of a node share one.
  */
 export function safeClock(clock: Clock): SteadyClock {
-  let last = 0;
-  const ask = (): unknown => clock.now();
-  const hasElapsed = typeof clock.elapsed === 'function';
-  const elapsed = hasElapsed ? growing(() => clock.elapsed?.()) : machineTime();
-  return {
-    now() {
-      const now = callGuarded(ask, ignoreFailure);
-      if (Number.isFinite(now)) last = now as number;
-      return last;
-    },
-    elapsed: elapsed.read,
-    setTimer(callback, delayMs, options) {
-      let isOver = false;
-      const dueAt = hasElapsed ? 0 : elapsed.read() + delayMs;
-      const fire = (): void => {
-        if (isOver) return;
-        elapsed.atLeast(dueAt);
-        callback();
-      };
-      const cancel: unknown = clock.setTimer(fire, delayMs, options);
-      return () => {
-        isOver = true;
-        if (typeof cancel === 'function') callGuarded(() => cancel(), ignoreFailure);
-      };
-    },
+  return clock === systemClock || clock instanceof SafeClock ? (clock as SteadyClock) : new SafeClock(clock);
+}
+
+/** Its methods may be taken from it. */
+class SafeClock implements SteadyClock {
+  readonly #clock: Clock;
+  readonly #hasElapsed: boolean;
+  readonly #time: GrowingTime;
+  #last = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#hasElapsed = typeof clock.elapsed === 'function';
+    this.#time = this.#hasElapsed ? growing(() => clock.elapsed?.()) : machineTime();
+  }
+
+  readonly now = (): number => {
+    const now = callGuarded(this.#ask, ignoreFailure);
+    if (Number.isFinite(now)) this.#last = now as number;
+    return this.#last;
   };
+
+  readonly elapsed = (): number => this.#time.read();
+
+  readonly setTimer = (callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer => {
+    let isOver = false;
+    const dueAt = this.#hasElapsed ? 0 : this.#time.read() + delayMs;
+    const fire = (): void => {
+      if (isOver) return;
+      this.#time.atLeast(dueAt);
+      callback();
+    };
+    const cancel: unknown = this.#clock.setTimer(fire, delayMs, options);
+    return () => {
+      isOver = true;
+      if (typeof cancel === 'function') callGuarded(() => cancel(), ignoreFailure);
+    };
+  };
+
+  readonly #ask = (): unknown => this.#clock.now();
 }
 
 interface GrowingTime {

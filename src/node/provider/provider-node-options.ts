@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
@@ -234,7 +234,8 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   refuseOwn(options.statusManager);
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);
-  const timed = { ...(clock !== undefined && { clock }), logger };
+  // a clock that each part made safe for itself would cost each node a dozen of them
+  const timed = { ...(clock !== undefined && { clock: safeClock(clock) }), logger };
   const measured = { ...timed, ...(metrics !== undefined && { metrics }) };
   return {
     given: options,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Clock, safeClock, sleep } from '../../../src/base/clock.ts';
+import { type Clock, safeClock, sleep, systemClock } from '../../../src/base/clock.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 describe('sleep', () => {
@@ -29,6 +29,14 @@ describe('sleep', () => {
 });
 
 describe('safeClock', () => {
+  it('is made once for a clock: parts that get a safe one share it, and its methods may be taken from it', () => {
+    const clock = safeClock(new FakeClock({ start: 7 }));
+    const { now, elapsed } = clock;
+    expect([now(), elapsed() - clock.elapsed()]).toEqual([7, 0]);
+    expect(safeClock(clock)).toBe(clock);
+    expect(safeClock(systemClock)).toBe(systemClock);
+  });
+
   it.each([
     ['NaN', () => Number.NaN],
     ['a promise', async () => 1],
