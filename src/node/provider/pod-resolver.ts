@@ -7,7 +7,7 @@ import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { settledAtOnce, whileGoing } from '../../base/concurrency/aborts.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { noEvents } from '../../client/events/event-recorder.ts';
@@ -121,9 +121,9 @@ const words = {
 export class PodResolver {
   readonly #allocatable: () => ResourceQuantities;
   readonly #hostIPs: () => readonly string[];
-  readonly #objects: ReferencedObjects;
-  readonly #services: ClusterServices;
-  readonly #tokens: TokenManager;
+  readonly #tools: ResolverTools;
+  /** Undefined before the first pod: most nodes of a process may have none. */
+  #parts: ResolverParts | undefined;
   readonly #turns = new StartTurns();
   readonly #bytes = new FileBytes(limits, words);
   /** Counts the resolutions: what each of one pod has counts by itself, until it is released. */
@@ -145,27 +145,28 @@ export class PodResolver {
     this.#allocatable = optionOfType('allocatable', allocatable, 'function');
     this.#hostIPs = optionOfType('hostIPs', hostIPs, 'function');
     const drawn = safeRandom(optionOfType('random', random, 'function'));
-    const parts = { transport, random: drawn, clock: safeClock(clock), logger: loggerOption(options.logger) };
-    const measured = { ...parts, ...(metrics !== undefined && { metrics }) };
-    this.#objects = new ReferencedObjects(noEvents, { ...measured, budget: objectBudget() });
-    this.#services = new ClusterServices(measured);
-    this.#tokens = new TokenManager(parts);
+    metricsOption(metrics);
+    this.#tools = {
+      ...{ transport, random: drawn, clock: safeClock(clock), logger: loggerOption(options.logger) },
+      ...(metrics !== undefined && { metrics }),
+    };
   }
 
   /** What the pod refers to is read, and watched, from now on. */
   register(pod: Pod): void {
-    this.#objects.registerPod(pod);
+    this.#made().objects.registerPod(pod);
   }
 
   /** Nothing of what the pod refers to is kept any more. */
   unregister(pod: Pod): void {
-    this.#objects.unregisterPod(pod);
-    this.#tokens.deletePod(podUIDOf(pod));
+    this.#parts?.objects.unregisterPod(pod);
+    this.#parts?.tokens.deletePod(podUIDOf(pod));
   }
 
   /** Resolves when no watch is left. */
   async stop(): Promise<void> {
-    await Promise.all([this.#objects.stop(), this.#services.stop(), this.#tokens.stop()]);
+    const { objects, services, tokens } = this.#made();
+    await Promise.all([objects.stop(), services.stop(), tokens.stop()]);
   }
 
   /** The same as `stop()`, for `await using`. */
@@ -183,9 +184,14 @@ export class PodResolver {
     return whileGoing(() => this.#turns.make(make, signal), signal);
   }
 
+  #made(): ResolverParts {
+    this.#parts ??= newParts(this.#tools);
+    return this.#parts;
+  }
+
   /** Rejects with the signal's reason, and where it is not its turn with LargeStart, once nothing else holds the pod back. */
   async #resolve(pod: Pod, { podIPs, wanted, isTurn, signal }: Wanted): Promise<Resolution> {
-    const [objects, services] = [this.#objects, this.#services];
+    const { objects, services } = this.#made();
     const { uid, namespace, name } = nodePod(pod).metadata;
     this.#resolutions += 1;
     const key = `${uid} ${this.#resolutions}`;
@@ -213,7 +219,7 @@ export class PodResolver {
   }
 
   async #files(pod: Pod, { reads, bytes, signal }: Resolving): Promise<ResolvedFiles> {
-    const tokens = this.#tokens;
+    const { tokens } = this.#made();
     const used = usedVolumes(pod);
     const volumes = (pod.spec?.volumes ?? []).filter((volume) => used.has(volume.name) && fileVolumeType(volume) !== undefined);
     const fields = new ShownFields(pod, this.#allocatable);
@@ -238,8 +244,9 @@ export class PodResolver {
     const { reads, bytes, files, podIPs, isTurn, signal } = resolving;
     const containers = new Map<string, Container>();
     if (asked.length === 0) return containers;
-    const known = this.#services.known();
-    if (known === undefined) throw new Error(this.#services.unreadText());
+    const { services: read } = this.#made();
+    const known = read.known();
+    if (known === undefined) throw new Error(read.unreadText());
     const sources = {
       objects: reads,
       services: serviceEnvironment(known, pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
@@ -266,6 +273,24 @@ export class PodResolver {
     if (large !== undefined) throw large;
     return containers;
   }
+}
+
+type ResolverTools = ConstructorParameters<typeof ClusterServices>[0];
+
+/** What reads for pods. */
+interface ResolverParts {
+  readonly objects: ReferencedObjects;
+  readonly services: ClusterServices;
+  readonly tokens: TokenManager;
+}
+
+function newParts({ metrics, ...tools }: ResolverTools): ResolverParts {
+  const measured = { ...tools, ...(metrics !== undefined && { metrics }) };
+  return {
+    objects: new ReferencedObjects(noEvents, { ...measured, budget: objectBudget() }),
+    services: new ClusterServices(measured),
+    tokens: new TokenManager(tools),
+  };
 }
 
 /** Undefined: all. */

@@ -161,6 +161,11 @@ describe('what is resolved', () => {
     expect(await resolver.resolve(pod, [], signal)).toMatchObject({ held: { kind: expect.any(String) } });
   });
 
+  it('takes no pod once it was stopped, also when it had none before', async () => {
+    await resolver.stop();
+    expect(() => resolver.register(podOf('late', 1, {}))).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
+  });
+
   it('rejects with the reason of its signal, while a read hangs', async () => {
     server.fail({ resource: 'secrets', fault: { kind: 'hang' }, times: 1e9 });
     const ending = new AbortController();
