@@ -8,6 +8,7 @@ const others: Readonly<Record<string, string>> = {
   bench: 'the helpers of the benchmarks',
   browser: 'the helpers of the tests in a browser',
   examples: 'the examples',
+  'fleet-faults': 'the judge of a fleet, and the cloud of its pods',
   'node-faults': 'the checks of the runs with faults under real containers',
   properties: 'what holds for any sequence of calls, over several rooms',
   security: 'hostile input and secrets, in every room',
