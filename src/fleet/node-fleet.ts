@@ -170,7 +170,7 @@ export class NodeFleet {
       ...options,
       nodeName: name,
       provider: guardedProvider(provider(name), guard),
-      transport: this.#guarded(term) as unknown as KubeTransport,
+      transport: this.#guarded(term),
       clock,
       logger,
       random,
