@@ -17,9 +17,11 @@ export function outsideProblem(outside: Outside, name: string, shards: number): 
     const help = 'Give each member an id of its own; this one takes shards once the other has left, or its Lease has run out.';
     return frozenProblem({ kind: 'fleet-id', message, attempt: 0, help });
   }
-  const others = outside.members.length === 0 ? 'members that may be alive' : outside.members.slice(0, 5).join(', ');
-  const message = `the fleet ${name} has ${outside.shards} shards, and this process was told ${shards}; these count with the other number: ${others}`;
-  const help = 'Give all members the same number of shards; this one takes shards once no member counts with the other number.';
+  const others = outside.members.slice(0, 5).join(', ');
+  const ofFleet = outside.shards === undefined ? 'an unknown number of' : outside.shards;
+  const alive = others === '' ? '' : `; members with another number: ${others}`;
+  const message = `the fleet ${name} has ${ofFleet} shards, and this process was told ${shards}${alive}`;
+  const help = 'Give all members the same number of shards; this one takes shards once no member with another number is left.';
   return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
 }
 

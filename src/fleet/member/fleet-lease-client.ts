@@ -34,6 +34,15 @@ export class FleetLeaseClient {
     return this.#within(`GET of the Lease ${name}`, (call) => unlessGone(this.#leases.get(target, call)));
   }
 
+  /** All Leases with these labels, as they are now. */
+  list(labelSelector: string): Promise<readonly WireLease[]> {
+    const { namespace } = this.#options;
+    return this.#within('GET of the Leases of the fleet', async (call) => {
+      const { items } = await this.#leases.list({ namespace, labelSelector, ...call });
+      return items;
+    });
+  }
+
   /** Creates the Lease, or replaces it where `lease` has the version of one that was read. The server refuses where another was first. */
   async write(lease: WireLease, role: LeaseRole): Promise<WireLease> {
     const { metadata } = lease;

@@ -10,7 +10,7 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { type Placement, placementOf, ShardWeights } from '../placement.ts';
 import { FleetLeaseClient } from './fleet-lease-client.ts';
 import { FleetSettings } from './fleet-settings.ts';
-import { type FleetNames, identityOf } from './lease-documents.ts';
+import { type FleetNames, fleetSelector, identityOf } from './lease-documents.ts';
 import { MemberLease } from './member-lease.ts';
 import { Members } from './members.ts';
 import { SeenLeases } from './seen-leases.ts';
@@ -39,7 +39,7 @@ export interface FleetMemberOptions {
 /** Why this process takes no shards, although it runs. */
 export type Outside =
   | { readonly kind: 'namesake'; readonly agent: string }
-  | { readonly kind: 'other-shards'; readonly shards: number; readonly members: readonly string[] };
+  | { readonly kind: 'other-shards'; readonly shards: number | undefined; readonly members: readonly string[] };
 
 /** What a stop has come to: see `StoppedFleet`. */
 export interface StoppedMember {
@@ -202,7 +202,7 @@ export class FleetMember {
   }
 
   #place(living: readonly string[]): void {
-    const { names, id, logger, metrics } = this.#options;
+    const { names, id, logger } = this.#options;
     const isPlaced = this.isMember && !this.#isLeaving;
     const ids = [...new Set([...living, ...(isPlaced ? [id] : [])])].toSorted();
     const placedFor = ids.join(' ');
@@ -210,7 +210,6 @@ export class FleetMember {
     this.#placedFor = placedFor;
     this.#weights.keep(ids);
     this.#placement = placementOf(ids, names.shards, this.#weights);
-    metrics.set('pod_status_manager_fleet_members', ids.length);
     logger.info({ fleet: names.name, member: id, members: ids }, 'the fleet has other members');
   }
 
@@ -247,7 +246,7 @@ export class FleetMember {
 
   /** Renews the own Lease, or joins. */
   async #stepOfMember(): Promise<void> {
-    const { clock, names } = this.#options;
+    const { clock } = this.#options;
     if (this.#isLeaving) {
       if (this.#takesSince !== undefined) await this.#ownLease.renew(true);
       return;
@@ -257,8 +256,7 @@ export class FleetMember {
       const hasShards = this.shards.some(({ isBusy }) => isBusy);
       if (hasShards) return;
       await this.#ownLease.remove();
-      const shards = await this.#settings.agree((other) => this.members.countingWith(other).length === 0);
-      if (shards !== names.shards) return this.#waitOutside(shards);
+      if (!(await this.#agreesOnShards())) return;
     }
     if (!(await this.#ownLease.renew())) {
       this.#takesSince = undefined;
@@ -266,8 +264,10 @@ export class FleetMember {
       return;
     }
     // whoever changes the number reads the members after it: one of both sees the other
-    if (this.#takesSince === undefined && (await this.#settings.agree(() => false)) !== names.shards)
-      return this.#waitOutside(this.#settings.seen ?? 0);
+    if (this.#takesSince === undefined && !(await this.#agreesOnShards(false))) {
+      await this.#ownLease.remove();
+      return;
+    }
     this.#outside = undefined;
     this.#takesSince ??= clock.elapsed() + settleMs;
     if (this.placedOn(0) === this.#options.id) await this.#removeLeftLeases();
@@ -279,10 +279,15 @@ export class FleetMember {
     for (const lease of left) await this.#leases.remove(lease).catch(ignoreFailure);
   }
 
-  async #waitOutside(shards: number): Promise<void> {
-    this.#takesSince = undefined;
-    const members = this.members.countingWith(shards).map(({ id }) => id);
-    this.#outside = { kind: 'other-shards', shards, members };
-    await this.#ownLease.remove();
+  /** False where the fleet has another number of shards, or members are alive that count with another one. */
+  async #agreesOnShards(mayChange = true): Promise<boolean> {
+    const { names } = this.#options;
+    const isUnused = (): boolean => mayChange && this.members.countingElse().length === 0 && !this.#seen.hasOwnedShards;
+    const { shards, isChanged } = await this.#settings.agree(isUnused);
+    if (isChanged) for (const lease of await this.#leases.list(fleetSelector(names))) this.#seen.noted(lease);
+    const others = this.members.countingElse().map(({ id }) => id);
+    if (shards === names.shards && others.length === 0) return true;
+    this.#outside = { kind: 'other-shards', shards, members: others };
+    return false;
   }
 }

@@ -28,25 +28,32 @@ export class FleetSettings {
   }
 
   /**
-   * Reads the number, and writes this member's where there is none, or where `mayChange` says so of the number that is there. Returns the
-   * number that counts. Rejects with what a request rejects with; where another member was first, it is read again.
+   * Reads the number, and writes this member's where there is none or another, and `mayChange` says so. Rejects with what a request
+   * rejects with; where another member was first, it is read again.
    */
-  async agree(mayChange: (shards: number) => boolean): Promise<number> {
+  async agree(mayChange: () => boolean): Promise<AgreedShards> {
     const { names, leases, seen } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const lease = await leases.read(this.#leaseName);
-      const known = shardsOf(lease);
       if (lease !== undefined) seen.noted(lease, true);
-      if (known === names.shards || (known !== undefined && !mayChange(known))) return known;
+      const shards = shardsOf(lease);
+      if (shards === names.shards || !mayChange()) return { shards, isChanged: false };
+      const base = lease ?? { metadata: { name: this.#leaseName, namespace: names.namespace } };
       try {
-        const base = lease ?? { metadata: { name: this.#leaseName, namespace: names.namespace } };
         seen.noted(await leases.write(labelled(withShards(base, names.shards), names, 'fleet'), 'fleet'));
-        return names.shards;
+        return { shards: names.shards, isChanged: true };
       } catch (error) {
         if (classifyApiError(error) !== 'conflict' || attempt === attempts) throw error;
       }
     }
   }
+}
+
+/** The number of shards that the fleet has now; undefined where nobody has said it. */
+export interface AgreedShards {
+  readonly shards: number | undefined;
+  /** True where this member has just written it. */
+  readonly isChanged: boolean;
 }
 
 /** How often the number is read again, where another member is always first. */

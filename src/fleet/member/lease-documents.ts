@@ -2,8 +2,8 @@ import type { WireLease } from '../../api/json/types.ts';
 
 // The Leases of a fleet, as they lie on the apiserver: one for the fleet, one for each member, one for each shard.
 
-export const fleetLabel = 'pod-status-manager/fleet';
-export const roleLabel = 'pod-status-manager/fleet-role';
+const fleetLabel = 'pod-status-manager/fleet';
+const roleLabel = 'pod-status-manager/fleet-role';
 const shardsAnnotation = 'pod-status-manager/fleet-shards';
 const stateAnnotation = 'pod-status-manager/fleet-state';
 const agentAnnotation = 'pod-status-manager/fleet-agent';
@@ -28,6 +28,11 @@ export function memberLeaseName({ name }: FleetNames, id: string): string {
 /** `fleet-edge-shard-017`: three digits, or more where there are more than a thousand shards. */
 export function shardLeaseName({ name }: FleetNames, shard: number): string {
   return `fleet-${name}-shard-${String(shard).padStart(3, '0')}`;
+}
+
+/** What selects the Leases of the fleet. */
+export function fleetSelector({ name }: FleetNames): string {
+  return `${fleetLabel}=${name}`;
 }
 
 /** The number of the shard; undefined for a Lease of another name. */

@@ -58,9 +58,10 @@ export class Members {
     return this.all().filter((member) => member.isAlive && !member.isLeaving && member.shards === shards);
   }
 
-  /** The other members that are alive and count with so many shards. */
-  countingWith(shards: number): SeenMember[] {
-    return this.all().filter((member) => member.isAlive && !member.isSelf && member.shards === shards);
+  /** The other members that are alive and count with another number of shards. */
+  countingElse(): SeenMember[] {
+    const { shards } = this.#options.names;
+    return this.all().filter((member) => member.isAlive && !member.isSelf && member.shards !== shards);
   }
 
   /** The Leases of members that have run out so long ago: so many at once as a member may remove. */

@@ -8,7 +8,7 @@ import { ObservedLease } from '../../client/leases/observed-lease.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { type FleetNames, fleetLabel, isOfFleet, memberMarks, roleOf } from './lease-documents.ts';
+import { type FleetNames, fleetSelector, isOfFleet, memberMarks, roleOf } from './lease-documents.ts';
 
 export interface SeenLeasesOptions {
   readonly transport: ResourceTransport;
@@ -45,7 +45,7 @@ export class SeenLeases {
       transport,
       resource: resources.leases,
       namespace: names.namespace,
-      labelSelector: `${fleetLabel}=${names.name}`,
+      labelSelector: fleetSelector(names),
       handlers: {
         added: watched,
         updated: watched,
@@ -85,6 +85,16 @@ export class SeenLeases {
 
   all(): Iterable<SeenLease> {
     return this.#leases.values();
+  }
+
+  /** True while a shard of the fleet has an owner, by whatever number of shards. */
+  get hasOwnedShards(): boolean {
+    const now = this.#options.clock.elapsed();
+    for (const { observed } of this.#leases.values()) {
+      const { lease, holder, runsOutAt } = observed;
+      if (lease !== undefined && roleOf(lease) === 'shard' && holder !== '' && now < runsOutAt) return true;
+    }
+    return false;
   }
 
   /** A copy that was read, written or watched. An older one than the known copy changes nothing. */

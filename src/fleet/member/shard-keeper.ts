@@ -66,8 +66,14 @@ export class ShardKeeper {
     return name === 'elsewhere' && this.holder === undefined ? 'free' : name;
   }
 
+  /** Since when the shard is in its state, in milliseconds since the epoch; for one of another member, since when that has it, by its own word. */
   get since(): number {
-    return this.#since;
+    const { observed } = this.#seen ?? {};
+    if (this.#state.name !== 'elsewhere' || observed?.lease === undefined) return this.#since;
+    if (this.holder !== undefined) return Date.parse(observed.lease.spec?.acquireTime ?? '') || this.#since;
+    const { clock } = this.#options;
+    const freeSince = observed.holder === '' ? observed.since : observed.runsOutAt;
+    return Math.round(clock.now() - (clock.elapsed() - freeSince));
   }
 
   /** True while the nodes of the shard may be here, or come here, and while its Lease is being written. */
