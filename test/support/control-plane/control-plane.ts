@@ -128,11 +128,17 @@ export class ControlPlane implements AsyncDisposable {
 
   /**
    * Resolves once another kube-apiserver is ready, over the same etcd, with the same certificate, users and flags. It may
-   * reach etcd by another way, such as a relay. It ends with the control plane.
+   * reach etcd by another way, such as a relay. It ends with the control plane. Of a flag that `args` gives again the later one counts.
    */
-  async startAnotherApiServer({ etcdUrl = this.etcdUrl }: { etcdUrl?: string } = {}): Promise<ApiServer> {
+  async startAnotherApiServer({
+    etcdUrl = this.etcdUrl,
+    args = [],
+  }: {
+    etcdUrl?: string;
+    args?: readonly string[];
+  } = {}): Promise<ApiServer> {
     const [port = 0] = await freePorts(1);
-    const another = this.#makeApiServer(`kube-apiserver-${this.#furtherApiServers.length + 2}`, port, etcdUrl);
+    const another = this.#makeApiServer(`kube-apiserver-${this.#furtherApiServers.length + 2}`, port, etcdUrl, args);
     this.#furtherApiServers.push(another);
     await explained(another.start(), () => this.#logTails());
     return another;
@@ -189,7 +195,7 @@ export class ControlPlane implements AsyncDisposable {
       }));
   }
 
-  #makeApiServer(name: string, port: number, etcdUrl: string): ApiServer {
+  #makeApiServer(name: string, port: number, etcdUrl: string, further: readonly string[] = []): ApiServer {
     const { apiServerArgs = [], startTimeoutMs = 60_000 } = this.#options;
     return new ApiServer({
       command: this.#binaries.kubeApiserver,
@@ -197,7 +203,7 @@ export class ControlPlane implements AsyncDisposable {
       name,
       port,
       etcdUrl,
-      args: apiServerArgs,
+      args: [...apiServerArgs, ...further],
       removeDirWhenOrphaned: this.#temporaryDir,
       readCa: () => this.#readCa(),
       failed: () => (this.#runningEtcd === undefined ? 'etcd has ended' : undefined),

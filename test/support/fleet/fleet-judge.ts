@@ -25,6 +25,11 @@ export interface Verdict {
   readonly handOvers: readonly HandOver[];
   /** Accepted writes of members. */
   readonly memberWrites: number;
+  /**
+   * Versions that a member asked for while it held the shard, and that etcd took only once another one held it. Nobody was told that they
+   * were accepted: the server, or etcd, stood still meanwhile, and the member had given up.
+   */
+  readonly takenLate: number;
   /** Versions of what members write, of which no log says who wrote them: a server died before it had answered. */
   readonly unattributed: number;
 }
@@ -67,6 +72,7 @@ class FleetJudge {
   readonly #nodeOfPod = new Map<string, string>();
   readonly #nodeOfObject = new Map<string, string>();
   #unattributed = 0;
+  #takenLate = 0;
   #memberWrites = 0;
 
   constructor(record: FleetRecord) {
@@ -96,6 +102,7 @@ class FleetJudge {
       findings: this.#findings,
       handOvers: handOvers(departures, accepted, (nodeName, at) => this.#terms.holderAtTime(nodeName, at)),
       memberWrites: this.#memberWrites,
+      takenLate: this.#takenLate,
       unattributed: this.#unattributed,
     };
   }
@@ -141,9 +148,19 @@ class FleetJudge {
     if (authors.length === 0 || members.includes(undefined)) return;
     const holder = this.#terms.holderAtRevision(nodeName, version.revision);
     if (members.includes(holder)) return;
+    if (authors.some((write) => this.#wasAskedInTime(write, nodeName))) {
+      this.#takenLate += 1;
+      return;
+    }
     const who = [...new Set(members)].join(' or ');
     const detail = `${who} wrote ${objectOf(version)} of ${nodeName} at ${version.revision}, while ${holder || 'nobody'} held its shard`;
     this.#find('a member writes only what it owns', detail);
+  }
+
+  /** True for a write that nobody was told to be accepted, and that the server had before its member had lost the shard. */
+  #wasAskedInTime(write: AuditedWrite, nodeName: string): boolean {
+    const act = { receivedAt: write.receivedAt, answeredAt: write.receivedAt };
+    return isInDoubt(write) && this.#terms.trespass(nodeName, this.#memberOf(write) ?? '', act) === undefined;
   }
 
   #authorsOf(version: FleetVersion): readonly AuditedWrite[] {

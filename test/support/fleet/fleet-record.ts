@@ -35,7 +35,7 @@ export type FleetVersion =
   /** `ready`: the status of the Ready condition; undefined where there is none. */
   | (VersionOf<'node'> & { readonly ready: string | undefined; readonly isThere: boolean })
   | (VersionOf<'node lease'> & { readonly isThere: boolean })
-  /** `holder`: empty where it is held by nobody. */
+  /** `holder`: the id of a member; empty where it is held by nobody. */
   | (VersionOf<'shard lease'> & { readonly shard: number; readonly holder: string })
   /** `about`: the name of the node, or the uid of the pod. */
   | (VersionOf<'event'> & { readonly about: string });
@@ -81,14 +81,19 @@ export function fleetVersion(fleet: string, { revision, key, object }: EtcdVersi
     case 'leases': {
       if (place.namespace === nodeLeases) return { kind: 'node lease', ...place, isThere: object !== undefined };
       const shard = name.startsWith(`fleet-${fleet}-shard-`) ? Number(name.split('-').at(-1)) : undefined;
-      const holder = (object as WireLease | undefined)?.spec?.holderIdentity ?? '';
-      return shard === undefined ? undefined : { kind: 'shard lease', ...place, shard, holder };
+      const identity = (object as WireLease | undefined)?.spec?.holderIdentity ?? '';
+      return shard === undefined ? undefined : { kind: 'shard lease', ...place, shard, holder: memberOf(identity) };
     }
     case 'events':
       return { kind: 'event', ...place, about: subjectOf(object) };
     default:
       return undefined;
   }
+}
+
+/** A holder is the id of a member, and what tells processes of one id apart. */
+function memberOf(identity: string): string {
+  return identity.replace(/_[^_]*$/, '');
 }
 
 function podRecord({ metadata, spec, status }: WirePod): PodRecord {

@@ -13,7 +13,7 @@ export interface HandOver {
   readonly nodeName: string;
   readonly from: string;
   readonly how: Departure['how'];
-  /** The member that wrote for the node next; undefined: nobody did. */
+  /** The member that wrote for the node next; undefined: nobody did, or the one that was hindered wrote before. */
   readonly to: string | undefined;
   /** From the departure until the answer to that member's first write. */
   readonly gapMs: number | undefined;
@@ -32,7 +32,10 @@ export function handOvers(
   return departures.flatMap(({ member, how, at }) =>
     [...byNode].flatMap(([nodeName, own]) => {
       if (holderAtTime(nodeName, at) !== member) return [];
-      const next = own.find((service) => service.at > at && service.member !== member);
+      // one that ends writes what is left; one that was hindered and writes again has kept the node
+      const isOver = how === 'stopped' || how === 'killed';
+      const first = own.find((service) => service.at > at && (!isOver || service.member !== member));
+      const next = first?.member === member ? undefined : first;
       return [{ nodeName, from: member, how, to: next?.member, gapMs: next && next.at - at }];
     }),
   );

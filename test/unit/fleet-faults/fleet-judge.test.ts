@@ -135,6 +135,7 @@ describe('the judge of a fleet', () => {
       findings: [],
       handOvers: [{ nodeName, from: 'a', how: 'stopped', to: 'b', gapMs: expect.closeTo(402.123, 3) }],
       memberWrites: 11,
+      takenLate: 0,
       unattributed: 0,
     });
   });
@@ -178,6 +179,28 @@ describe('the judge of a fleet', () => {
       findings: [{ detail: expect.stringContaining('a wrote pod') }],
       unattributed: 0,
     });
+  });
+
+  it('counts a write apart that came in while its member held the shard, was answered to nobody, and was taken later', () => {
+    const story = clean();
+    const inTime = began + 850;
+    story.status('a', 4, { code: 504 });
+    story.cloudPods = [cloudPod(4)];
+    const record = story.record();
+    const writes = record.writes.map((write) => (write.code === 504 ? { ...write, receivedAt: inTime } : write));
+    expect(judgeFleet({ ...record, writes })).toMatchObject({ findings: [], takenLate: 1 });
+    const accepted = writes.map((write) => (write.code === 504 ? { ...write, code: 200 } : write));
+    expect(judgeFleet({ ...record, writes: accepted })).toMatchObject({ findings: [{}], takenLate: 0 });
+  });
+
+  it('says of a member that was hindered and wrote for its node again that it kept the node', () => {
+    const story = clean();
+    story.departs('b', 'paused');
+    story.nodeLease('b');
+    story.lease('b', '');
+    story.lease('a');
+    story.nodeLease('a');
+    expect(judgeFleet(story.record()).handOvers.at(-1)).toMatchObject({ from: 'b', how: 'paused', to: undefined });
   });
 
   it('counts a version that nobody asked for', () => {
