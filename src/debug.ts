@@ -1,5 +1,5 @@
 /**
- * Live views of a status manager and a node for people: a handler for any Node HTTP server.
+ * Live views of a status manager, a node, a scheduler and a fleet for people: a handler for any Node HTTP server.
  *
  * @module pod-status-manager/debug
  */
@@ -9,6 +9,7 @@ export type { Problem } from './base/problem.ts';
 export type {
   DebugCall,
   DebugChanges,
+  DebugFleetHead,
   DebugNode,
   DebugNote,
   DebugPart,
@@ -22,7 +23,16 @@ export type {
   DebugTimelineEntry,
   DebugTraffic,
 } from './observe/debug/debug-api.ts';
+export type {
+  DebugFleet,
+  DebugFleetHistory,
+  DebugFleetHistoryMember,
+  DebugFleetMember,
+  DebugFleetNode,
+  DebugFleetNodeRow,
+} from './observe/debug/debug-fleet-api.ts';
 export type { DebugHandlerOptions, DebugHistoryOptions } from './observe/debug/debug-handler.ts';
 export { createDebugHandler, type DebugHandler } from './observe/debug/debug-handler.ts';
 export type { DebugNodeSource, DebugPodCall, DebugPodWithoutStatus, DebugSchedulerSource } from './observe/debug/debug-part.ts';
 export type { DebugManager } from './observe/debug/described-pod.ts';
+export type { DebugFleetSource } from './observe/debug/told-fleet.ts';

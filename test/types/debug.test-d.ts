@@ -36,6 +36,14 @@ describe('createDebugHandler', () => {
     createDebugHandler({ scheduler: { snapshot: () => ({}), explain: () => ({ text: '' }) } });
   });
 
+  it('takes a fleet, also alone', () => {
+    createDebugHandler({
+      fleet: { snapshot: ({ nodes }) => ({ nodes: nodes ? [] : undefined }), explain: (nodeName) => ({ nodeName }) },
+    });
+    // @ts-expect-error a node's snapshot takes other options, and a fleet has to explain
+    createDebugHandler({ fleet: { snapshot: () => ({}) } });
+  });
+
   it('refuses what is no manager, and options that are not there', () => {
     // @ts-expect-error a node is no manager
     createDebugHandler({ manager: node });

@@ -4,12 +4,15 @@ import type { PodRemovedEvent, PodUpdatedEvent, StatusManagerEvents } from '../.
 import type { StatusManagerSnapshot } from '../../status/sync/snapshot.ts';
 import { AllPods, type Teller, tellers } from './all-pods.ts';
 import type { DebugChanges, DebugPart, DebugPod, DebugSnapshot, DebugSummary, DebugTimelineEntry } from './debug-api.ts';
+import type { DebugFleet, DebugFleetNode } from './debug-fleet-api.ts';
 import { countsOf, notesFrom, type OwnProblem } from './debug-notes.ts';
 import {
+  askFleet,
   askNode,
   askScheduler,
   type DebugNodeSource,
   type DebugSchedulerSource,
+  fleetHead,
   nodeHead,
   type PartKind,
   partOf,
@@ -17,8 +20,11 @@ import {
   type ToldPart,
 } from './debug-part.ts';
 import { type DebugManager, describePod } from './described-pod.ts';
+import { FleetBoard } from './fleet-board.ts';
+import type { FleetQuery } from './fleet-query.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { PodTable } from './pod-table.ts';
+import type { DebugFleetSource } from './told-fleet.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface BoardOptions {
@@ -26,6 +32,8 @@ export interface BoardOptions {
   readonly manager: DebugManager | undefined;
   readonly node: DebugNodeSource | undefined;
   readonly scheduler: DebugSchedulerSource | undefined;
+  /** Default: none. */
+  readonly fleet?: DebugFleetSource | undefined;
   readonly table: PodTable;
   readonly history: PodHistory;
   readonly traffic: Traffic;
@@ -36,12 +44,19 @@ export interface BoardOptions {
 export class Board {
   readonly #options: BoardOptions;
   readonly #pods: AllPods;
+  readonly #fleet: FleetBoard | undefined;
   /** The number of the newest second that the last changes had. */
   #toldTraffic = 0;
 
   constructor(options: BoardOptions) {
     this.#options = options;
     this.#pods = new AllPods(options.table);
+    this.#fleet = options.fleet && new FleetBoard(options.fleet, options.clock);
+  }
+
+  /** Looks at the fleet no more. */
+  close(): void {
+    this.#fleet?.close();
   }
 
   snapshot(): DebugSnapshot {
@@ -84,9 +99,19 @@ export class Board {
     return told && partOf(told, clock.now());
   }
 
+  /** Undefined without a fleet. */
+  fleet(query: FleetQuery): DebugFleet | undefined {
+    return this.#fleet?.fleet(query);
+  }
+
+  /** Undefined without a fleet, and for a node that it does not know. */
+  fleetNode(nodeName: string): DebugFleetNode | undefined {
+    return this.#fleet?.node(nodeName);
+  }
+
   #ask(): readonly ToldPart[] {
-    const { node, scheduler } = this.#options;
-    return [askNode(node), askScheduler(scheduler)].filter((part) => part !== undefined);
+    const { node, scheduler, fleet } = this.#options;
+    return [askNode(node), askScheduler(scheduler), fleet && askFleet(fleet)].filter((part) => part !== undefined);
   }
 
   #summary(snapshot: StatusManagerSnapshot, parts: readonly ToldPart[]): DebugSummary {
@@ -106,6 +131,7 @@ export class Board {
       pausedUntil,
       node: nodeHead(parts.find(({ kind }) => kind === 'node')),
       scheduler: schedulerHead(parts.find(({ kind }) => kind === 'scheduler')),
+      fleet: fleetHead(parts.find(({ kind }) => kind === 'fleet')),
     };
   }
 }

@@ -90,7 +90,9 @@ export type DebugRoute =
   | { readonly kind: 'api-snapshot' }
   | { readonly kind: 'api-changes' }
   | { readonly kind: 'api-pod'; readonly podUID: string }
-  | { readonly kind: 'part'; readonly part: PartKind; readonly isApi: boolean };
+  | { readonly kind: 'part'; readonly part: PartKind; readonly isApi: boolean }
+  | { readonly kind: 'fleet'; readonly query: URLSearchParams; readonly isApi: boolean }
+  | { readonly kind: 'fleet-node'; readonly nodeName: string; readonly isApi: boolean };
 
 /** Undefined when there is nothing under this URL. A base path that the server has cut off already need not be there. */
 export function debugRouteOf(url: string | undefined, basePath: string): DebugRoute | undefined {
@@ -110,11 +112,15 @@ export function debugRouteOf(url: string | undefined, basePath: string): DebugRo
     case '/scheduler':
     case '/api/scheduler':
       return { kind: 'part', part: 'scheduler', isApi: under.startsWith('/api/') };
+    case '/fleet':
+    case '/api/fleet':
+      return { kind: 'fleet', query: new URLSearchParams(query), isApi: under.startsWith('/api/') };
   }
-  const [, api, text = ''] = /^(\/api)?\/pods\/([^/]+)$/.exec(under) ?? [];
-  const podUID = decoded(text);
-  if (podUID === undefined || podUID === '') return undefined;
-  return { kind: api === undefined ? 'pod' : 'api-pod', podUID };
+  const [, api, list, text = ''] = /^(\/api)?\/(pods|fleet\/nodes)\/([^/]+)$/.exec(under) ?? [];
+  const name = decoded(text);
+  if (name === undefined || name === '') return undefined;
+  if (list !== 'pods') return { kind: 'fleet-node', nodeName: name, isApi: api !== undefined };
+  return { kind: api === undefined ? 'pod' : 'api-pod', podUID: name };
 }
 
 function decoded(text: string): string | undefined {

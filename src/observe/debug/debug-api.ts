@@ -18,7 +18,7 @@ export interface DebugProblem extends Problem {
 /** One line of what is wrong as a whole: a problem that is no pod's, or all problems of one kind that pods have. */
 export interface DebugNote extends DebugProblem {
   /** Whose it is: the panel with this name, or the pod's own, says more. */
-  readonly of: 'manager' | 'node' | 'scheduler';
+  readonly of: 'manager' | 'node' | 'scheduler' | 'fleet';
   /** How many pods have a problem of this kind: `podUID` is the one that has had it longest. 0 where the problem is no pod's. */
   readonly pods: number;
 }
@@ -64,7 +64,7 @@ export interface DebugPodRow {
   /** The call of the node's provider that has been under way for a while: no problem, but why the pod waits. */
   readonly underWay?: DebugCall | undefined;
   /** Who tells of the pod, where the manager has no status of it. */
-  readonly knownBy?: 'node' | 'manager' | 'scheduler' | undefined;
+  readonly knownBy?: 'node' | 'manager' | 'scheduler' | 'fleet' | undefined;
 }
 
 /** One second of traffic. */
@@ -121,6 +121,8 @@ export interface DebugSummary {
   readonly node: DebugNode | undefined;
   /** The scheduler; undefined where the handler was made without one. */
   readonly scheduler: DebugScheduler | undefined;
+  /** The fleet; left out where the handler was made without one. */
+  readonly fleet?: DebugFleetHead | undefined;
 }
 
 /** The node as the head of the page shows it. */
@@ -154,6 +156,18 @@ export interface DebugScheduler {
   /** In words: what it waits for, or what last went wrong; empty when all is well. At most 20. */
   readonly notes: readonly string[];
   /** How many problems it has, those of its pods counted in. */
+  readonly problemCount: number;
+}
+
+/** The fleet as the head of the page shows it. */
+export interface DebugFleetHead {
+  /** The name of the fleet. */
+  readonly name: string;
+  /** The run state of this member; `unknown` where it gives no answer. */
+  readonly state: string;
+  /** How many members are alive, this one included. */
+  readonly members: number;
+  /** How many problems this member has. */
   readonly problemCount: number;
 }
 

@@ -23,27 +23,31 @@ import {
 import type { DebugPod } from './debug-api.ts';
 import type { DebugNodeSource, DebugSchedulerSource, PartKind } from './debug-part.ts';
 import type { DebugManager } from './described-pod.ts';
+import { fleetQueryOf } from './fleet-query.ts';
+import { fleetNodeText, fleetText } from './fleet-text.ts';
 import { page, pagePolicy } from './page/page.ts';
 import { filterOf, partText, podPageText, tableText } from './plain-text.ts';
 import { type HistoryLimits, PodHistory } from './pod-history.ts';
 import { noManager, PodTable } from './pod-table.ts';
+import type { DebugFleetSource } from './told-fleet.ts';
 import { Traffic } from './traffic.ts';
 
 /** Answers requests of any Node.js HTTP server. `express().use('/debug', handler)` and `http.createServer(handler)` both work. */
 export interface DebugHandler {
   (request: IncomingMessage, response: ServerResponse): void;
-  /** Stops listening to the manager, ends every stream and drops the history. Requests are answered with 503 from now on. */
+  /** Stops listening to the manager and looking at the fleet, ends every stream and drops the history. Requests are answered with 503 from now on. */
   close(): void;
 }
 
 /**
- * Shows what a status manager, a node and a scheduler hold and do, live: a page for browsers, JSON for programs, text for `curl`.
+ * Shows what a status manager, a node, a scheduler and a fleet hold and do, live: a page for browsers, JSON for programs, text for `curl`.
  *
  * - `/`: the page; for a client that accepts no HTML a table as text, with pods in trouble first.
  *   `?trouble&filter=WORDS&sync=STATE&phase=PHASE` narrows it, with at most 20 words, states and phases.
- * - `/pods/UID`, `/node`, `/scheduler`: one pod with its timeline, the node, the scheduler, as text; a browser is sent to the page.
- * - `/api/snapshot`, `/api/pods/UID`, `/api/node`, `/api/scheduler`: the same as JSON. `/api/changes`: server-sent events. See
- *   `DebugSnapshot`, `DebugPod`, `DebugPart`, `DebugChanges`.
+ * - `/pods/UID`, `/node`, `/scheduler`, `/fleet`, `/fleet/nodes/NAME`: one pod with its timeline, the node, the scheduler, the fleet,
+ *   one node of it, as text; a browser is sent to the page.
+ * - `/api/snapshot`, `/api/pods/UID`, `/api/node`, `/api/scheduler`, `/api/fleet`, `/api/fleet/nodes/NAME`: the same as JSON.
+ *   `/api/changes`: server-sent events. See `DebugSnapshot`, `DebugPod`, `DebugPart`, `DebugFleet`, `DebugFleetNode`, `DebugChanges`.
  *
  * Read-only. It asks for no password: let the server listen on a loopback address, or put your own check before it. A request
  * that names the server by another name than an IP address, `localhost` or one of `allowedHosts` is refused. No credential is
@@ -70,12 +74,17 @@ export function createDebugHandler(options: DebugHandlerOptions): DebugHandler {
 
 /** What `createDebugHandler` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface DebugHandlerOptions {
-  /** The status manager that is shown. The handler listens to its events until it is closed. Needed unless there is a `scheduler`. */
+  /** The status manager that is shown. The handler listens to its events until it is closed. Needed unless there is a `scheduler` or a `fleet`. */
   readonly manager?: DebugManager;
   /** The node around the manager: a `ProviderNode`, a `NodeAgent`, a `PodStatusAgent`, or anything that answers like one. Default: none. */
   readonly node?: DebugNodeSource;
   /** A scheduler: a `Scheduler`, or anything that answers like one. Default: none. */
   readonly scheduler?: DebugSchedulerSource;
+  /**
+   * A member of a fleet of nodes: a `NodeFleet`, or anything that answers like one. Until it is closed the handler looks every two seconds
+   * who owns how many shards. Default: none.
+   */
+  readonly fleet?: DebugFleetSource;
   /** What is kept of each pod's past. */
   readonly history?: DebugHistoryOptions;
   /** Names, without a port, by which a request may name the server, beside `localhost` and IP addresses. Default: none. */
@@ -100,6 +109,7 @@ interface ResolvedDebugOptions {
   readonly manager: DebugManager | undefined;
   readonly node: DebugNodeSource | undefined;
   readonly scheduler: DebugSchedulerSource | undefined;
+  readonly fleet: DebugFleetSource | undefined;
   readonly history: HistoryLimits;
   readonly allowedHosts: ReadonlySet<string>;
   readonly basePath: string;
@@ -111,6 +121,7 @@ const optionNames = [
   'manager',
   'node',
   'scheduler',
+  'fleet',
   'history',
   'allowedHosts',
   'basePath',
@@ -121,11 +132,22 @@ const optionNames = [
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; for an unknown option, too. */
 export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebugOptions {
   requireKnownOptions('options', options, optionNames);
-  const { manager, node, scheduler, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger } = options;
-  if (manager !== undefined || scheduler === undefined) {
+  const {
+    manager,
+    node,
+    scheduler,
+    fleet,
+    history = {},
+    allowedHosts = [],
+    basePath = '',
+    clock = systemClock,
+    logger,
+  } = options;
+  if (manager !== undefined || (scheduler === undefined && fleet === undefined)) {
     requireMethods('manager', manager, ['snapshot', 'explain', 'getPodStatus', 'on', 'off']);
   }
   if (scheduler !== undefined) requireMethods('scheduler', scheduler, ['snapshot', 'explain']);
+  if (fleet !== undefined) requireMethods('fleet', fleet, ['snapshot', 'explain']);
   if (node !== undefined) requireMethods('node', node, ['snapshot', 'explain']);
   requireKnownOptions('history', history, ['entriesPerPod', 'bytes']);
   requireMethods('clock', clock, ['now', 'setTimer']);
@@ -133,6 +155,7 @@ export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebug
     manager,
     node,
     scheduler,
+    fleet,
     history: {
       entriesPerPod: integerOption('history.entriesPerPod', history.entriesPerPod ?? 100, 0),
       bytes: integerOption('history.bytes', history.bytes ?? 33_554_432, 0),
@@ -205,11 +228,12 @@ class DebugServer {
     );
   }
 
-  /** Ends every stream, listens to the manager no more, and drops the history. */
+  /** Ends every stream, listens to the manager and looks at the fleet no more, and drops the history. */
   close(): void {
     this.#isClosed = true;
     this.#endRecording();
     this.#stream.close();
+    this.#board.close();
     this.#history.clear();
   }
 
@@ -257,6 +281,14 @@ class DebugServer {
         if (isBrowser && !route.isApi) redirect(exchange, `./#panel=${route.part}`);
         else this.#answerPart(exchange, route.part, route.isApi);
         break;
+      case 'fleet':
+        if (isBrowser && !route.isApi) redirect(exchange, './#panel=fleet');
+        else this.#answerFleet(exchange, route.query, route.isApi);
+        break;
+      case 'fleet-node':
+        if (isBrowser && !route.isApi) redirect(exchange, `../../#node=${encodeURIComponent(route.nodeName)}`);
+        else this.#answerFleetNode(exchange, route.nodeName, route.isApi);
+        break;
       case 'api-changes':
         this.#openStream(exchange);
         break;
@@ -280,6 +312,22 @@ class DebugServer {
     if (part === undefined) sendText(exchange, 404, `The page was made without a ${kind}.`);
     else if (isApi) sendJson(exchange, part);
     else sendText(exchange, 200, partText(part));
+  }
+
+  #answerFleet(exchange: DebugExchange, parameters: URLSearchParams, isApi: boolean): void {
+    const query = fleetQueryOf(parameters, isApi ? 100 : 1_000);
+    const fleet = query && this.#board.fleet(query);
+    if (query === undefined) sendText(exchange, 400, 'A filter may have at most 20 words and states.');
+    else if (fleet === undefined) sendText(exchange, 404, 'The page was made without a fleet.');
+    else if (isApi) sendJson(exchange, fleet);
+    else sendText(exchange, 200, fleetText(fleet));
+  }
+
+  #answerFleetNode(exchange: DebugExchange, nodeName: string, isApi: boolean): void {
+    const node = this.#board.fleetNode(nodeName);
+    if (node === undefined) sendText(exchange, 404, 'Nothing is known of a node with this name.');
+    else if (isApi) sendJson(exchange, node);
+    else sendText(exchange, 200, fleetNodeText(node));
   }
 
   #openStream(exchange: DebugExchange): void {

@@ -2,7 +2,8 @@ import { membersOf } from '../../api/json/json.ts';
 import { errorText } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Problem } from '../../base/problem.ts';
-import type { DebugCall, DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug-api.ts';
+import type { DebugCall, DebugFleetHead, DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug-api.ts';
+import type { DebugFleetSource } from './told-fleet.ts';
 import { linesOf, noteOf } from './told-lines.ts';
 import { callOf, isUID, listOf, nameOf, problemOf, problemsOf, timeOf, wordOf } from './told-problems.ts';
 
@@ -68,9 +69,9 @@ export interface DebugSchedulerSource {
 /** The parts around the manager that have a panel of their own. */
 export type PartKind = DebugPart['kind'];
 
-/** What a node or a scheduler has answered; a part that gives no sound answer has that as its problem. */
-export interface ToldPart {
-  readonly kind: PartKind;
+/** What a node, a scheduler or a fleet has answered; a part that gives no sound answer has that as its problem. */
+export interface ToldPart<Kind extends PartKind | 'fleet' = PartKind | 'fleet'> {
+  readonly kind: Kind;
   readonly name: string;
   readonly state: string;
   /** Undefined, as the next two, where a sound answer leaves it out. */
@@ -85,6 +86,8 @@ export interface ToldPart {
   readonly problemCount: number;
   readonly podsWithoutStatus: readonly DebugPodWithoutStatus[];
   readonly callsUnderWay: readonly DebugPodCall[];
+  /** Members of a fleet that are alive; 0 for another part. */
+  readonly members: number;
   readonly lines: () => [name: string, value: string][];
 }
 
@@ -94,16 +97,21 @@ const shownProblems = 100;
 const unlisted = ['problems', 'problemCount', 'notes', 'pods', 'podsWithoutStatus', 'callsUnderWay'] as const;
 
 /** Undefined without a node. */
-export function askNode(node: DebugNodeSource | undefined): ToldPart | undefined {
+export function askNode(node: DebugNodeSource | undefined): ToldPart<'node'> | undefined {
   return node && ask('node', () => node.snapshot({ pods: false }));
 }
 
 /** Undefined without a scheduler. */
-export function askScheduler(scheduler: DebugSchedulerSource | undefined): ToldPart | undefined {
+export function askScheduler(scheduler: DebugSchedulerSource | undefined): ToldPart<'scheduler'> | undefined {
   return scheduler && ask('scheduler', () => scheduler.snapshot());
 }
 
-function ask(kind: PartKind, snapshot: () => unknown): ToldPart {
+/** A fleet without its nodes. */
+export function askFleet(fleet: DebugFleetSource): ToldPart<'fleet'> {
+  return ask('fleet', () => fleet.snapshot({ nodes: false }));
+}
+
+function ask<Kind extends ToldPart['kind']>(kind: Kind, snapshot: () => unknown): ToldPart<Kind> {
   let failure = 'it gave no answer';
   const told = callGuarded(
     () => {
@@ -127,12 +135,13 @@ function ask(kind: PartKind, snapshot: () => unknown): ToldPart {
     hasListed: undefined,
     podsWithoutStatus: [],
     callsUnderWay: [],
+    members: 0,
     lines: () => [],
   };
   return { ...nothing, kind, state: 'unknown', notes: problems.map(({ message }) => message), problems, problemCount: 1 };
 }
 
-function read(kind: PartKind, answer: object): ToldPart {
+function read<Kind extends ToldPart['kind']>(kind: Kind, answer: object): ToldPart<Kind> {
   const { nodeName, state, ready, registered, notes, problems, problemCount, podsWithoutStatus, ...rest } = answer as Record<
     string,
     unknown
@@ -147,7 +156,7 @@ function read(kind: PartKind, answer: object): ToldPart {
   const counted = typeof problemCount === 'number' && Number.isSafeInteger(problemCount) ? problemCount : 0;
   return {
     kind,
-    name: nameOf(nodeName),
+    name: nameOf(kind === 'fleet' ? rest.name : nodeName),
     state: wordOf(state) ?? 'unknown',
     isReady: flagOf(ready),
     isRegistered: flagOf(registered),
@@ -162,6 +171,7 @@ function read(kind: PartKind, answer: object): ToldPart {
     problemCount: Math.max(counted, found.length),
     podsWithoutStatus: listOf(podsWithoutStatus).flatMap((one) => podOf(one) ?? []),
     callsUnderWay: listOf(rest.callsUnderWay).flatMap((one) => podCallOf(one) ?? []),
+    members: kind === 'fleet' ? listOf(rest.members).filter((one) => membersOf(one).isAlive === true).length : 0,
     lines: () => linesOf({ nodeName, state, ready, registered, ...rest }, unlisted),
   };
 }
@@ -191,7 +201,13 @@ export function schedulerHead(part: ToldPart | undefined): DebugScheduler | unde
   return { state, notes, problemCount };
 }
 
-/** The part with all that it says of itself. */
-export function partOf({ kind, name, state, problems, problemCount, lines }: ToldPart, at: number): DebugPart {
+export function fleetHead(part: ToldPart | undefined): DebugFleetHead | undefined {
+  if (part === undefined) return undefined;
+  const { name, state, members, problemCount } = part;
+  return { name, state, members, problemCount };
+}
+
+/** The node, or the scheduler, with all that it says of itself. */
+export function partOf({ kind, name, state, problems, problemCount, lines }: ToldPart<PartKind>, at: number): DebugPart {
   return { at, kind, name, state, problems: problems.slice(0, shownProblems), problemCount, lines: lines() };
 }

@@ -107,13 +107,15 @@ function tagsText({ isStatic, isDeleting }: DebugPodRow): string {
 }
 
 function summaryText(summary: DebugSummary): string {
-  const { at, pods, notes, node, scheduler } = summary;
+  const { at, pods, notes, node, scheduler, fleet } = summary;
   const lines = [['trouble', troubleWords(summary)]];
   for (const note of notes) lines.push(['note', noteText(note, at)]);
   if (summary.state !== 'none') lines.push(...managerLines(summary));
   else lines.push(['pods', String(pods)]);
   if (node !== undefined) lines.push(['node', nodeWords(node, at)]);
   if (scheduler !== undefined) lines.push(['scheduler', scheduler.state]);
+  if (fleet !== undefined)
+    lines.push(['fleet', `${fleet.name} ${fleet.state}, ${fleet.members} ${plural('member', fleet.members)} alive`]);
   return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
 }
 

@@ -25,9 +25,9 @@ export function problemsOf(told: unknown): DebugProblem[] {
   return listOf(told).flatMap((one) => problemOf(one) ?? []);
 }
 
-/** The first 1000 members of a list; empty for what is no list. */
-export function listOf(told: unknown): unknown[] {
-  return callGuarded(() => (Array.isArray(told) ? told.slice(0, problemsAtMost) : []), ignoreFailure) ?? [];
+/** The first members of a list, 1000 of them where nothing else is said; empty for what is no list. */
+export function listOf(told: unknown, atMost = problemsAtMost): unknown[] {
+  return callGuarded(() => (Array.isArray(told) ? told.slice(0, atMost) : []), ignoreFailure) ?? [];
 }
 
 function readProblem(told: unknown): DebugProblem | undefined {

@@ -1,4 +1,5 @@
 import type { DebugPart, DebugPod } from '../../../src/observe/debug/debug-api.ts';
+import type { DebugFleet, DebugFleetNode } from '../../../src/observe/debug/debug-fleet-api.ts';
 import type { StreamListener } from './model/connection.ts';
 
 /** The folder that the page is served from, with a slash at its end, whether or not the page's own address has one. */
@@ -33,6 +34,18 @@ export async function readPod(podUID: string): Promise<DebugPod | undefined> {
 
 export async function readPart(kind: string): Promise<DebugPart | undefined> {
   return read<DebugPart>(partAddress(kind));
+}
+
+export async function readFleet(query: string): Promise<DebugFleet | undefined> {
+  return read<DebugFleet>(`${partAddress('fleet')}?${query}`);
+}
+
+export function fleetNodeAddress(nodeName: string): string {
+  return `${base}api/fleet/nodes/${encodeURIComponent(nodeName)}`;
+}
+
+export async function readFleetNode(nodeName: string): Promise<DebugFleetNode | undefined> {
+  return read<DebugFleetNode>(fleetNodeAddress(nodeName));
 }
 
 async function read<T>(address: string): Promise<T | undefined> {

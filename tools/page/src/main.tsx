@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { openStream, readPart, readPod } from './browser-stream.ts';
+import { openStream, readFleet, readFleetNode, readPart, readPod } from './browser-stream.ts';
 import { Model } from './model/model.ts';
 import { App } from './view/app.tsx';
 import { openHelp } from './view/help-dialog.tsx';
@@ -26,6 +26,8 @@ const model = new Model({
   openStream,
   readPod,
   readPart,
+  readFleet,
+  readFleetNode,
   setTimer: (callback, delayMs) => {
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);

@@ -9,6 +9,7 @@ import type {
 import type { PodFilter } from '../../../../src/observe/debug/pod-table.ts';
 import { formatView, type PartKind, parseView, type View } from './address.ts';
 import { Connection, type ConnectionOptions, type ConnectionState } from './connection.ts';
+import { everyNode, type FleetFilter, FleetModel, type FleetModelOptions } from './fleet-model.ts';
 import { OpenPanel, type OpenPanelState } from './open-panel.ts';
 import { noFilter } from './pod-filter.ts';
 import type { PodOrder, SortKey } from './pod-order.ts';
@@ -20,6 +21,8 @@ export interface ModelOptions {
   /** Undefined when there is none of that UID. */
   readonly readPod: (podUID: string) => Promise<DebugPod | undefined>;
   readonly readPart: (kind: string) => Promise<DebugPart | undefined>;
+  readonly readFleet: FleetModelOptions['readFleet'];
+  readonly readFleetNode: FleetModelOptions['readNode'];
   readonly setTimer: ConnectionOptions['setTimer'];
   readonly now: () => number;
   /** Called after every change of anything that is shown. */
@@ -31,11 +34,14 @@ export interface ModelOptions {
 /** Everything that the page shows, and every way in which it changes. */
 export class Model {
   readonly rows = new PodRows();
+  readonly fleet: FleetModel;
   readonly #options: ModelOptions;
   readonly #connection: Connection;
   readonly #openPod: OpenPanel<DebugPod>;
   readonly #openPart: OpenPanel<DebugPart>;
   #summary: DebugSummary | undefined;
+  /** The reader has asked for the fleet. */
+  #wantsFleet = false;
   #traffic: readonly DebugTraffic[] = [];
   /** The row that the keyboard is on. */
   #activeUID: string | undefined;
@@ -55,6 +61,8 @@ export class Model {
     });
     this.#openPod = new OpenPanel({ what: 'pod', read: options.readPod, setTimer, onChange });
     this.#openPart = new OpenPanel({ what: 'part', read: options.readPart, setTimer, onChange });
+    const { readFleet, readFleetNode: readNode } = options;
+    this.fleet = new FleetModel({ readFleet, readNode, setTimer, onChange });
   }
 
   get summary(): DebugSummary | undefined {
@@ -79,7 +87,18 @@ export class Model {
 
   /** True while a panel stands beside the table. */
   get hasPanel(): boolean {
-    return this.openPod !== undefined || this.openPart !== undefined;
+    return this.openPod !== undefined || this.openPart !== undefined || this.fleet.openNode !== undefined;
+  }
+
+  /** True where the fleet has the place of the pods: the reader wants it so, or there is nothing but a fleet. */
+  get isFleetShown(): boolean {
+    const { fleet } = this.#summary ?? {};
+    return fleet !== undefined && (this.#wantsFleet || !this.hasPods);
+  }
+
+  /** True where there is somebody who knows pods. */
+  get hasPods(): boolean {
+    return this.#summary !== undefined && (this.#summary.state !== 'none' || this.#summary.scheduler !== undefined);
   }
 
   get activeUID(): string | undefined {
@@ -99,13 +118,16 @@ export class Model {
 
   /** Goes to the view of an address, as the Back button does. */
   visit(address: string): void {
-    const { podUID, part, filter, order } = parseView(address);
+    const { podUID, part, fleetNode, fleetFilter, filter, order } = parseView(address);
     this.rows.filterBy(filter);
     this.rows.sortBy(order);
     if (podUID === undefined) this.#openPod.close();
     else this.#openPod.open(podUID);
-    if (part === undefined) this.#openPart.close();
+    if (part === undefined || part === 'fleet') this.#openPart.close();
     else this.#openPart.open(part);
+    this.#wantsFleet = part === 'fleet';
+    this.fleet.filterBy(fleetFilter);
+    this.#followFleet(fleetNode);
     this.#activeUID = podUID ?? this.#activeUID;
     this.#options.onChange();
   }
@@ -120,7 +142,10 @@ export class Model {
 
   /** To be called every second: what a part did last is read again, of which nothing tells. */
   tick(): void {
-    if (this.connection.kind === 'live') this.#openPart.refresh();
+    if (this.connection.kind === 'live') {
+      this.#openPart.refresh();
+      this.fleet.refresh();
+    }
     this.#options.onChange();
   }
 
@@ -133,8 +158,31 @@ export class Model {
     this.#viewChanged(false);
   }
 
+  /** Of the fleet while it is shown, else of the pods. */
   clearFilter(): void {
-    this.filterBy(noFilter);
+    if (this.isFleetShown)
+      this.filterFleetBy({ ...everyNode, sort: this.fleet.filter.sort, descending: this.fleet.filter.descending });
+    else this.filterBy(noFilter);
+  }
+
+  /** Only what is in trouble, and all again. */
+  toggleTrouble(): void {
+    if (this.isFleetShown) this.filterFleetBy({ trouble: !this.fleet.filter.trouble });
+    else this.filterBy({ trouble: !this.rows.filter.trouble });
+  }
+
+  filterFleetBy(filter: Partial<FleetFilter>): void {
+    this.fleet.filterBy({ ...this.fleet.filter, ...filter });
+    this.#viewChanged(false);
+  }
+
+  openFleetNode(nodeName: string): void {
+    if (this.fleet.openNode?.key === nodeName) return;
+    this.#openPod.close();
+    this.#openPart.close();
+    this.#wantsFleet = true;
+    this.fleet.show(nodeName);
+    this.#viewChanged(true);
   }
 
   sortBy(order: PodOrder): void {
@@ -152,15 +200,20 @@ export class Model {
     this.#activeUID = podUID;
     if (this.openPod?.key === podUID) return;
     this.#openPart.close();
+    this.#wantsFleet = false;
+    this.#followFleet(undefined);
     this.#openPod.open(podUID);
     this.#viewChanged(true);
   }
 
-  /** Opens the panel of the node or of the scheduler. */
-  openPanelOf(part: PartKind): void {
-    if (this.openPart?.key === part) return;
+  /** Opens the panel of the node or of the scheduler, or shows the fleet in place of the pods. */
+  openPanelOf(part: PartKind | 'fleet'): void {
+    if (this.openPart?.key === part || (part === 'fleet' && this.isFleetShown)) return;
     this.#openPod.close();
-    this.#openPart.open(part);
+    if (part === 'fleet') this.#openPart.close();
+    else this.#openPart.open(part);
+    this.#wantsFleet = part === 'fleet';
+    this.#followFleet(undefined);
     this.#viewChanged(true);
   }
 
@@ -169,6 +222,7 @@ export class Model {
     if (!this.hasPanel) return;
     this.#openPod.close();
     this.#openPart.close();
+    this.fleet.closeNode();
     this.#viewChanged(true);
   }
 
@@ -188,14 +242,17 @@ export class Model {
   }
 
   /** The address of this page with another panel open; empty parts close it. */
-  addressOf({ podUID, part }: Partial<Pick<View, 'podUID' | 'part'>>): string {
-    return `#${formatView({ podUID, part, filter: this.rows.filter, order: this.rows.order })}`;
+  addressOf({ podUID, part, fleetNode }: Partial<Pick<View, 'podUID' | 'part' | 'fleetNode'>>): string {
+    const { filter, order } = this.rows;
+    return `#${formatView({ podUID, part, fleetNode, fleetFilter: this.fleet.filter, filter, order })}`;
   }
 
   #viewChanged(isStep: boolean): void {
     const view: View = {
       podUID: this.openPod?.key,
-      part: this.openPart?.key === 'scheduler' ? 'scheduler' : this.openPart && 'node',
+      part: this.#wantsFleet ? 'fleet' : this.openPart?.key === 'scheduler' ? 'scheduler' : this.openPart && 'node',
+      fleetNode: this.fleet.openNode?.key,
+      fleetFilter: this.fleet.filter,
       filter: this.rows.filter,
       order: this.rows.order,
     };
@@ -220,8 +277,15 @@ export class Model {
     this.#takeSummary(summary);
   }
 
+  /** Reads the fleet while it is shown, and nothing of it else. */
+  #followFleet(nodeName: string | undefined): void {
+    if (this.isFleetShown || nodeName !== undefined) this.fleet.show(nodeName);
+    else this.fleet.hide();
+  }
+
   #takeSummary(summary: DebugSummary): void {
     this.#summary = summary;
+    this.#followFleet(this.fleet.openNode?.key);
     this.#skewMs = summary.at - this.#options.now();
     this.#options.onChange();
   }

@@ -86,16 +86,17 @@ function intoTable(event: KeyboardEvent, model: Model): void {
   focusById(tableId);
 }
 
-interface ChipProps {
+export interface ChipProps {
   readonly name: string;
   readonly title: string;
   readonly look: string;
+  /** How many pods or nodes it stands for. */
   readonly pods: number;
   readonly isPressed: boolean;
   readonly onPress: () => void;
 }
 
-function Chip({ name, title, look, pods, isPressed, onPress }: ChipProps): VNode {
+export function Chip({ name, title, look, pods, isPressed, onPress }: ChipProps): VNode {
   return (
     <button type="button" class={`chip ${look}`} title={title} aria-pressed={isPressed} onClick={onPress}>
       {name} <b>{count(pods)}</b>

@@ -7,10 +7,10 @@ export const tableId = 'pods';
 export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['/', 'go to the filter'],
   ['↑ ↓  Page Up  Page Down  Home  End', 'move through the table'],
-  ['Enter', 'open the pod'],
+  ['Enter', 'open the pod, or the node of a fleet'],
   ['Escape', 'close what is open beside the table, else clear the filter'],
-  ['t', 'show only pods in trouble, and all again'],
-  ['n  s', 'open the node, the scheduler'],
+  ['t', 'show only what is in trouble, and all again'],
+  ['n  s  f', 'open the node, the scheduler, the fleet'],
   ['p', 'pause and resume'],
   ['?', 'show this help'],
 ];
@@ -32,7 +32,8 @@ export function closePanel(model: Model): void {
 
 function onEscape(model: Model): void {
   if (model.hasPanel) closePanel(model);
-  else if (document.activeElement?.id === filterInputId && model.rows.filter.text === '') focusById(tableId);
+  else if (document.activeElement?.id === filterInputId && (model.isFleetShown ? model.fleet : model.rows).filter.text === '')
+    focusById(tableId);
   else model.clearFilter();
 }
 
@@ -48,8 +49,9 @@ export function watchKeys(model: Model, openHelp: () => void): void {
     }
     if (event.key === '?') openHelp();
     if (event.key === 'p') togglePause(model);
-    if (event.key === 't') model.filterBy({ trouble: !model.rows.filter.trouble });
+    if (event.key === 't') model.toggleTrouble();
     if (event.key === 'n' && model.summary?.node !== undefined) model.openPanelOf('node');
+    if (event.key === 'f' && model.summary?.fleet !== undefined) model.openPanelOf('fleet');
     if (event.key === 's' && model.summary?.scheduler !== undefined) model.openPanelOf('scheduler');
   });
 }

@@ -21,6 +21,8 @@ export interface LineChartProps {
   readonly axis: (value: number) => string;
   /** True for numbers of things: where nothing was for a while, no line is drawn over the others. */
   readonly isCount?: boolean;
+  /** True for parts of a whole: each stands on those after it. */
+  readonly isStacked?: boolean;
 }
 
 const height = 132;
@@ -78,7 +80,8 @@ export class LineChart extends Component<LineChartProps> {
   }
 
   #data(): uPlot.AlignedData {
-    const { seconds, values, isCount = false } = this.props;
+    const { seconds, values, isCount = false, isStacked = false } = this.props;
+    if (isStacked) return [seconds, ...stacked(values)] as unknown as uPlot.AlignedData;
     return [seconds, ...values.map(isCount ? withoutFlatZeros : atLeastShortest)] as unknown as uPlot.AlignedData;
   }
 
@@ -88,6 +91,11 @@ export class LineChart extends Component<LineChartProps> {
     if (typeof pointed === 'number') return values[pointed] ?? undefined;
     return values.findLast((value) => value !== null) ?? undefined;
   }
+}
+
+/** Each with the sum of those after it added. */
+function stacked(values: readonly Values[]): Values[] {
+  return values.map((own, index) => own.map((_, at) => values.slice(index).reduce((sum, one) => sum + (one[at] ?? 0), 0)));
 }
 
 /** Zeros between zeros are left out. */
@@ -127,7 +135,7 @@ function powersOfTen(_: uPlot, __: number, min: number, max: number): number[] {
   return Array.from({ length: Math.round(Math.log10(max)) - first + 1 }, (_, index) => 10 ** (first + index));
 }
 
-function optionsOf({ series, axis, isCount = false }: LineChartProps, onPoint: () => void): uPlot.Options {
+function optionsOf({ series, axis, isCount = false, isStacked = false }: LineChartProps, onPoint: () => void): uPlot.Options {
   const grid = { stroke: () => colourOf('border'), width: 1 };
   const axisLook = { stroke: () => colourOf('muted'), grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
   return {
@@ -152,9 +160,11 @@ function optionsOf({ series, axis, isCount = false }: LineChartProps, onPoint: (
       ...series.map(({ colour }) => ({
         stroke: () => colourOf(`series-${colour}`),
         width: 1.5,
+        ...(isStacked && { fill: () => colourOf(`series-${colour}`).replace(')', ', 0.3)').replace('rgb', 'rgba') }),
         points: { show: true, size: 3, fill: () => colourOf(`series-${colour}`), filter: lonePoints },
       })),
     ],
+    ...(isStacked && { bands: series.slice(1).map((_, index) => ({ series: [index + 1, index + 2] as uPlot.Band.Bounds })) }),
     hooks: { setCursor: [onPoint] },
   };
 }

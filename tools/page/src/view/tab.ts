@@ -7,7 +7,7 @@ const longestName = 100;
 /** What the browser's tab says: how much is wrong, and of which node. */
 function titleOf({ summary }: Pick<Model, 'summary'>): string {
   const wrong = summary === undefined ? 0 : troubleCount(summary);
-  const node = summary?.node;
+  const node = summary?.node ?? summary?.fleet;
   const count = wrong > 0 ? `(${wrong}) ` : '';
   const name = node?.name ? `${node.name.slice(0, longestName)} · ` : '';
   return `${count}${name}pod status manager`;

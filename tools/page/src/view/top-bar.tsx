@@ -8,13 +8,14 @@ import { togglePause } from './keys.ts';
 import { nextTheme, theme } from './theme.ts';
 
 export function TopBar({ model }: { readonly model: Model }): VNode {
-  const { node, scheduler, ownProblems } = model.summary ?? {};
+  const { node, scheduler, fleet, ownProblems } = model.summary ?? {};
+  const name = node?.name ?? (model.isFleetShown ? fleet?.name : undefined);
   const isPaused = model.connection.kind === 'paused';
   return (
     <header class="top-bar">
       <h1>
         <span class="product">pod status manager</span>
-        {node === undefined ? null : <span class="node-name">{node.name}</span>}
+        {name === undefined ? null : <span class="node-name">{name}</span>}
       </h1>
       {node === undefined ? null : (
         <PartPill
@@ -32,6 +33,19 @@ export function TopBar({ model }: { readonly model: Model }): VNode {
           problemCount={ownProblems?.scheduler}
         />
       )}
+      {fleet === undefined ? null : (
+        <PartPill
+          href={model.addressOf({ part: 'fleet' })}
+          isWell={fleet.state === 'running'}
+          words={`fleet ${fleet.state}, ${counted('member', fleet.members)}`}
+          problemCount={ownProblems?.fleet}
+        />
+      )}
+      {model.isFleetShown && model.hasPods ? (
+        <a class="pill tone-idle" href={model.addressOf({})}>
+          pods
+        </a>
+      ) : null}
       <span class="spring" />
       <ConnectionPill model={model} />
       <button type="button" class="quiet" aria-keyshortcuts="p" onClick={() => togglePause(model)}>

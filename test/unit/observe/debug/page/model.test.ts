@@ -23,6 +23,8 @@ function setUp(address = '') {
       reads.push(kind);
       return { at: 0, kind: 'node', name: 'n', state: 'running', problems: [], problemCount: 0, lines: [] };
     },
+    readFleet: async () => undefined,
+    readFleetNode: async () => undefined,
     setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
     now: () => clock.now(),
     onChange: () => {},

@@ -5,7 +5,7 @@ import { page, pagePolicy } from '../../../../../src/observe/debug/page/page.ts'
 import { buildPage } from '../../../../../tools/page/bundle.ts';
 
 /** The page is downloaded on a phone's line too, and is part of every installation. */
-const bytesAtMost = 120_000;
+const bytesAtMost = 136_000;
 
 it('is what `npm run build:page` makes of the sources', async () => {
   const committed = await readFile(new URL('../../../../../src/observe/debug/page/page.ts', import.meta.url), 'utf8');
