@@ -95,3 +95,11 @@ export function causeText({ name, message, code }: ReturnType<typeof networkCaus
 export function timedOut(message: string): Error {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
+
+/** What a request fails with whose caller's signal has aborted. `when`: what it waited for, if anything. */
+export function abortedBy(signal: AbortSignal | undefined, label: string, when = ''): ApiError {
+  const cause: unknown = signal?.reason;
+  const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
+  const message = `${label}: ${isTimeout ? 'timed out' : 'aborted'} by the caller${when === '' ? '' : ` ${when}`}`;
+  return new ApiError({ reason: isTimeout ? 'Timeout' : 'Aborted', message, cause });
+}

@@ -3,7 +3,15 @@ import type { Dispatcher } from 'undici/index.js';
 import { HeldBytes } from '../../api/json/bytes.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { AnswerTooLongError, ApiError, BrokenOffError, causeText, maxMessageLength, networkCause } from './api-error.ts';
+import {
+  AnswerTooLongError,
+  ApiError,
+  abortedBy,
+  BrokenOffError,
+  causeText,
+  maxMessageLength,
+  networkCause,
+} from './api-error.ts';
 import { askGuard, type RequestGuard } from './request-guard.ts';
 
 export interface HttpAnswer {
@@ -183,10 +191,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #abort(): void {
     const { signal, label } = this.#options;
-    const cause: unknown = signal?.reason;
-    const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
-    const message = `${label}: ${isTimeout ? 'timed out' : 'aborted'} by the caller`;
-    this.fail(new ApiError({ reason: isTimeout ? 'Timeout' : 'Aborted', message, cause }));
+    this.fail(abortedBy(signal, label));
   }
 
   /** A request whose status came has been acted upon: its answer is what is broken. A stream that breaks off has lost nothing yet. */
