@@ -34,7 +34,7 @@ export class FleetServers implements AsyncDisposable {
   }
 
   static async start({ apiServers = 1 }: { apiServers?: 1 | 2 } = {}): Promise<FleetServers> {
-    const dir = await mkdtemp(join(tmpdir(), 'pod-status-manager-fleet-'));
+    const dir = await mkdtemp(join(tmpdir(), 'judged-servers-'));
     const policy = join(dir, 'policy.yaml');
     const flagsOf = (number: number): string[] => auditFlags(policy, join(dir, `audit-${number}.log`));
     await writeAuditPolicy(policy);

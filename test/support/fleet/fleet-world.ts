@@ -42,7 +42,7 @@ export class FleetWorld implements AsyncDisposable {
   static async start(options: FleetWorldOptions): Promise<FleetWorld> {
     const servers = await FleetServers.start(options.apiServers === undefined ? {} : { apiServers: options.apiServers });
     const cloud = await Cloud.start(options.seed);
-    const dir = await mkdtemp(join(tmpdir(), 'pod-status-manager-members-'));
+    const dir = await mkdtemp(join(tmpdir(), 'judged-members-'));
     await servers.admin.send('POST', '/api/v1/namespaces', { body: { metadata: { name: podNamespace } } });
     return new FleetWorld(options, { servers, cloud, dir });
   }
