@@ -3,11 +3,13 @@ import { createServer as createServer2 } from 'node:https';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
   createDebugHandler,
+  type DebugFleetSource,
   type DebugHandler,
   type DebugManager,
   type DebugNodeSource,
   type DebugSchedulerSource,
 } from '../../src/debug.ts';
+import type { NodeFleet } from '../../src/fleet.ts';
 import type { PodStatusAgent, StatusManager } from '../../src/index.ts';
 import type { NodeAgent } from '../../src/kubelet.ts';
 import type { ProviderNode } from '../../src/node.ts';
@@ -37,6 +39,7 @@ describe('createDebugHandler', () => {
   });
 
   it('takes a fleet, also alone', () => {
+    expectTypeOf<NodeFleet>().toExtend<DebugFleetSource>();
     createDebugHandler({
       fleet: { snapshot: ({ nodes }) => ({ nodes: nodes ? [] : undefined }), explain: (nodeName) => ({ nodeName }) },
     });

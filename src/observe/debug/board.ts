@@ -7,7 +7,6 @@ import type { DebugChanges, DebugPart, DebugPod, DebugSnapshot, DebugSummary, De
 import type { DebugFleet, DebugFleetNode } from './debug-fleet-api.ts';
 import { countsOf, notesFrom, type OwnProblem } from './debug-notes.ts';
 import {
-  askFleet,
   askNode,
   askScheduler,
   type DebugNodeSource,
@@ -110,8 +109,8 @@ export class Board {
   }
 
   #ask(): readonly ToldPart[] {
-    const { node, scheduler, fleet } = this.#options;
-    return [askNode(node), askScheduler(scheduler), fleet && askFleet(fleet)].filter((part) => part !== undefined);
+    const { node, scheduler } = this.#options;
+    return [askNode(node), askScheduler(scheduler), this.#fleet?.part()].filter((part) => part !== undefined);
   }
 
   #summary(snapshot: StatusManagerSnapshot, parts: readonly ToldPart[]): DebugSummary {

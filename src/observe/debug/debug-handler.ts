@@ -81,7 +81,7 @@ export interface DebugHandlerOptions {
   /** A scheduler: a `Scheduler`, or anything that answers like one. Default: none. */
   readonly scheduler?: DebugSchedulerSource;
   /**
-   * A member of a fleet of nodes: a `NodeFleet`, or anything that answers like one. Until it is closed the handler looks every two seconds
+   * A member of a fleet of nodes: a `NodeFleet`, or anything that answers like one. Until it is closed the handler looks every five seconds
    * who owns how many shards. Default: none.
    */
   readonly fleet?: DebugFleetSource;

@@ -3,7 +3,6 @@ import { errorText } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { DebugCall, DebugFleetHead, DebugNode, DebugPart, DebugProblem, DebugScheduler } from './debug-api.ts';
-import type { DebugFleetSource } from './told-fleet.ts';
 import { linesOf, noteOf } from './told-lines.ts';
 import { callOf, isUID, listOf, nameOf, problemOf, problemsOf, timeOf, wordOf } from './told-problems.ts';
 
@@ -106,9 +105,9 @@ export function askScheduler(scheduler: DebugSchedulerSource | undefined): ToldP
   return scheduler && ask('scheduler', () => scheduler.snapshot());
 }
 
-/** A fleet without its nodes. */
-export function askFleet(fleet: DebugFleetSource): ToldPart<'fleet'> {
-  return ask('fleet', () => fleet.snapshot({ nodes: false }));
+/** `snapshot`: asks the fleet. */
+export function askFleet(snapshot: () => unknown): ToldPart<'fleet'> {
+  return ask('fleet', snapshot);
 }
 
 function ask<Kind extends ToldPart['kind']>(kind: Kind, snapshot: () => unknown): ToldPart<Kind> {

@@ -1,8 +1,8 @@
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import type { DebugFleetHistory, DebugFleetMember } from './debug-fleet-api.ts';
 
-const lookEveryMs = 2_000;
-const keptLooks = 150;
+const lookEveryMs = 5_000;
+const keptLooks = 60;
 const membersAtMost = 64;
 
 interface Look {

@@ -36,13 +36,12 @@ const movingNodes: readonly unknown[] = ['starting', 'stopping'];
 
 const nothing: ToldFleet = { id: '', isMember: undefined, members: [], shards: 0, unowned: 0, moving: 0, nodes: [] };
 
-/** Of an answer that is none, nothing is shown: the head of the page has the problem. */
-export function readFleet(fleet: DebugFleetSource, nodes: boolean): ToldFleet {
-  return callGuarded(() => told(fleet.snapshot({ nodes })), ignoreFailure) ?? nothing;
+/** What the answer of `snapshot` says. Of one that is none, nothing is shown: the head of the page has the problem. */
+export function readFleet(answer: unknown): ToldFleet {
+  return callGuarded(() => told(answer), ignoreFailure) ?? nothing;
 }
 
 function told(answer: unknown): ToldFleet {
-  if (catchRejection(answer, ignoreFailure)) return nothing;
   const { id, isMember, members, shards, nodes } = membersOf(answer);
   const allShards = listOf(shards, shardsAtMost).flatMap((one) => callGuarded(() => shardOf(one), ignoreFailure) ?? []);
   const nodesOf = new Map<string, number>();

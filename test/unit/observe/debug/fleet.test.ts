@@ -144,17 +144,33 @@ describe('what the handler shows of a fleet', () => {
   });
 });
 
+it('the fleet is asked at most once a second for the head of the page, however often that is read', async () => {
+  const asked: boolean[] = [];
+  const sample = new SampleFleet();
+  const snapshot = (options: { readonly nodes: boolean }): object => {
+    asked.push(options.nodes);
+    return sample.snapshot(options);
+  };
+  await using at = await start({ snapshot, explain: (name) => sample.explain(name) });
+  for (let i = 0; i < 5; i += 1) await at.debug.snapshot();
+  expect(asked).toEqual([false]);
+  await at.clock.advance(1_000);
+  await at.debug.snapshot();
+  await at.ask();
+  expect(asked).toEqual([false, false, true]);
+});
+
 describe('the history of a fleet', () => {
-  it('has who owned how many shards every two seconds, for five minutes', async () => {
+  it('has who owned how many shards every five seconds, for five minutes', async () => {
     const sample = new SampleFleet({ members: 3, shards: 6 });
     await using at = await start(sample);
-    await at.clock.advance(2_000);
+    await at.clock.advance(5_000);
     sample.kill(1);
-    await at.clock.advance(2_000);
+    await at.clock.advance(5_000);
     const { history } = await at.ask();
     const begin = Date.UTC(2000, 0, 1);
     expect(history).toEqual({
-      at: [begin, begin + 2_000, begin + 4_000],
+      at: [begin, begin + 5_000, begin + 10_000],
       members: [
         { id: 'member-0', slot: 0, shards: [2, 2, 3] },
         { id: 'member-2', slot: 2, shards: [2, 2, 3] },
@@ -163,19 +179,19 @@ describe('the history of a fleet', () => {
     });
     await at.clock.advance(300_000);
     const later = (await at.ask()).history;
-    expect([later.at.length, later.members.map(({ id }) => id)]).toEqual([150, ['member-0', 'member-2']]);
+    expect([later.at.length, later.members.map(({ id }) => id)]).toEqual([60, ['member-0', 'member-2']]);
     sample.members = [...sample.members, { id: 'member-9', isAlive: true, isLeaving: false }];
-    await at.clock.advance(2_000);
+    await at.clock.advance(5_000);
     expect((await at.ask()).history.members.find(({ id }) => id === 'member-9')?.slot).toBe(1);
   });
 
   it('goes on when the clock is set back', async () => {
     await using at = await start(new SampleFleet({ members: 1 }));
-    await at.clock.advance(10_000);
-    at.clock.set(Date.UTC(2000, 0, 1) + 3_000);
-    await at.clock.advance(2_000);
+    await at.clock.advance(15_000);
+    at.clock.set(Date.UTC(2000, 0, 1) + 6_000);
+    await at.clock.advance(5_000);
     const begin = Date.UTC(2000, 0, 1);
-    expect((await at.ask()).history.at).toEqual([begin, begin + 2_000, begin + 4_000, begin + 5_000]);
+    expect((await at.ask()).history.at).toEqual([begin, begin + 5_000, begin + 10_000, begin + 11_000]);
   });
 
   it('ends with the handler', () => {
