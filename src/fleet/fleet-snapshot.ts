@@ -175,12 +175,16 @@ function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], n
     );
   }
   if (source.failure !== undefined) problems.push(nodesProblem(source.failure));
-  for (const [nodeName, served] of nodes.served) problems.push(...problemsOfNode(nodeName, served));
+  for (const [nodeName, served] of nodes.served) problems.push(...problemsOfNode(nodeName, served, now));
   return problems;
 }
 
-function problemsOfNode(nodeName: string, { failure, agent, state }: ServedNode): Problem[] {
+/** A node that starts has what a started one would call a problem. */
+const longStartMs = 10_000;
+
+function problemsOfNode(nodeName: string, { failure, agent, state, since }: ServedNode, now: number): Problem[] {
   if (failure !== undefined) return [nodeStartProblem(nodeName, failure)];
-  if (agent === undefined || state !== 'running') return [];
+  const isToBeHeard = state === 'running' || (state === 'starting' && now - since >= longStartMs);
+  if (agent === undefined || !isToBeHeard) return [];
   return agent.snapshot({ pods: false }).problems.map((one) => (isPodProblem(one) ? one : ofNode(nodeName, one)));
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import { type RateLimiterOptions, rateLimiterOption } from '../base/concurrency/rate-limiter.ts';
 import { invalidOption } from '../base/errors.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
 import { type Metrics, type MetricsSink, metricsOption } from '../base/metrics/metrics.ts';
@@ -42,7 +43,7 @@ export interface NodeFleetOptions {
   readonly nodes: FleetNodes;
   /** Makes what runs the pods of one node, each time that the node comes to this process. What it throws is told, and it is called again later. */
   readonly provider: (nodeName: string) => PodProvider;
-  /** What all nodes are told. Default: nothing. */
+  /** What all nodes are told. Each writes four statuses at once, unless its `statusManager.concurrency` says otherwise. Default: nothing. */
   readonly nodeOptions?: FleetNodeOptions;
   /**
    * True: a node that leaves the fleet is deleted from the apiserver, with its Lease, by the member that runs it. Default false: its object
@@ -61,6 +62,11 @@ export interface NodeFleetOptions {
   readonly handOverTimeoutMs?: number;
   /** So many nodes start at once. Default 64. */
   readonly startsAtOnce?: number;
+  /**
+   * How many requests of the nodes are under way at once (default 20), and how many begin in a second (default: as many as can). Nodes have their
+   * turns one after the other: one with a thousand requests keeps another from the next turn only. Requests of the fleet's own Leases wait for none.
+   */
+  readonly requests?: FleetRequestLimits;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -71,9 +77,17 @@ export interface NodeFleetOptions {
   readonly metrics?: MetricsSink;
 }
 
+/** How much the nodes of one member ask of the apiserver. */
+export interface FleetRequestLimits {
+  /** So many requests are under way at once, watches apart. Default 20. */
+  readonly concurrency?: number;
+  /** How many requests begin in a second, in the long run and at once. Default: as many as can. */
+  readonly rateLimiter?: RateLimiterOptions;
+}
+
 const knownOptions = [
   ...['kubeConfig', 'transport', 'name', 'namespace', 'shards', 'id', 'nodes', 'provider', 'nodeOptions', 'removeNodes'],
-  ...['leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs', 'handOversAtOnce', 'handOverTimeoutMs', 'startsAtOnce'],
+  ...['leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs', 'handOversAtOnce', 'handOverTimeoutMs', 'startsAtOnce', 'requests'],
   ...['random', 'clock', 'logger', 'metrics'],
 ];
 
@@ -91,6 +105,7 @@ export interface CheckedFleetOptions {
   readonly handOversAtOnce: number;
   readonly handOverTimeoutMs: number;
   readonly startsAtOnce: number;
+  readonly requests: FleetRequestLimits & Required<Pick<FleetRequestLimits, 'concurrency'>>;
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -101,6 +116,7 @@ export interface CheckedFleetOptions {
 /** The names of its Leases are to fit, and its value of a label. */
 const longestName = 40;
 const mostShards = 1000;
+const mostRequests = 1000;
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOptions {
@@ -130,11 +146,21 @@ export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOpti
     handOversAtOnce: integerOption('handOversAtOnce', handOversAtOnce, 1),
     handOverTimeoutMs: numberOption('handOverTimeoutMs', handOverTimeoutMs, 1, longestTimerMs),
     startsAtOnce: integerOption('startsAtOnce', startsAtOnce, 1),
+    requests: requestLimits(options.requests),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: loggerOption(logger),
     metrics: metricsOption(metrics),
     sink: metrics,
+  };
+}
+
+function requestLimits(limits: FleetRequestLimits = {}): CheckedFleetOptions['requests'] {
+  requireKnownOptions('requests', limits, ['concurrency', 'rateLimiter']);
+  const { concurrency = 20, rateLimiter } = limits;
+  return {
+    concurrency: atMost('requests.concurrency', integerOption('requests.concurrency', concurrency, 1), mostRequests),
+    ...(rateLimiter !== undefined && { rateLimiter: rateLimiterOption(rateLimiter) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { FairTurns } from '../base/concurrency/fair-turns.ts';
 import {
   awaitStart,
   RunState,
@@ -13,7 +14,8 @@ import { ownProcess } from '../client/leases/own-process.ts';
 import type { ResourceTransport } from '../client/resources/resource-client.ts';
 import { awaitedAnswer } from '../client/resources/resource-client.ts';
 import { GuardedTransport } from '../client/transport/guarded-transport.ts';
-import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { type KubeRequest, KubeTransport } from '../client/transport/kube-transport.ts';
+import { TurnTransport } from '../client/transport/turn-transport.ts';
 import { ProviderNode } from '../node/provider/provider-node.ts';
 import type {
   FleetNodeExplanation,
@@ -32,8 +34,10 @@ import { guardedProvider } from './nodes/guarded-provider.ts';
 import { removeLeftNode } from './nodes/left-node.ts';
 import { ServedNodes } from './nodes/served-nodes.ts';
 
-/** So many sockets carry the requests of a member. */
-const connections = 24;
+/** So many sockets are there beside those that the requests of the nodes can take: for the Leases of the fleet. */
+const ownConnections = 4;
+/** So many statuses of one node are written at once: hundreds of nodes share what a member may have under way, and a request waits for its turn within its limit. */
+const statusesAtOnce = 4;
 
 /**
  * A member of a fleet: one of several processes that share many virtual nodes. Each node is run by one member at a time, by the Leases of
@@ -62,6 +66,7 @@ export class NodeFleet {
   readonly #transport: ResourceTransport;
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
+  readonly #turns: FairTurns;
   readonly #nodes: ServedNodes;
   readonly #source: FleetNodeSource;
   readonly #member: FleetMember;
@@ -71,8 +76,10 @@ export class NodeFleet {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeFleetOptions) {
     const checked = checkedFleetOptions(options);
-    const { kubeConfig, names, id, clock, logger, startsAtOnce } = checked;
+    const { kubeConfig, names, id, clock, logger, startsAtOnce, requests } = checked;
     this.#options = checked;
+    const connections = requests.concurrency + ownConnections;
+    this.#turns = new FairTurns({ ...requests, clock });
     const userAgent = `pod-status-manager-fleet/${names.name} ${id}`;
     this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { userAgent, connections, clock, logger });
     this.#transport = checked.transport ?? (this.#ownTransport as KubeTransport);
@@ -157,6 +164,7 @@ export class NodeFleet {
   async #stop(timeoutMs: number): Promise<StoppedFleet> {
     await this.#source.stop();
     const stopped = await this.#member.stop(timeoutMs);
+    this.#turns.stop();
     this.#endMeasuring();
     await this.#ownTransport?.close();
     return stopped;
@@ -165,12 +173,14 @@ export class NodeFleet {
   #newNode({ name, options }: FleetNode, term: ShardTerm): ProviderNode {
     const { provider, nodeOptions, clock, logger, random, sink } = this.#options;
     const guard = (): void => term.requireOwned();
+    const statusManager = { concurrency: statusesAtOnce, ...nodeOptions.statusManager, ...options?.statusManager };
     return new ProviderNode({
       ...nodeOptions,
       ...options,
+      statusManager,
       nodeName: name,
       provider: guardedProvider(provider(name), guard),
-      transport: this.#guarded(term),
+      transport: this.#transportOf(name, term),
       clock,
       logger,
       random,
@@ -178,18 +188,26 @@ export class NodeFleet {
     });
   }
 
-  #guarded(term: ShardTerm): GuardedTransport {
-    return new GuardedTransport(this.#transport, () => term.requireOwned(), { writeLimitMs: () => term.writeLimitMs() });
+  /** The limit of a write, and the guard, begin with the turn. */
+  #transportOf(nodeName: string, term: ShardTerm): ResourceTransport {
+    const limits = { writeLimitMs: () => term.writeLimitMs() };
+    const guarded = new GuardedTransport(this.#transport, () => term.requireOwned(), limits);
+    return new TurnTransport(guarded, { turns: this.#turns, key: nodeName, isUrgent });
   }
 
   async #hasLeft(nodeName: string, term: ShardTerm): Promise<void> {
     const { removeNodes, logger } = this.#options;
-    if (removeNodes) await removeLeftNode(nodeName, { transport: this.#guarded(term), logger });
+    if (removeNodes) await removeLeftNode(nodeName, { transport: this.#transportOf(nodeName, term), logger });
   }
 
   #reported(): ReportedFleet {
     return { options: this.#options, state: this.state, member: this.#member, nodes: this.#nodes, source: this.#source };
   }
+}
+
+/** A node whose Lease is renewed late counts as not ready. */
+function isUrgent({ path }: KubeRequest): boolean {
+  return path.startsWith('/apis/coordination.k8s.io/');
 }
 
 /** Counters and histograms of many nodes add up. Of their gauges each node would overwrite the others', and none is taken. */

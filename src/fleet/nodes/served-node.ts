@@ -76,7 +76,7 @@ export class ServedNode {
     return this.#agent;
   }
 
-  /** Resolves once the node runs, or is to stop. */
+  /** Resolves once the node runs, or goes on starting by itself, or is to stop. */
   start(): Promise<void> {
     this.#started = this.#startUntilStopped();
     return this.#started;
@@ -112,25 +112,28 @@ export class ServedNode {
 
   /** False where the start has failed, or the node is to stop. */
   async #start(): Promise<boolean> {
-    const { make, clock, logger } = this.#options;
+    const { make, clock } = this.#options;
     const { signal } = this.#stopping;
     this.#enter('starting');
     try {
       const agent = make(this.node, this.#term);
       this.#agent = agent;
       const started = agent.start();
+      const runs = started.then(() => this.#runs());
       // a node goes on trying by itself, and what it waits for its snapshot says
-      if (await settlesWithin(started, { clock, timeoutMs: longestTurnMs, signal })) await started;
-      else started.catch(ignoreFailure);
+      if (await settlesWithin(runs, { clock, timeoutMs: longestTurnMs, signal })) await runs;
+      else runs.catch(ignoreFailure);
+      return !signal.aborted;
     } catch (error) {
       if (!signal.aborted) await this.#failed(error);
       return false;
     }
-    if (signal.aborted) return false;
-    if (this.#failure !== undefined) logger.info({ node: this.node.name }, 'the node of the fleet has started');
+  }
+
+  #runs(): void {
+    if (this.#failure !== undefined) this.#options.logger.info({ node: this.node.name }, 'the node of the fleet has started');
     this.#failure = undefined;
     this.#enter('running');
-    return true;
   }
 
   async #failed(error: unknown): Promise<void> {
