@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { mutants } from '../chaos/mutants.ts';
 import { partsMutants } from '../chaos/parts/mutants.ts';
 import { agentsKind } from './agents/agents-kind.ts';
+import { fleetsKind } from './fleet/fleets-kind.ts';
 import { catchMutant } from './mutant-run.ts';
 import { nodesKind } from './node/nodes-kind.ts';
 import { runObjects } from './objects/run-objects.ts';
@@ -19,6 +20,8 @@ const usage = `Runs the manager against the in-memory store over a simulated net
                 simulated container runtime; agents crash and begin anew
   npm run simulate -- --agents ...  whole node agents in its place, with volumes, images and everything, on a container
                 runtime in memory; agents crash and begin anew
+  npm run simulate -- --fleets ...  the members of a fleet in its place, which share 5,000 nodes of 30 pods through Leases: processes
+                that are paused, crash and come back, each with a clock and a network of its own
 
   --seed S      the first seed (default 1)
   --seeds N     how many seeds, from S on (default 1)
@@ -29,6 +32,7 @@ const usage = `Runs the manager against the in-memory store over a simulated net
                 with --parts: ${partsMutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --nodes: ${nodesKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --agents: ${agentsKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
+                with --fleets: ${fleetsKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -83,6 +87,7 @@ async function main(): Promise<number> {
       parts: { type: 'boolean', default: false },
       nodes: { type: 'boolean', default: false },
       agents: { type: 'boolean', default: false },
+      fleets: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -97,6 +102,7 @@ async function main(): Promise<number> {
   const runs = { first, seeds, minutes, mutant: values.mutant, onStep };
   if (values.nodes) return simulateMany(nodesKind, runs);
   if (values.agents) return simulateMany(agentsKind, runs);
+  if (values.fleets) return simulateMany(fleetsKind, runs);
   if (values.parts) {
     const code = await simulateMany(partsKind, runs);
     if (values.mutant !== undefined) return code;

@@ -1,0 +1,11 @@
+import type { SeededKind } from '../seeded-runs.ts';
+import { type FleetMutant, fleetMutants } from './mutants.ts';
+import { simulateFleet } from './simulate-fleet.ts';
+
+export const fleetsKind: SeededKind<FleetMutant> = {
+  what: 'fleets',
+  mutants: fleetMutants,
+  mutantSeeds: 20,
+  mutantMinutes: 1,
+  simulate: simulateFleet,
+};
