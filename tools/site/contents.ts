@@ -26,6 +26,7 @@ export const sections: readonly Section[] = [
         'deletion',
         'restarts',
         'many-nodes',
+        'fleets',
         'testing',
         'rights',
         'logs-and-errors',
