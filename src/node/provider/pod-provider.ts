@@ -157,6 +157,23 @@ export interface PodProvider {
   /** Called once, at the start, before any pod is created. Without it each pod is asked about at an interval. */
   notifyPods?(notify: NotifyPods, tools: ProviderTools): unknown;
   /**
+   * This process runs the pods of the node from now on. Called once at the start, after the first list of the apiserver and before
+   * `getPods` and any call for a pod, with those pods that the cluster shows as begun and not ended: an earlier run of the agent, or another
+   * process, has begun them. `status` has what that has told: restart counts, start times, addresses. What is not begun comes to `createPod`.
+   *
+   * The start waits ten seconds for it. Where it fails it is called again half a second later, and less and less often, and the node begins
+   * all the same: new pods are created. Of the pods it was given, one that `getPodStatus` does not know is neither created, nor lost, nor
+   * counted as ended before `adopt` has succeeded. A provider without this method hears of such pods by `getPodStatus`, and `getPods` is
+   * all that is asked at the start.
+   */
+  adopt?(pods: readonly NodePod[], call: ProviderCall): unknown;
+  /**
+   * This process has nothing to do with the pods of the node any more: they run on, for whoever runs the node next. Called once, at the
+   * end of the node's `stop()`, when every other call of the provider has settled or was given up. It may take ten seconds, and not longer
+   * than the stop; a failure is logged. A process that is killed does not call it.
+   */
+  release?(call: ProviderCall): unknown;
+  /**
    * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
    * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. After a
    * start, a pod that is not among them, and that `getPodStatus` does not know, is lost at once. The start waits ten seconds for the

@@ -39,6 +39,8 @@ export class ProvidedPods implements RuntimeStatusCache {
   #lastCall = 0;
   #listedCall = 0;
   #hasSaidOfOthers = false;
+  /** Pods that an earlier run has begun, while the provider has not adopted them. */
+  #unadopted: ReadonlySet<string> = new Set();
 
   /** `nodeName`, `namespace`: what the provider lists of other nodes and namespaces is none of the node's. */
   constructor(options: ProvidedPodsOptions) {
@@ -64,6 +66,25 @@ export class ProvidedPods implements RuntimeStatusCache {
   mayRun(podUID: string): boolean {
     const record = this.#records.get(podUID);
     return record === undefined ? this.#listed.has(podUID) : !record.isTerminated;
+  }
+
+  /** Until `noteAdopted` the provider's word that there is none of these pods does not count. */
+  awaitAdoption(podUIDs: Iterable<string>): void {
+    this.#unadopted = new Set(podUIDs);
+  }
+
+  /** The provider has adopted them: which of them it does not have is found out anew. */
+  noteAdopted(): void {
+    for (const podUID of this.#unadopted) {
+      const record = this.#records.get(podUID);
+      if (record !== undefined) record.isUnlisted = false;
+    }
+    this.#unadopted = new Set();
+  }
+
+  /** True for a pod that an earlier run has begun, while the provider has not adopted it. */
+  isUnadopted(podUID: string): boolean {
+    return this.#unadopted.has(podUID);
   }
 
   /** The record of the pod, with this object as its newest version. */

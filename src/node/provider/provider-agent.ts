@@ -15,10 +15,13 @@ import type { NodeReadiness } from '../node-object/node-conditions.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import { NodeApiServer } from '../server/node-api-server.ts';
 import { ApiServerSource, HandledSource } from '../sources/api-server-source.ts';
+import type { PodSource, SendPods } from '../sources/pod-source.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { SyncLoop } from '../workers/sync-loop.ts';
+import { NodeTakeOver } from './node-take-over.ts';
 import { PodResolver } from './pod-resolver.ts';
 import { ProviderApiHost } from './provider-api-host.ts';
+import { ProviderHandOver } from './provider-hand-over.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
@@ -37,6 +40,8 @@ export class ProviderAgent {
   /** Undefined where the provider wants pods as they are. */
   readonly resolver: PodResolver | undefined;
   readonly podSyncer: ProviderPodSyncer;
+  /** What the provider is told of the runs before and after this one. */
+  readonly handOver: ProviderHandOver;
   readonly podWorkers: PodWorkers;
   readonly loop: SyncLoop;
   readonly nodeObject: NodeObject;
@@ -45,6 +50,7 @@ export class ProviderAgent {
   readonly api: NodeApiServer | undefined;
   readonly #ownTransport: KubeTransport | undefined;
   readonly #ownEvents: ApiEventRecorder | undefined;
+  readonly #takeOver: NodeTakeOver;
   #wasReady = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -64,18 +70,21 @@ export class ProviderAgent {
     const source = new ApiServerSource({ ...options.apiServerSource, transport, ...selection, ...shared });
     this.source = new HandledSource(source);
     this.config = new PodConfig({ eventRecorder, ...timed });
-    this.config.addSource(apiserverSource, source);
+    this.config.addSource(apiserverSource, this.#seenSource(source));
     for (const [name, each] of sources) this.config.addSource(name, each);
     this.podManager = podManager;
     this.statusManager = this.#newStatusManager();
     this.resolver = this.#newResolver();
     this.podSyncer = this.#newPodSyncer();
     const { podSyncer } = this;
+    this.handOver = this.#newHandOver();
     const runtimeStatusCache = podSyncer.pods;
     this.podWorkers = new PodWorkers({ ...options.workers, podSyncer, runtimeStatusCache, eventRecorder, ...shared });
     this.loop = this.#newLoop();
     const readiness = (): NodeReadiness => this.#readiness();
     this.nodeObject = new NodeObject({ ...node, nodeName, transport, readiness, eventRecorder, ...shared });
+    const { clock } = this.options;
+    this.#takeOver = new NodeTakeOver({ nodeObject: this.nodeObject, clock: safeClock(clock) });
     this.mirrorPods = this.#newMirrorPods();
     this.api = this.#newApi();
   }
@@ -85,6 +94,13 @@ export class ProviderAgent {
     return this.#ownEvents?.failing;
   }
 
+  /** Nothing of the node has been said yet. */
+  begin(): void {
+    this.#takeOver.begin();
+    this.nodeObject.start();
+    this.statusManager.start();
+  }
+
   /** Writes the events that wait. */
   async stopEvents(): Promise<void> {
     await this.#ownEvents?.stop();
@@ -92,7 +108,27 @@ export class ProviderAgent {
 
   /** What was given to the node stays open. */
   async close(): Promise<void> {
+    this.#takeOver.end();
     await this.#ownTransport?.close();
+  }
+
+  /** The source, whose lists the provider's hand-over sees, too. */
+  #seenSource(source: ApiServerSource): PodSource {
+    const start = (send: SendPods): void =>
+      source.start((pods) => {
+        this.handOver.seen(pods);
+        send(pods);
+      });
+    const [lastObservedAt, lastFailure] = [() => source.lastObservedAt(), () => source.lastFailure()];
+    return { start, stop: () => source.stop(), lastObservedAt, lastFailure };
+  }
+
+  #newHandOver(): ProviderHandOver {
+    const { given, clock, logger } = this.options;
+    const { provider, nodeName } = given;
+    const { pods } = this.podSyncer;
+    const notice = (podUID: string): void => this.podSyncer.notice(podUID);
+    return new ProviderHandOver({ provider, pods, notice, nodeName, clock: safeClock(clock), logger });
   }
 
   #newStatusManager(): StatusManager {
@@ -201,13 +237,17 @@ export class ProviderAgent {
     this.source.noteCaughtUp();
     const isReady = this.loop.sourcesReady();
     // the node need not wait for the next look at it
-    if (isReady && !this.#wasReady) this.nodeObject.changed();
+    if (isReady && !this.#wasReady) {
+      this.#takeOver.end();
+      this.nodeObject.changed();
+    }
     this.#wasReady = isReady;
   }
 
   #readiness(): NodeReadiness {
-    if (!this.loop.sourcesReady()) return { ready: false, message: 'the pod sources have not been heard yet' };
     const { readiness } = this.options.node;
+    if (!this.loop.sourcesReady() && !this.#takeOver.staysReady)
+      return { ready: false, message: 'the pod sources have not been heard yet' };
     return readiness === undefined ? { ready: true } : readiness();
   }
 }

@@ -26,12 +26,15 @@ import type { ProviderRetries } from './provider-retries.ts';
 const mostUnsettled = 4;
 const unsettledIntervalMs = 30_000;
 
+const unadopted = 'getPodStatus() knows no such pod, which an earlier run has begun, and adopt() has not succeeded yet';
 const failureReasons = { createPod: 'ProviderCreateFailed', updatePod: 'ProviderUpdateFailed' } as const;
 
 export interface ProviderCallsOptions {
   readonly provider: PodProvider;
   readonly notices: PodNotices;
   readonly factsOf: (record: ProvidedPod) => StatusFacts;
+  /** True for a pod that an earlier run has begun, while the provider has not adopted it. */
+  readonly isUnadopted: (podUID: string) => boolean;
   readonly callTimeoutMs: number;
   readonly changeTimeoutMs: number;
   readonly eventRecorder: EventRecorder;
@@ -125,6 +128,7 @@ export class ProviderCalls {
     try {
       const given = await turns.run({ record, method: 'getPodStatus', lane, signal: linked.signal }, ask);
       const status = this.#read(record, given);
+      if (status === undefined && this.#options.isUnadopted(record.uid)) throw new Error(unadopted);
       record.noteAnswer(status);
       // a later outage has an event of its own
       if (record.lastEvent?.startsWith('ProviderStatusFailed')) record.lastEvent = undefined;

@@ -38,7 +38,8 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     state: own.state,
     nodeName: options.given.nodeName,
     registered,
-    ready: registered && readiness?.ready === true,
+    // a node that is taken over stays ready for the cluster while its pods are listed
+    ready: registered && readiness?.ready === true && loop.sourcesReady(),
     node: { uid, readiness, rival, lastReportAt, lastError: inWords(report.nodeFailure) },
     lease: { lastRenewAt, lastError: inWords(report.leaseFailure) },
     sources,
@@ -68,15 +69,28 @@ function allProblems(
 }
 
 const unlisted: Problem = { kind: 'get-pods', message: 'the provider has not answered getPods() yet', attempt: 0 };
+const unadopted: Problem = { kind: 'adopt', message: 'the provider has not answered adopt() yet', attempt: 0 };
+
+/** True once the sources have begun: before that nothing is missing of them. */
+function hasSources({ loop, config }: ProviderAgent): boolean {
+  return loop.state !== 'idle' || config.state !== 'idle';
+}
+
+/** What the node waits for before it syncs any pod; undefined where that is the apiserver, and once it has begun. */
+function awaitedOfProvider({ loop, handOver }: ProviderAgent): Problem | undefined {
+  if (loop.state !== 'idle' || handOver.awaitsList) return undefined;
+  return handOver.isAwaited ? unadopted : unlisted;
+}
 
 function ownProblems(agent: ProviderAgent, listProblem: Problem | undefined, asked: Asked): Problem[] {
-  const { loop } = agent;
+  const { loop, handOver } = agent;
   const lastIterationAt = loop.state === 'running' ? loop.lastIterationAt() : undefined;
-  const hasBegun = loop.state !== 'idle';
-  const problems = nodeProblems({ ...asked, sources: hasBegun ? asked.sources : [], lastIterationAt });
+  const problems = nodeProblems({ ...asked, sources: hasSources(agent) ? asked.sources : [], lastIterationAt });
   problems.push(...eventsProblems(agent.eventsFailing()));
   problems.push(...(agent.api?.problems() ?? []));
-  if (!hasBegun) problems.push(unlisted);
+  const awaited = awaitedOfProvider(agent);
+  if (awaited !== undefined && handOver.problem === undefined) problems.push(awaited);
+  if (handOver.problem !== undefined) problems.push(handOver.problem);
   if (listProblem !== undefined) problems.push(listProblem);
   return problems;
 }
@@ -195,7 +209,7 @@ function inWords(failure: StepFailure | undefined): RetriedError | undefined {
 
 /** What a start of the node that takes too long waits for. Its cause: why the node is not registered, or its pods are not listed. */
 export function awaitedByNode(agent: ProviderAgent): AwaitedStart {
-  const { nodeObject, source, config, loop, options } = agent;
+  const { nodeObject, source, config, options } = agent;
   const { registered, nodeFailure } = nodeObject.explain();
   const cause = nodeFailure?.error ?? source.failure();
   // only the apiserver's pods are waited for
@@ -208,14 +222,14 @@ export function awaitedByNode(agent: ProviderAgent): AwaitedStart {
     leaseFailure: undefined,
     watchFailure: undefined,
   };
-  const hasBegun = loop.state !== 'idle';
   const facts = {
     at: options.clock.now(),
     node: waited,
-    sources: hasBegun ? sources.filter(({ hasSent }) => !hasSent) : [],
+    sources: hasSources(agent) ? sources.filter(({ hasSent }) => !hasSent) : [],
     lastIterationAt: undefined,
   };
   const notes = nodeProblems(facts).map(({ message }) => message);
-  if (!hasBegun) notes.push(unlisted.message);
+  const awaited = awaitedOfProvider(agent);
+  if (awaited !== undefined) notes.push(awaited.message);
   return { text: notes.length === 0 ? 'the pods of the apiserver are not handled' : notes.join('; '), cause };
 }

@@ -141,7 +141,7 @@ export class ProviderNode {
 
   /**
    * Ends in this order: the sources, the sync loop, the workers and the provider's calls, the status manager, which writes what
-   * is left, the node's API, the node's object. No pod is ended. After a start that rejected with ERR_SERVER it says `notStarted`
+   * is left, the node's API, the provider by its `release`, the node's object. No pod is ended. After a start that rejected with ERR_SERVER it says `notStarted`
    * of the Node and its Lease: nothing was made. When it resolves, no timer is left, and nothing in flight that heeds its signal.
    * All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
    */
@@ -188,7 +188,7 @@ export class ProviderNode {
   }
 
   async #startParts(): Promise<void> {
-    const { options, eventRecorder, mirrorPods, loop, config, source } = this.#agent;
+    const { options, eventRecorder, mirrorPods, loop, config, source, handOver } = this.#agent;
     const { provider, nodeName } = options.given;
     safeEventRecorder(eventRecorder).nodeEvent(nodeName, 'Normal', 'Starting', 'Starting the provider node.');
     if (provider.notifyPods !== undefined) {
@@ -200,24 +200,27 @@ export class ProviderNode {
         (err) => options.logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
       );
     }
-    this.nodeObject.start();
-    this.statusManager.start();
-    // what an earlier run of the agent has left is known before the first pod is synced
+    this.#agent.begin();
+    // what an earlier run of the agent has left is known before the first pod is synced: the lists of pods wait for the loop
+    if (handOver.adopts) config.start();
+    await handOver.begin();
     await this.#listing.first();
     if (this.state === 'running') {
       mirrorPods.start();
       loop.start();
-      config.start();
+      if (!handOver.adopts) config.start();
     }
     await Promise.all([this.nodeObject.registered(), source.firstList()]);
   }
 
   async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
-    const { options, source, config, loop, podSyncer, mirrorPods, resolver, api } = this.#agent;
+    const { options, source, config, loop, podSyncer, mirrorPods, resolver, api, handOver } = this.#agent;
     const timeLeft = new TimeLeft(options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(options.clock, limits.timeoutMs * 0.75);
+    const hasBegun = this.nodeObject.state !== 'idle';
     this.#listing.stop();
+    handOver.stop();
     source.giveUp(stoppedBefore());
     await config.stop();
     await loop.stop();
@@ -229,6 +232,7 @@ export class ProviderNode {
     await mirrorPods.stop();
     await resolver?.stop();
     if (api !== undefined) await beforeNode.allows(api.close());
+    if (hasBegun) await handOver.release(beforeNode.ms());
     await this.#agent.stopEvents();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     await this.#agent.close();

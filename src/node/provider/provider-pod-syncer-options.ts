@@ -140,7 +140,16 @@ const soonMs = 1000;
 export const defaultPollMs = 10_000;
 
 const optionalMethods = [
-  ...(['updatePod', 'notifyPods', 'getPods', 'getContainerLogs', 'runInContainer', 'attachToContainer'] as const),
+  ...([
+    'updatePod',
+    'notifyPods',
+    'adopt',
+    'getPods',
+    'release',
+    'getContainerLogs',
+    'runInContainer',
+    'attachToContainer',
+  ] as const),
   ...(['portForward', 'getStatsSummary', 'getMetricsResource'] as const),
 ] satisfies readonly (keyof PodProvider)[];
 

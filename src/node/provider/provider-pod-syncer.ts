@@ -101,6 +101,7 @@ export class ProviderPodSyncer implements PodSyncer {
       notices,
       metrics,
       factsOf: (record) => statuses.facts(record),
+      isUnadopted: (podUID) => pods.isUnadopted(podUID),
       retries,
       turns,
       recoveries,

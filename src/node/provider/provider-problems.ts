@@ -116,6 +116,18 @@ export function unlistedProblem({
 /** A call that waits so long for its turn is worth a problem. */
 const longTurnMs = 10_000;
 
+/** The provider has not adopted the pods that an earlier run has begun. */
+export function adoptionProblem({
+  why,
+  attempt,
+  since,
+  retryAt,
+}: Omit<AnswerFailure, 'message'> & { readonly why: string }): Problem {
+  const help =
+    'See why the provider does not adopt the pods that an earlier run has begun: one that it does not know is neither created again nor counted as ended until then.';
+  return frozenProblem({ kind: 'adopt', message: failedCall('adopt', why), attempt, since, retryAt, help });
+}
+
 /** A call waits for its turn. */
 function turnProblem({ method, since, turns }: WaitingCall): Problem {
   const message = `${method}() waits for its turn: ${turns.underWay} calls of the provider are under way, and ${turns.waiting} wait`;
