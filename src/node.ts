@@ -40,6 +40,7 @@ export type { ContainerRun, RunContainer } from './node/container-provider/conta
 export { ContainerProvider, type ContainerProviderOptions } from './node/container-provider/container-provider.ts';
 export type { ContainerStatsFn, GivenUsage } from './node/container-provider/container-usage.ts';
 export type { ContainerLogsOptions } from './node/container-provider/kept-logs.ts';
+export type { KnownServices } from './node/environment/cluster-services.ts';
 export type { AdvertisedStatus } from './node/node-object/advertised-status.ts';
 export type { NodeIdentity } from './node/node-object/initial-node.ts';
 export type { LeaseRival } from './node/node-object/lease-rivals.ts';
@@ -110,6 +111,7 @@ export type {
 } from './node/provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './node/provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './node/provider/provider-pod-syncer-options.ts';
+export { SharedWatches, type SharedWatchesOptions } from './node/provider/shared-watches.ts';
 export { KubeletApiRefusal } from './node/server/exchange.ts';
 export type { TLSMinVersion } from './node/server/serving-files.ts';
 export type { NodeServerOptions } from './node/server/serving-settings.ts';

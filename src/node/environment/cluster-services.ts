@@ -20,6 +20,18 @@ export interface ClusterServicesOptions {
 
 type Service = Wire<V1Service>;
 
+/** The services of the cluster, as those know them who only read. */
+export interface KnownServices {
+  /** They are listed and watched from now on. Called again, it does nothing. */
+  start(): void;
+  /** Undefined until the cluster has listed them. */
+  known(): readonly Wire<V1Service>[] | undefined;
+  /** Why no list has come yet, in words. */
+  unreadText(): string;
+  /** Resolves once the cluster has listed them, or `mostMs` (1000) have passed; after a failure within a second. */
+  awaitFirstList(signal: AbortSignal, mostMs?: number): Promise<void>;
+}
+
 /** Why no container starts before the first list, in the kubelet's words. */
 export const servicesUnread = 'services have not yet been read at least once, cannot construct envvars';
 
@@ -27,7 +39,7 @@ export const servicesUnread = 'services have not yet been read at least once, ca
 const patienceMs = 1000;
 
 /** The services of the cluster, for the environments of containers: listed once, then watched. */
-export class ClusterServices {
+export class ClusterServices implements KnownServices {
   readonly #reflector: Reflector<Service>;
   readonly #clock: SteadyClock;
   /** Settles with the first list, or with the end. */

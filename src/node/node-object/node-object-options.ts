@@ -56,6 +56,8 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly holderIdentity?: string;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
   readonly requestTimeoutMs?: number;
+  /** Over which the Node is listed and watched, without streamed lists, such as what `SharedWatches.nodeOf` gives. Default: `transport`. */
+  readonly watchTransport?: ResourceTransport;
   /** Gets the events of the node: what it says has changed, its machine was started anew, it was cordoned. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
   /** From 0 up to 1. Default `Math.random`. */
@@ -87,6 +89,7 @@ type Plain =
 
 /** The options, checked and complete. */
 export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Plain>> {
+  readonly watchTransport: ResourceTransport | undefined;
   readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly renewIntervalMs: number;
@@ -118,12 +121,20 @@ const plainOptions = [
 ] as const satisfies readonly (Plain | 'clock' | 'logger')[];
 
 export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {
-  requireKnownOptions('options', options, [...plainOptions, 'metrics', 'eventRecorder', ...statusMembers, ...identityMembers]);
-  const { transport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
+  requireKnownOptions('options', options, [
+    ...plainOptions,
+    'watchTransport',
+    'metrics',
+    'eventRecorder',
+    ...statusMembers,
+    ...identityMembers,
+  ]);
+  const { transport, watchTransport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
   const { registerNode = true, removeOnStop = false, requestTimeoutMs = 10_000, leaseDurationSeconds = 40 } = options;
   const { statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
   const { random = Math.random, clock = systemClock, logger, eventRecorder = noEvents } = options;
   requireMethods('transport', transport, ['request', 'stream']);
+  if (watchTransport !== undefined) requireMethods('watchTransport', watchTransport, ['request', 'stream']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   const nodeName = nodeNameOption(options.nodeName);
   const { holderIdentity = nodeName } = options;
@@ -135,6 +146,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
   const status = resolveStatus(options, nodeName);
   return {
     transport,
+    watchTransport,
     nodeName,
     readiness: optionOfType('readiness', readiness, 'function'),
     pressures: optionOfType('pressures', pressures, 'function'),

@@ -26,7 +26,7 @@ export class NodeWatch {
 
   constructor(options: ResolvedNodeOptions, known: KnownNode, told: NodeWatchHandlers) {
     this.#options = options;
-    const { transport, nodeName, random, logger, sink } = options;
+    const { transport, watchTransport, nodeName, random, logger, sink } = options;
     const { elapsed, setTimer } = options.clock;
     // what its list was asked for before or after is a question of the time that has passed
     const clock = { now: elapsed, elapsed, setTimer };
@@ -35,7 +35,8 @@ export class NodeWatch {
       told.shown(node);
     };
     this.#reflector = new Reflector<WireNode>({
-      transport,
+      transport: watchTransport ?? transport,
+      streamLists: watchTransport === undefined,
       resource: resources.nodes,
       fieldSelector: `metadata.name=${nodeName}`,
       shareEqualParts: false,

@@ -12,7 +12,7 @@ import { optionOfType, requireKnownOptions, requireMethods } from '../../base/op
 import { safeRandom } from '../../base/random.ts';
 import { noEvents } from '../../client/events/event-recorder.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { ClusterServices } from '../environment/cluster-services.ts';
+import { ClusterServices, type ClusterServicesOptions, type KnownServices } from '../environment/cluster-services.ts';
 import { containerEnvironment } from '../environment/environment.ts';
 import { serviceEnvironment } from '../environment/service-environment.ts';
 import { LargeStart, StartTurns } from '../environment/start-limits.ts';
@@ -27,6 +27,7 @@ import { type FilesRequest, fileVolumeType, usedVolumes, volumeFiles } from '../
 import { type HeldPod, heldByContainers, heldByVolumes, optionalNotes, type ToldEvent } from './held-pod.ts';
 import type { NodePod, ResolvedFile, ResolvedFiles } from './pod-provider.ts';
 import { nodePod } from './provider-calls.ts';
+import type { SharedWatches } from './shared-watches.ts';
 
 /** Where what pods refer to comes from. `transport` is needed. */
 export interface PodResolverOptions {
@@ -36,6 +37,8 @@ export interface PodResolverOptions {
   readonly allocatable?: () => ResourceQuantities;
   /** The addresses of the node, the primary one first. Default: it has none. */
   readonly hostIPs?: () => readonly string[];
+  /** What services are read by, together with others; `stop()` leaves it running. Default: the resolver watches them by itself. */
+  readonly sharedWatches?: SharedWatches;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -50,6 +53,7 @@ const knownOptions = [
   'transport',
   'allocatable',
   'hostIPs',
+  'sharedWatches',
   'random',
   'clock',
   'logger',
@@ -139,9 +143,11 @@ export class PodResolver {
       random = Math.random,
       clock = systemClock,
       metrics,
+      sharedWatches,
     } = options;
     requireMethods('transport', transport, ['request', 'stream']);
     requireMethods('clock', clock, ['now', 'setTimer']);
+    if (sharedWatches !== undefined) requireMethods('sharedWatches', sharedWatches, ['podsOf', 'nodeOf']);
     this.#allocatable = optionOfType('allocatable', allocatable, 'function');
     this.#hostIPs = optionOfType('hostIPs', hostIPs, 'function');
     const drawn = safeRandom(optionOfType('random', random, 'function'));
@@ -149,6 +155,7 @@ export class PodResolver {
     this.#tools = {
       ...{ transport, random: drawn, clock: safeClock(clock), logger: loggerOption(options.logger) },
       ...(metrics !== undefined && { metrics }),
+      ...(sharedWatches !== undefined && { sharedWatches }),
     };
   }
 
@@ -165,8 +172,8 @@ export class PodResolver {
 
   /** Resolves when no watch is left. */
   async stop(): Promise<void> {
-    const { objects, services, tokens } = this.#made();
-    await Promise.all([objects.stop(), services.stop(), tokens.stop()]);
+    const { objects, ownServices, tokens } = this.#made();
+    await Promise.all([objects.stop(), ownServices?.stop(), tokens.stop()]);
   }
 
   /** The same as `stop()`, for `await using`. */
@@ -275,20 +282,24 @@ export class PodResolver {
   }
 }
 
-type ResolverTools = ConstructorParameters<typeof ClusterServices>[0];
+type ResolverTools = ClusterServicesOptions & Pick<PodResolverOptions, 'sharedWatches'>;
 
 /** What reads for pods. */
 interface ResolverParts {
   readonly objects: ReferencedObjects;
-  readonly services: ClusterServices;
+  readonly services: KnownServices;
+  /** Undefined where they are shared. */
+  readonly ownServices: ClusterServices | undefined;
   readonly tokens: TokenManager;
 }
 
-function newParts({ metrics, ...tools }: ResolverTools): ResolverParts {
+function newParts({ metrics, sharedWatches, ...tools }: ResolverTools): ResolverParts {
   const measured = { ...tools, ...(metrics !== undefined && { metrics }) };
+  const ownServices = sharedWatches === undefined ? new ClusterServices(measured) : undefined;
   return {
     objects: new ReferencedObjects(noEvents, { ...measured, budget: objectBudget() }),
-    services: new ClusterServices(measured),
+    services: sharedWatches?.services ?? (ownServices as ClusterServices),
+    ownServices,
     tokens: new TokenManager(tools),
   };
 }

@@ -67,7 +67,9 @@ export class ProviderAgent {
     this.eventRecorder = options.eventRecorder ?? (this.#ownEvents as ApiEventRecorder);
     const { eventRecorder } = this;
 
-    const source = new ApiServerSource({ ...options.apiServerSource, transport, ...selection, ...shared });
+    const { sharedWatches } = options;
+    const watched = sharedWatches && { transport: sharedWatches.podsOf(nodeName, transport), streamLists: false };
+    const source = new ApiServerSource({ ...options.apiServerSource, transport, ...watched, ...selection, ...shared });
     this.source = new HandledSource(source);
     this.config = new PodConfig({ eventRecorder, ...timed });
     this.config.addSource(apiserverSource, this.#seenSource(source));
@@ -82,7 +84,8 @@ export class ProviderAgent {
     this.podWorkers = new PodWorkers({ ...options.workers, podSyncer, runtimeStatusCache, eventRecorder, ...shared });
     this.loop = this.#newLoop();
     const readiness = (): NodeReadiness => this.#readiness();
-    this.nodeObject = new NodeObject({ ...node, nodeName, transport, readiness, eventRecorder, ...shared });
+    const watch = sharedWatches && { watchTransport: sharedWatches.nodeOf(nodeName, transport) };
+    this.nodeObject = new NodeObject({ ...node, nodeName, transport, ...watch, readiness, eventRecorder, ...shared });
     const { clock } = this.options;
     this.#takeOver = new NodeTakeOver({ nodeObject: this.nodeObject, clock: safeClock(clock) });
     this.mirrorPods = this.#newMirrorPods();
@@ -155,7 +158,14 @@ export class ProviderAgent {
     const { capacity, allocatable = capacity } = this.options.node;
     if (given.rawPods === true) return undefined;
     const { transport } = this;
-    return new PodResolver({ transport, allocatable: () => allocatable, hostIPs: () => hostIPs, ...shared });
+    const { sharedWatches } = given;
+    return new PodResolver({
+      transport,
+      ...(sharedWatches && { sharedWatches }),
+      allocatable: () => allocatable,
+      hostIPs: () => hostIPs,
+      ...shared,
+    });
   }
 
   #newPodSyncer(): ProviderPodSyncer {

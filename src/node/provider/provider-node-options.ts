@@ -19,10 +19,11 @@ import type { SyncLoopOptions } from '../workers/sync-loop-options.ts';
 import type { PodWorkersOptions } from '../workers/workers-options.ts';
 import type { PodProvider } from './pod-provider.ts';
 import { type ProviderPodSyncerOptions, requireFilesFolder, requireProvider } from './provider-pod-syncer-options.ts';
+import type { SharedWatches } from './shared-watches.ts';
 
 /** What goes on to the node's object as it is. */
 export interface NodeMembers
-  extends Partial<Omit<NodeObjectOptions, 'transport' | 'nodeName' | 'eventRecorder' | SharedOption>> {}
+  extends Partial<Omit<NodeObjectOptions, 'transport' | 'watchTransport' | 'nodeName' | 'eventRecorder' | SharedOption>> {}
 /** The options that all parts of a node share: they are given once, to the node. */
 export type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 
@@ -35,6 +36,11 @@ export interface ProviderNodeOptions extends NodeMembers {
    * `stop()` leaves it open.
    */
   readonly transport?: ResourceTransport;
+  /**
+   * What this node watches together with others of the process: pods, nodes and services. Then its own lists are not streamed, and
+   * `apiServerSource.idleTimeoutMs` counts for nothing. `stop()` leaves it running; not with `namespace`. Default: the node watches by itself.
+   */
+  readonly sharedWatches?: SharedWatches;
   /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */
   readonly nodeName: string;
   /** Runs the pods. */
@@ -161,6 +167,7 @@ const knownOptions = [
   ...namesOf<Omit<ProviderNodeOptions, keyof NodeMembers>>({
     kubeConfig: true,
     transport: true,
+    sharedWatches: true,
     nodeName: true,
     provider: true,
     rawPods: true,
@@ -232,6 +239,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
+  requireSharedWatches(options);
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);
   // a clock that each part made safe for itself would cost each node a dozen of them
@@ -264,6 +272,13 @@ function refuseOwn(statusManager: ProviderNodeOptions['statusManager']): void {
   for (const name of ['podClient', 'podManager', 'podDeletionSafety', 'podSource', 'random', 'clock', 'logger', 'metrics']) {
     if (name in statusManager) throw invalidOption(`statusManager.${name}`, 'absent: the node gives it', 'given');
   }
+}
+
+function requireSharedWatches({ sharedWatches, namespace }: ProviderNodeOptions): void {
+  if (sharedWatches === undefined) return;
+  requireMethods('sharedWatches', sharedWatches, ['podsOf', 'nodeOf']);
+  if (namespace !== undefined)
+    throw invalidOption('namespace', 'absent beside `sharedWatches`, which are of all namespaces', namespace);
 }
 
 function sourcesOf(sources: Readonly<Record<string, PodSource>>): [string, PodSource][] {
