@@ -27,6 +27,15 @@ const mostMembers = 5;
 /** Faults of one member each. */
 export const memberFaults: Readonly<Record<string, FleetFault>> = {
   'member killed': { weight: 3, run: (scene) => toOne(scene, (member) => replaced(scene, () => member.kill())) },
+  'member killed and started again under its name': {
+    weight: 2,
+    run: (scene) =>
+      toOne(scene, async (member) => {
+        await member.crash();
+        await part(scene, 0, 0.5);
+        await scene.world.addMember(member.id);
+      }),
+  },
   'member stopped': { weight: 3, run: (scene) => toOne(scene, (member) => replaced(scene, () => member.stop())) },
   'member added': {
     weight: 2,

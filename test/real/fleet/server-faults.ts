@@ -4,7 +4,7 @@ import type { FaultScene, FleetFault } from './member-faults.ts';
 /** How long a server stands still, or is away. */
 const [leastMs, mostMs] = [500, 5000];
 
-/** Faults of the servers. Only one of them happens at a time. */
+/** Faults of the servers and of the cloud. Only one of them happens at a time. */
 export const serverFaults: Readonly<Record<string, FleetFault>> = {
   'first kube-apiserver killed': {
     weight: 2,
@@ -73,6 +73,26 @@ export const serverFaults: Readonly<Record<string, FleetFault>> = {
       controlPlane.pauseEtcd();
       await awhile(scene);
       controlPlane.resumeEtcd();
+      return true;
+    },
+  },
+  'cloud away': {
+    weight: 1,
+    run: async (scene) => {
+      const { cloud } = scene.world;
+      cloud.isAway = true;
+      await awhile(scene);
+      cloud.isAway = false;
+      return true;
+    },
+  },
+  'answers of the cloud lost': {
+    weight: 1,
+    run: async (scene) => {
+      const { cloud } = scene.world;
+      cloud.losesAnswers = true;
+      await awhile(scene);
+      cloud.losesAnswers = false;
       return true;
     },
   },

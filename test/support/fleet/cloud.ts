@@ -62,6 +62,10 @@ const longPollMs = 5000;
  */
 export class Cloud implements AsyncDisposable {
   readonly ledger: CloudCall[] = [];
+  /** While true, it answers 503, and does nothing. */
+  isAway = false;
+  /** While true, it does what it is asked for, and says so to nobody: the connection breaks off. */
+  losesAnswers = false;
   readonly #server: Server;
   readonly #pods = new Map<string, CloudPod>();
   /** The uids of all pods that there ever were. */
@@ -136,7 +140,11 @@ export class Cloud implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [status, body] = await this.#take(request);
+    const [status, body] = this.isAway ? [503, {}] : await this.#take(request);
+    if (this.losesAnswers && request.method !== 'GET') {
+      request.socket.destroy();
+      return;
+    }
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 

@@ -52,9 +52,9 @@ export class FleetWorld implements AsyncDisposable {
     return this.members.filter(({ isRunning, isLeaving }) => isRunning && !isLeaving);
   }
 
-  async addMember(): Promise<MemberProcess> {
+  /** A process that is started under the name of one that has ended is a member that was started again. */
+  async addMember(id = `member-${this.members.length + 1}`): Promise<MemberProcess> {
     const { script, fleet, shards, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#options;
-    const id = `member-${this.members.length + 1}`;
     const relay = await this.servers.relay();
     const kubeconfig = join(this.dir, `${id}.kubeconfig`);
     await writeFile(kubeconfig, this.servers.kubeconfigBy(relay), { mode: 0o600 });

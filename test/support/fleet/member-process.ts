@@ -108,6 +108,12 @@ export class MemberProcess implements AsyncDisposable {
 
   async kill(): Promise<void> {
     this.#leave('killed');
+    await this.crash();
+  }
+
+  /** As `kill`, where another process of its name follows: nothing is said of a departure. */
+  async crash(): Promise<void> {
+    this.#isLeaving = true;
     this.#child.kill('SIGKILL');
     await this.#ended;
   }

@@ -66,6 +66,18 @@ describe('the cloud of a fleet’s pods', () => {
     expect(told).toEqual(['u1', 'u1']);
   });
 
+  it('does nothing while it is away, and tells nobody of what it does while it loses answers', async () => {
+    const provider = client.provider('north');
+    cloud.isAway = true;
+    await expect(provider.createPod(pod, call)).rejects.toThrow('503');
+    expect(cloud.pods).toEqual([]);
+    cloud.isAway = false;
+    cloud.losesAnswers = true;
+    await expect(provider.createPod(pod, call)).rejects.toThrow();
+    expect(cloud.ledger).toMatchObject([{ call: 'create', wasThere: false }]);
+    expect(await provider.getPodStatus(pod, call)).toMatchObject({ phase: 'Running' });
+  });
+
   it('finds no version in other words', () => {
     expect(['cloud version 12', 'version 12', undefined].map(cloudVersionOf)).toEqual([12, undefined, undefined]);
   });
