@@ -17,6 +17,7 @@ import { GuardedTransport } from '../client/transport/guarded-transport.ts';
 import { type KubeRequest, KubeTransport } from '../client/transport/kube-transport.ts';
 import { TurnTransport } from '../client/transport/turn-transport.ts';
 import { ProviderNode } from '../node/provider/provider-node.ts';
+import { SharedWatches } from '../node/provider/shared-watches.ts';
 import type {
   FleetNodeExplanation,
   FleetSnapshot,
@@ -67,6 +68,7 @@ export class NodeFleet {
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
   readonly #turns: FairTurns;
+  readonly #sharedWatches: SharedWatches;
   readonly #nodes: ServedNodes;
   readonly #source: FleetNodeSource;
   readonly #member: FleetMember;
@@ -83,6 +85,9 @@ export class NodeFleet {
     const userAgent = `pod-status-manager-fleet/${names.name} ${id}`;
     this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { userAgent, connections, clock, logger });
     this.#transport = checked.transport ?? (this.#ownTransport as KubeTransport);
+    const { random, sink } = checked;
+    const measured = sink === undefined ? {} : { metrics: sink };
+    this.#sharedWatches = new SharedWatches({ transport: this.#transport, clock, random, logger, ...measured });
     this.#nodes = new ServedNodes({
       ...checked,
       shards: names.shards,
@@ -164,6 +169,7 @@ export class NodeFleet {
   async #stop(timeoutMs: number): Promise<StoppedFleet> {
     await this.#source.stop();
     const stopped = await this.#member.stop(timeoutMs);
+    await this.#sharedWatches.stop();
     this.#turns.stop();
     this.#endMeasuring();
     await this.#ownTransport?.close();
@@ -181,6 +187,7 @@ export class NodeFleet {
       nodeName: name,
       provider: guardedProvider(provider(name), guard),
       transport: this.#transportOf(name, term),
+      sharedWatches: this.#sharedWatches,
       clock,
       logger,
       random,

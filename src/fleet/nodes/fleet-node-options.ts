@@ -7,6 +7,7 @@ import type { ProviderNodeOptions } from '../../node/provider/provider-node-opti
 const givenOptions = [
   'kubeConfig',
   'transport',
+  'sharedWatches',
   'nodeName',
   'provider',
   'podManager',
