@@ -52,9 +52,11 @@ export class NodeRequests {
     this.#underWay = underWay;
     try {
       return await answer;
-    } finally {
+    } catch (error) {
       // one that was given up hears of it
       current.abort();
+      throw error;
+    } finally {
       if (leavesBehind && this.#underWay === underWay) this.#underWay = undefined;
     }
   }
