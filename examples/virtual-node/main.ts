@@ -1,15 +1,16 @@
 // `npm start`: pods live whole lives, and status managers write their statuses to an apiserver. There are three kinds of run: a
 // virtual node, with `--node` a whole node agent over a container runtime, with `--schedule` a scheduler over several virtual
-// nodes. This file is the course of all of them.
+// nodes. This file is the course of all of them. A fourth one, `--fleet`, is several processes, and has a course of its own.
 import { KubePodClient } from 'pod-status-manager';
 import { agentRun } from './agent/agent-run.ts';
 import { CountingPodClient } from './counting-pod-client.ts';
 import { type DebugPage, openDebugPage } from './debug-page.ts';
 import { Breaker } from './faults/breaker.ts';
+import { runFleetDemo } from './fleet/fleet-demo.ts';
 import { help, usage } from './help.ts';
 import { describeError, Journal } from './journal.ts';
 import { type Compared, emptied, judge, settled } from './judge.ts';
-import { type DemoOptions, defaultSeconds, parseOptions, UsageError } from './options.ts';
+import { type DemoOptions, defaultFleetSeconds, defaultSeconds, parseOptions, type RunKind, UsageError } from './options.ts';
 import type { DemoRun, RunContext } from './run.ts';
 import { scheduleRun } from './schedule/schedule-run.ts';
 import { openScreen, type Screen } from './screen.ts';
@@ -18,6 +19,8 @@ import { summarize } from './summary.ts';
 import { type Picture, renderLines, renderView, texts } from './view.ts';
 import { virtualRun } from './virtual/virtual-run.ts';
 import { openWorld } from './world.ts';
+
+type KindHere = Exclude<RunKind, 'fleet'>;
 
 const makers = { virtual: virtualRun, node: agentRun, schedule: scheduleRun };
 const longestStartMs = 10_000;
@@ -31,6 +34,12 @@ interface Interrupts {
 
 /** A run from the server to the clean-up. Resolves to true when the server says what the managers say, and nothing is left. */
 export async function runDemo(options: DemoOptions, screen: Screen, interrupts: Interrupts): Promise<boolean> {
+  const { kind } = options;
+  if (kind !== 'fleet') return runHere(options, kind, screen, interrupts);
+  return runFleetDemo(options, options.seconds ?? (screen.isTerminal ? undefined : defaultFleetSeconds), screen, interrupts);
+}
+
+async function runHere(options: DemoOptions, kind: KindHere, screen: Screen, interrupts: Interrupts): Promise<boolean> {
   const print = (line: string, isBad = false): void => screen.print(isBad ? screen.paint('red', line) : line);
   if (options.server.kind === 'control-plane') print('starting etcd and kube-apiserver ...');
   const world = await openWorld(options);
@@ -40,7 +49,7 @@ export async function runDemo(options: DemoOptions, screen: Screen, interrupts: 
     const journal = new Journal();
     const statuses = new Statuses(new CountingPodClient(new KubePodClient(world.transport)), journal);
     const context: RunContext = { options: { ...options, seconds }, world, statuses, journal };
-    const run = await makers[options.kind](context, seconds ?? defaultSeconds);
+    const run = await makers[kind](context, seconds ?? defaultSeconds);
     for (const node of run.nodes) statuses.watch(node);
     const breaker = new Breaker({ ...run.parts, server: world.memory, owners: run.owners }, journal);
     let page: DebugPage | undefined;

@@ -5,12 +5,15 @@ export type ServerChoice =
   | { readonly kind: 'control-plane' }
   | { readonly kind: 'kubeconfig'; readonly file: string; readonly context: string | undefined };
 
-/** `node`: a whole node agent runs the pods; `schedule`: a scheduler places them on several virtual nodes. */
-export type RunKind = 'virtual' | 'node' | 'schedule';
+/** `node`: a whole node agent runs the pods; `schedule`: a scheduler places them on several virtual nodes; `fleet`: several processes share virtual nodes. */
+export type RunKind = 'virtual' | 'node' | 'schedule' | 'fleet';
 
 export interface DemoOptions {
   readonly kind: RunKind;
   readonly pods: number;
+  /** Of a fleet: how many processes share how many nodes. */
+  readonly members: number;
+  readonly nodes: number;
   /** Undefined: on a terminal until Ctrl-C, elsewhere {@link defaultSeconds}. */
   readonly seconds: number | undefined;
   readonly seed: number;
@@ -24,6 +27,8 @@ export interface DemoOptions {
 }
 
 export const defaultSeconds = 15;
+/** A member that is killed is not missed before its Leases have run out. */
+export const defaultFleetSeconds = 40;
 
 /** A wrong command line. The message names the broken rule. */
 export class UsageError extends Error {}
@@ -31,6 +36,8 @@ export class UsageError extends Error {}
 const config = {
   node: { type: 'boolean', default: false },
   schedule: { type: 'boolean', default: false },
+  fleet: { type: 'string' },
+  nodes: { type: 'string' },
   pods: { type: 'string' },
   seconds: { type: 'string' },
   seed: { type: 'string' },
@@ -53,10 +60,14 @@ export function parseOptions(argv: readonly string[], random: () => number = Mat
   if (values.break && values.kubeconfig !== undefined) {
     throw new UsageError('--break and --kubeconfig exclude each other: a real cluster is not broken on purpose');
   }
-  const kind = node ? 'node' : schedule ? 'schedule' : 'virtual';
+  if (values.fleet !== undefined) refuseOtherKinds(values);
+  else if (values.nodes !== undefined) throw new UsageError('--nodes needs --fleet N');
+  const kind = values.fleet !== undefined ? 'fleet' : node ? 'node' : schedule ? 'schedule' : 'virtual';
   return {
     kind,
     pods: integer('--pods', values.pods ?? defaultPods[kind], 1, 5000),
+    members: integer('--fleet', values.fleet ?? '1', 1, 16),
+    nodes: integer('--nodes', values.nodes ?? '200', 1, 2000),
     seconds: values.seconds === undefined ? undefined : seconds(values.seconds),
     seed: values.seed === undefined ? Math.floor(random() * 1_000_000) : integer('--seed', values.seed, 0, 2 ** 32 - 1),
     breaks: values.break,
@@ -85,7 +96,16 @@ function serverOf(values: ReturnType<typeof read>): ServerChoice {
   return { kind: values['control-plane'] ? 'control-plane' : 'in-memory' };
 }
 
-const defaultPods: Readonly<Record<RunKind, string>> = { virtual: '200', node: '30', schedule: '80' };
+const defaultPods: Readonly<Record<RunKind, string>> = { virtual: '200', node: '30', schedule: '80', fleet: '400' };
+
+function refuseOtherKinds({ node, schedule, break: breaks }: ReturnType<typeof read>): void {
+  const others = [
+    ['--node', node],
+    ['--schedule', schedule],
+    ['--break', breaks],
+  ] as const;
+  for (const [option, isGiven] of others) if (isGiven) throw new UsageError(`--fleet and ${option} exclude each other`);
+}
 
 /** All of the run is in memory. */
 function refuseInMemory(mode: string, values: ReturnType<typeof read>): void {

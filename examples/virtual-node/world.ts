@@ -27,6 +27,7 @@ export interface World {
   /** The server, where it is in memory. Its faults meet the library alone: users come in by another door. */
   readonly memory: InMemoryApiServer | undefined;
   /** The way of the library's parts. */
+  readonly kubeConfig: KubeConfig;
   readonly transport: KubeTransport;
   /** The way of users and of other controllers. */
   readonly admin: AdminClient;
@@ -67,7 +68,8 @@ export async function openWorld({ server: choice, namespace: wanted, breaks }: D
         await end();
       }
     };
-    return { label, isShared, memory, transport, admin, runID, namespace: namespace.name, labelSelector, close };
+    const { kubeConfig } = server;
+    return { label, isShared, memory, kubeConfig, transport, admin, runID, namespace: namespace.name, labelSelector, close };
   } catch (error) {
     await end();
     throw error;

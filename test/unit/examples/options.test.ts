@@ -7,6 +7,8 @@ describe('parseOptions', () => {
     const expected = {
       kind: 'virtual',
       pods: 200,
+      members: 1,
+      nodes: 200,
       seconds: undefined,
       seed: 500_000,
       breaks: false,
@@ -24,6 +26,11 @@ describe('parseOptions', () => {
 
   it('has 80 pods for a scheduler', () => {
     expect(parseOptions(['--schedule'])).toMatchObject({ kind: 'schedule', pods: 80 });
+  });
+
+  it('has 200 nodes and 400 pods for a fleet, and as many processes as it says', () => {
+    expect(parseOptions(['--fleet', '4'])).toMatchObject({ kind: 'fleet', members: 4, nodes: 200, pods: 400 });
+    expect(parseOptions(['--fleet=2', '--nodes', '7', '--pods', '9'])).toMatchObject({ members: 2, nodes: 7, pods: 9 });
   });
 
   it('reads every option', () => {
@@ -46,6 +53,8 @@ describe('parseOptions', () => {
     expect(parseOptions(argv)).toEqual({
       kind: 'virtual',
       pods: 7,
+      members: 1,
+      nodes: 200,
       seconds: 2.5,
       seed: 9,
       breaks: false,
@@ -87,6 +96,12 @@ describe('parseOptions', () => {
     [['--break=yes'], "Option '--break' does not take an argument"],
     [['--node', '--schedule'], '--node and --schedule exclude each other'],
     [['--schedule', '--kubeconfig', 'f'], '--schedule and --kubeconfig exclude each other'],
+    [['--fleet', '2', '--node'], '--fleet and --node exclude each other'],
+    [['--fleet', '2', '--schedule'], '--fleet and --schedule exclude each other'],
+    [['--fleet', '2', '--break'], '--fleet and --break exclude each other'],
+    [['--fleet', '17'], '--fleet must be an integer from 1 to 16, got "17"'],
+    [['--fleet', '2', '--nodes', '0'], '--nodes must be an integer from 1 to 2000, got "0"'],
+    [['--nodes', '3'], '--nodes needs --fleet N'],
     [['--bogus'], "Unknown option '--bogus'"],
     [['extra'], "Unexpected argument 'extra'"],
   ])('refuses %j and names the rule that it breaks', (argv, message) => {

@@ -94,6 +94,22 @@ describe('npm start', () => {
     expect(code).toBe(0);
   });
 
+  it('shares nodes between processes with --fleet, of which some end on the way, loses no status and ends with 0', async () => {
+    const folder = await tempDir();
+    const argv = ['--fleet', '3', '--nodes', '12', '--pods', '24', '--seconds', '8', '--seed', '1'];
+    const { code, stdout, stderr } = await run(main, argv, undefined, { TMPDIR: folder });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(
+      /^broken +(?:[1-9]\d* killed|0 killed, [1-9]\d* stopped|0 killed, 0 stopped, [1-9]\d* frozen), .*started$/m,
+    );
+    expect(stdout).toMatch(/^compared +[1-9]\d* pods/m);
+    for (const verdict of ['lost statuses', 'doubled', 'back in time'])
+      expect(stdout).toMatch(new RegExp(`^${verdict} +0$`, 'm'));
+    expect(stdout).toMatch(/^The server says what runs: no status was lost, /m);
+    expect(code).toBe(0);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('ends with 1, names the pods whose status on the server differs, and leaves nothing behind', async () => {
     await using server = await InMemoryApiServer.start();
     // another controller overwrites every status, also the last one
