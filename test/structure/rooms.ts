@@ -270,8 +270,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency api/json ' +
     'client/resources client/reflector node/provider fleet/placement fleet/member',
   'fleet/node-fleet-options':
-    'base/clock base/errors base/names base/options base/metrics base/random base/logging client/resources node/provider ' +
-    'fleet/member fleet/nodes',
+    'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency client/resources ' +
+    'node/provider fleet/member fleet/nodes',
   'fleet/fleet-problems': 'base/errors base/concurrency base/problem client/resources fleet/member fleet/nodes',
   'fleet/fleet-snapshot':
     'base/metrics base/concurrency base/problem fleet/fleet-reports fleet/placement fleet/member fleet/nodes ' +
