@@ -1,6 +1,7 @@
 import { createServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
+import { ApiError } from '../../../src/client/transport/api-error.ts';
 import { createCertificateAuthority, type Serving } from '../../support/certificate-authority.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { type Fault, type FaultProxy, kubeConfigOf } from './fault-proxy.ts';
@@ -31,6 +32,10 @@ export const refusal = (code: number, reason: string, message: string, retryAfte
   message,
   ...(retryAfter !== undefined && { retryAfter }),
 });
+
+const refuseAll = async (): Promise<never> => {
+  throw new ApiError({ reason: 'NotOwner', message: 'another process owns this node' });
+};
 
 const notInStep = { message: 'the node could not be kept in step' };
 const noList = { message: 'listing or watching failed' };
@@ -372,5 +377,31 @@ export const nodeRows: readonly NodeRow[] = [
         },
       },
     },
+  },
+  {
+    id: 'adopt-fails',
+    title: 'the provider does not adopt the pods that an earlier run has begun',
+    about: 'node',
+    kind: 'adopt',
+    words: 'cloud: no credentials',
+    log: { message: 'the provider has not adopted the pods that an earlier run has begun' },
+    help: 'See why the provider does not adopt the pods that an earlier run has begun: one that it does not know is neither created again nor counted as ended until then.',
+    options: {
+      provider: {
+        adopt() {
+          throw new Error('cloud: no credentials');
+        },
+      },
+    },
+  },
+  {
+    id: 'not-owner',
+    title: 'another process has taken over what this one writes: its transport lets no request through',
+    about: 'node',
+    kind: 'not-owner',
+    words: 'another process owns this node',
+    log: { message: 'the node could not be kept in step' },
+    help: 'Nothing is to be done where another process has taken this over: it writes in the place of this one. Otherwise see why this one could not renew its Lease.',
+    options: { transport: { request: refuseAll, stream: refuseAll } },
   },
 ];

@@ -52,7 +52,7 @@ export class StuckNode implements AsyncDisposable {
       ...options.provider,
     };
     this.node = new ProviderNode({
-      kubeConfig: proxy.kubeConfig(),
+      ...(options.transport === undefined && { kubeConfig: proxy.kubeConfig() }),
       nodeName: name,
       removeOnStop: true,
       workers: { backOffPeriodMs: 200 },
