@@ -1,7 +1,7 @@
 import type { PodProvider } from '../../node/provider/pod-provider.ts';
 
-/** The calls that change what runs. */
-const changing: readonly unknown[] = ['createPod', 'updatePod', 'deletePod'] satisfies (keyof PodProvider)[];
+/** The calls that change what runs, and the one that takes over what another process has run. */
+const changing: readonly unknown[] = ['adopt', 'createPod', 'updatePod', 'deletePod'] satisfies (keyof PodProvider)[];
 
 /**
  * The provider, with the calls that change what runs refused once `requireOwned` throws: what another member runs is left alone. It has
