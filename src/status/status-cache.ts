@@ -7,6 +7,7 @@ import { type PodFields, podFields } from '../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../base/clock.ts';
 import type { BoundedChannel } from '../base/concurrency/bounded-channel.ts';
 import type { Emitter } from '../base/concurrency/emitter.ts';
+import { LateMap } from '../base/concurrency/late-collections.ts';
 import { callGuarded, catchRejection } from '../base/guard.ts';
 import { isLevelEnabled, type Logger } from '../base/logging/logger.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
@@ -343,7 +344,7 @@ export interface PodStatusReader {
  * equal status makes none, except for a pod that is being deleted or terminated.
  */
 export class PodStatuses implements PodStatusReader {
-  readonly #entries = new Map<string, VersionedPodStatus>();
+  readonly #entries = new LateMap<string, VersionedPodStatus>();
   readonly #ownedConditionTypes: ReadonlySet<string> | undefined;
 
   /** `ownedConditionTypes`: the agent's own; none is the same as undefined. */

@@ -1,9 +1,10 @@
 import { FifoSet } from './fifo-set.ts';
+import { LateMap } from './late-collections.ts';
 
 /** A map of at most so many keys: where one more is set, the key goes that was set longest ago. */
 export class BoundedMap<Key, Value> {
   readonly #most: number;
-  readonly #values = new Map<Key, Value>();
+  readonly #values = new LateMap<Key, Value>();
   readonly #order = new FifoSet<Key>();
 
   constructor(most: number) {

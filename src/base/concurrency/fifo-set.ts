@@ -1,3 +1,5 @@
+import { LateMap } from './late-collections.ts';
+
 interface Place<Key> {
   readonly key: Key;
   older: Place<Key> | undefined;
@@ -10,7 +12,7 @@ interface Place<Key> {
  * it was last moved, and a new one passes the places of all keys that were removed.
  */
 export class FifoSet<Key> {
-  readonly #places = new Map<Key, Place<Key>>();
+  readonly #places = new LateMap<Key, Place<Key>>();
   #oldest: Place<Key> | undefined;
   #newest: Place<Key> | undefined;
 

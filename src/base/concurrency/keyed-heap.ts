@@ -1,3 +1,5 @@
+import { LateMap } from './late-collections.ts';
+
 /** True where `first` comes before `second`. */
 export type Before<Item> = (first: Item, second: Item) => boolean;
 
@@ -17,7 +19,7 @@ interface Entry<Item> {
 export class KeyedHeap<Item> {
   readonly #before: Before<Item>;
   readonly #entries: Entry<Item>[] = [];
-  readonly #byKey = new Map<string, Entry<Item>>();
+  readonly #byKey = new LateMap<string, Entry<Item>>();
   #added = 0;
 
   constructor(before: Before<Item>) {

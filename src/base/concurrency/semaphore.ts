@@ -1,5 +1,6 @@
 import { onAbort } from './aborts.ts';
 import { FifoSet } from './fifo-set.ts';
+import { LateMap } from './late-collections.ts';
 
 /** Lets at most so many calls run at once; the others wait in the order in which they came. */
 export class Semaphore {
@@ -59,7 +60,7 @@ type Turns = Set<() => void>;
 export class FairSemaphore {
   readonly #most: number;
   /** Those whose turn is next are the first. */
-  readonly #groups = new Map<string, Map<string, Turns>>();
+  readonly #groups = new LateMap<string, Map<string, Turns>>();
   #running = 0;
 
   constructor(most: number) {
@@ -127,7 +128,7 @@ export class FairSemaphore {
 
 /** Lets work of one key run one after another, and work of different keys at once. Nothing is kept of a key without work. */
 export class OneAtATime {
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #last = new LateMap<string, Promise<unknown>>();
 
   /** Calls `work` once all earlier work of the key has settled. */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { onAbort, untilAborted } from './aborts.ts';
+import { LateMap } from './late-collections.ts';
 
 interface SharedCall<T> {
   readonly answer: Promise<T>;
@@ -8,7 +9,7 @@ interface SharedCall<T> {
 
 /** Calls by key: who asks for a call that is under way gets that one's answer. It is aborted once nobody waits for it any more. */
 export class SharedCalls<T> {
-  readonly #calls = new Map<string, SharedCall<T>>();
+  readonly #calls = new LateMap<string, SharedCall<T>>();
 
   async get(key: string, call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();

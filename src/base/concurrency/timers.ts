@@ -2,6 +2,7 @@ import { type CancelTimer, type Clock, systemClock } from '../clock.ts';
 import { callGuarded } from '../guard.ts';
 import type { Logger } from '../logging/logger.ts';
 import { onAbort } from './aborts.ts';
+import { LateMap } from './late-collections.ts';
 
 export interface WakeableWaitOptions {
   readonly clock: Clock;
@@ -66,7 +67,7 @@ export class WakeableWait {
 /** Timers by key, at most one for each key. */
 export class KeyedTimers<Key> {
   readonly #clock: Clock;
-  readonly #timers = new Map<Key, CancelTimer>();
+  readonly #timers = new LateMap<Key, CancelTimer>();
 
   constructor(clock: Clock) {
     this.#clock = clock;

@@ -1,8 +1,10 @@
 // Behaviour of client-go tools/record and tools/events, v0.36.3.
+
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../api/json/types.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import { isDnsSubdomain } from '../../base/names.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import { readApiFailure, unlessGone } from '../resources/error-class.ts';
@@ -35,7 +37,7 @@ export class EventSender<Event, Sent extends ApiObject, First> {
   readonly #waiting: Event[] = [];
   /** What was told, by what it says; `until` is by `Clock.elapsed`. */
   readonly #told = new BoundedMap<string, { readonly first: First; readonly until: number; count: number }>(mostRemembered);
-  readonly #lanes = new Set<Promise<void>>();
+  readonly #lanes = new LateSet<Promise<void>>();
   readonly #stopping = new AbortController();
   #dropped = 0;
   #named = 0;

@@ -1,3 +1,4 @@
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
@@ -32,7 +33,7 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
   readonly #handlers: ReflectorHandlers<T>;
   readonly #logger: Logger;
   /** By key, the objects whose handler is busy. */
-  readonly #busy = new Map<string, NetChange<T> | undefined>();
+  readonly #busy = new LateMap<string, NetChange<T> | undefined>();
   #isClosed = false;
 
   constructor(handlers: ReflectorHandlers<T>, logger: Logger) {

@@ -1,3 +1,4 @@
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { catchRejection, ignoreFailure } from '../../base/guard.ts';
 import { optionOfType, requireKnownOptions, requireText } from '../../base/options.ts';
@@ -24,8 +25,8 @@ export interface ObjectStoreOptions<T extends ApiObject> {
  */
 export class ObjectStore<T extends ApiObject = ApiObject> {
   /** By namespace, then by name: both texts are the object's own, so a key costs no memory. */
-  #namespaces = new Map<string, Map<string, T>>();
-  readonly #indexes = new Map<string, StoreIndex<T>>();
+  #namespaces = new LateMap<string, Map<string, T>>();
+  readonly #indexes = new LateMap<string, StoreIndex<T>>();
   #size = 0;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -106,7 +107,7 @@ export class ObjectStore<T extends ApiObject = ApiObject> {
 
   /** Holds these objects and no others. Of two with one name the later counts. */
   replace(objects: Iterable<T>): void {
-    this.#namespaces = new Map();
+    this.#namespaces = new LateMap();
     this.#size = 0;
     for (const index of this.#indexes.values()) index.clear();
     for (const object of objects) this.set(object);
@@ -121,8 +122,8 @@ const noValues: readonly string[] = [];
 /** The objects of a store by the values of one function. The values are those of the moment when the object came in. */
 class StoreIndex<T> {
   readonly #valuesOf: IndexFunction<T>;
-  readonly #objects = new Map<string, Set<T>>();
-  readonly #values = new Map<T, readonly string[]>();
+  readonly #objects = new LateMap<string, Set<T>>();
+  readonly #values = new LateMap<T, readonly string[]>();
 
   constructor(valuesOf: IndexFunction<T>) {
     this.#valuesOf = valuesOf;

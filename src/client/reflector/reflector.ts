@@ -1,4 +1,5 @@
 import type { SteadyClock } from '../../base/clock.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import {
   awaitStart,
   type LastFailure,
@@ -57,7 +58,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   readonly #delivery: ObjectDelivery<T>;
   readonly #handlers: HandlerCalls<T>;
   readonly #listeners = new Set<ChangeListener<T>>();
-  readonly #queues = new Set<ChangeQueue<T>>();
+  readonly #queues = new LateSet<ChangeQueue<T>>();
   readonly #firstList = Promise.withResolvers<void>();
   readonly #runState = new RunState('reflector');
   /** Ends the run under way; undefined while paused. */

@@ -4,6 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -58,8 +59,8 @@ export class PodConfig {
   readonly #storage: PodStorage;
   readonly #queue: UpdateQueue;
   /** The newest list of each source that is not merged yet, in the order of the oldest one that it stands for. */
-  readonly #lists = new Map<string, readonly Pod[]>();
-  readonly #channels = new Map<string, SendPods>();
+  readonly #lists = new LateMap<string, readonly Pod[]>();
+  readonly #channels = new LateMap<string, SendPods>();
   readonly #sources: SourceRuns;
   readonly #runState = new RunState('pod config');
   readonly #logger: Logger;

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod, parsePodFullName, podFullName } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { invalidArgument } from '../../base/errors.ts';
@@ -66,7 +67,7 @@ export class MirrorPodReconciler {
   readonly #worker: MirrorWorker;
   readonly #runState = new RunState('mirror pod reconciler');
   /** The static and mirror pods that the last look has seen, by uid. */
-  readonly #known = new Map<string, Pod>();
+  readonly #known = new LateMap<string, Pod>();
   /** The static pods without a node that the log names already. */
   readonly #unbound = new WeakSet<Pod>();
   readonly #timers: KeyedTimers<'look' | 'rest'>;

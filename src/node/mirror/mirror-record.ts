@@ -3,6 +3,7 @@ import type { Pod, WirePod } from '../../api/json/types.ts';
 import { configHashAnnotationKey, isMirrorPod, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import { Backoff, type BackoffOptions } from '../../base/concurrency/backoff.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 
 const nobody: MirrorPair = { staticPod: undefined, mirrorPods: [] };
@@ -31,11 +32,11 @@ export class MirrorRecord {
   #heldUID: string | undefined;
   #conflictUID: string | undefined;
   /** The mirror pods that are gone though the pod manager shows them. */
-  readonly #gone = new Set<string>();
+  readonly #gone = new LateSet<string>();
   /** The mirror pods that the pod manager has shown since the last request began. */
-  readonly #shown = new Set<string>();
+  readonly #shown = new LateSet<string>();
   /** Those of them that the present view knows of: it shows them, or they have gone again. */
-  readonly #digested = new Set<string>();
+  readonly #digested = new LateSet<string>();
 
   constructor(backoff: BackoffOptions) {
     this.#backoff = new Backoff(backoff);

@@ -1,6 +1,7 @@
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
@@ -43,13 +44,13 @@ export class MirrorWorker {
   readonly #agent: AgentAnswers;
   readonly #requests: MirrorRequests;
   readonly #recoveries: RecoveryLines;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new LateMap<string, Entry>();
   readonly #ready = new FifoSet<string>();
   readonly #retries: KeyedTimers<string>;
   readonly #verifications: KeyedTimers<string>;
   /** The calls that have not settled. */
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #waiting = new Set<string>();
+  readonly #underWay = new LateSet<Promise<void>>();
+  readonly #waiting = new LateSet<string>();
   #slots: number;
   #running = true;
 

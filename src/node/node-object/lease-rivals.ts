@@ -1,5 +1,6 @@
 import type { WireLease } from '../../api/json/types.ts';
 import { type GrowingDelay, nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { capitalized, frozenProblem, type Problem } from '../../base/problem.ts';
 import { textBeginning } from '../../base/text-beginning.ts';
 
@@ -64,7 +65,7 @@ export class LeaseRivals {
   #hasRenewed = false;
   /** The renewal that was there before our first. */
   #found: string | undefined;
-  readonly #others = new Map<string, OtherAgent>();
+  readonly #others = new LateMap<string, OtherAgent>();
   /** One that has gone, and of which that was not told yet. */
   #gone: LeaseRival | undefined;
   /** Until when the next renewals come soon, by `Clock.elapsed`. */

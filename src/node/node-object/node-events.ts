@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go and recordNodeSchedulableEvent in pkg/kubelet/kubelet_node_status.go, v1.36.3: events.
 
 import type { WireNode } from '../../api/json/types.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 
 interface ConditionEvents {
@@ -24,7 +25,7 @@ export class NodeEvents {
   readonly #nodeName: string;
   readonly #recorder: Required<EventRecorder>;
   /** What is known to be told: the status of each condition, and the id of the machine's start. */
-  readonly #told = new Map<string, string | undefined>();
+  readonly #told = new LateMap<string, string | undefined>();
   #isUnschedulable = false;
 
   constructor({ nodeName, eventRecorder }: { readonly nodeName: string; readonly eventRecorder: Required<EventRecorder> }) {

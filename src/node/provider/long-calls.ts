@@ -2,6 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 
@@ -27,11 +28,11 @@ export class LongCalls {
   readonly #clock: SteadyClock;
   readonly #logger: Logger;
   /** End what is waited for. */
-  readonly #cancels = new Set<() => void>();
+  readonly #cancels = new LateSet<() => void>();
   /** Also those that were given up: the oldest first. */
-  readonly #open = new Set<OpenCall>();
+  readonly #open = new LateSet<OpenCall>();
   /** Whoever waits until there are none. */
-  readonly #idle = new Set<() => void>();
+  readonly #idle = new LateSet<() => void>();
   #isStopped = false;
 
   constructor(clock: SteadyClock, logger: Logger) {

@@ -1,5 +1,6 @@
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -17,13 +18,13 @@ export class PodNotices {
   readonly #forward: (podUID: string) => void;
   readonly #clock: SteadyClock;
   readonly #timers: KeyedTimers<string>;
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new LateMap<string, Set<() => void>>();
   /** How many notices of a pod may be passed on at once. */
-  readonly #budgets = new Map<string, TokenBucket>();
+  readonly #budgets = new LateMap<string, TokenBucket>();
   /** Notices that wait for their time. */
-  readonly #due = new Set<string>();
+  readonly #due = new LateSet<string>();
   /** Pods whose last question has failed: the sync loop asks again by itself. */
-  readonly #held = new Set<string>();
+  readonly #held = new LateSet<string>();
 
   constructor(forward: (podUID: string) => void, clock: SteadyClock) {
     this.#forward = forward;

@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -29,12 +30,12 @@ const gracePeriodSeconds = 1;
 export class PodReleases {
   readonly #options: PodReleasesOptions;
   /** The deleted pods of which the provider has nothing more to free. */
-  readonly #released = new Set<string>();
-  readonly #underWay = new Map<string, AbortController>();
+  readonly #released = new LateSet<string>();
+  readonly #underWay = new LateMap<string, AbortController>();
   /** The next tries of releases that have failed. */
   readonly #retries: KeyedTimers<string>;
   /** Releases that have failed: how many in a row, and when the next may begin, by `clock.elapsed()`. */
-  readonly #failures = new Map<string, { readonly attempt: number; readonly dueAt: number }>();
+  readonly #failures = new LateMap<string, { readonly attempt: number; readonly dueAt: number }>();
   #isStopped = false;
 
   constructor(options: PodReleasesOptions) {

@@ -3,6 +3,7 @@ import { isStaticPod, isTerminalPhase, podFullName, requirePod } from '../../api
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
@@ -28,7 +29,7 @@ const listIntervalMs = 30_000;
  */
 export class ProvidedPods implements RuntimeStatusCache {
   readonly #options: ProvidedPodsOptions;
-  readonly #records = new Map<string, ProvidedPod>();
+  readonly #records = new LateMap<string, ProvidedPod>();
   readonly #names = new PodNames();
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
@@ -246,8 +247,8 @@ function runtimeContainer({ name, state, containerID, restartCount }: WireContai
 
 /** Pods by full name. Static pods have no namesakes and are left out. */
 class PodNames {
-  readonly #names = new Map<string, string>();
-  readonly #uids = new Map<string, Set<string>>();
+  readonly #names = new LateMap<string, string>();
+  readonly #uids = new LateMap<string, Set<string>>();
 
   /** The pod in the place of what was there of its uid. */
   set(podUID: string, pod: Pod): void {

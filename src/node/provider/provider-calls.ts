@@ -2,6 +2,7 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded } from '../../base/guard.ts';
@@ -64,7 +65,7 @@ export interface Deletion {
 export class ProviderCalls {
   readonly #options: ProviderCallsOptions;
   /** The signals of the calls under way. A listener of each on one signal of the node's would be compared with all others. */
-  readonly #open = new Set<LinkedAbort>();
+  readonly #open = new LateSet<LinkedAbort>();
   readonly #longCalls: LongCalls;
   #isStopped = false;
 

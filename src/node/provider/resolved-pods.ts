@@ -2,6 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { LinkedAbort, untilAborted } from '../../base/concurrency/aborts.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
@@ -53,7 +54,7 @@ export class ResolvedPods {
   /** What is made of one pod is made one after another: older files never replace newer ones. */
   readonly #lanes = new OneAtATime();
   /** Who needs what each pod refers to. */
-  readonly #holders = new Map<string, Set<Holder>>();
+  readonly #holders = new LateMap<string, Set<Holder>>();
   readonly #kept: KeptFiles | undefined;
   readonly #stopping = new AbortController();
 

@@ -8,6 +8,7 @@ import {
   isTerminalPhase,
   podUIDOf,
 } from '../../api/pod/pod-identity.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { integerOption, requireKnownOptions } from '../../base/options.ts';
 
 /** How much memory the pods of a node may take: as JSON values, text by its length and a share for each member, in bytes. */
@@ -53,7 +54,7 @@ const keptAnnotations = [configMirrorAnnotationKey, configHashAnnotationKey, con
  */
 export class PodBudget {
   readonly #limits: Required<PodBudgetOptions>;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new LateMap<string, Held>();
   #bytes = 0;
   /** What was read last, until it is kept. */
   #read: ReadPod | undefined;

@@ -3,6 +3,7 @@ import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { errorText } from '../../base/errors.ts';
 import { FailureRun } from '../../base/failure-run.ts';
@@ -83,9 +84,9 @@ export class PodAdmissions {
   readonly #options: PodAdmissionsOptions;
   /** Told that the wait of a pod is over. */
   readonly #due: (podUID: string) => void;
-  readonly #waiting = new Map<string, WaitingPod>();
+  readonly #waiting = new LateMap<string, WaitingPod>();
   /** The pods of which there is no answer yet. */
-  readonly #later = new Map<string, LaterPod>();
+  readonly #later = new LateMap<string, LaterPod>();
   readonly #timers: KeyedTimers<string>;
   readonly #recoveries: RecoveryLines;
 

@@ -2,6 +2,7 @@
 
 import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
@@ -29,7 +30,7 @@ export class PodLanes {
   readonly #options: ResolvedWorkersOptions;
   readonly #records: PodRecords;
   readonly #recoveries: RecoveryLines;
-  readonly #calls = new Map<PodRecord, Call>();
+  readonly #calls = new LateMap<PodRecord, Call>();
   #isStopped = false;
   #noteIdle: (() => void) | undefined;
 

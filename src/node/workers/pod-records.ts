@@ -2,6 +2,7 @@
 
 import { buildPodFullName, isStaticPod, isTerminalPhase } from '../../api/pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import { type PendingUpdate, PodRecord, type PodWorkerState } from './pod-record.ts';
 import { StaticPodOrder } from './static-pod-order.ts';
 import { effectiveGracePeriod, shrinkingGracePeriod, type TakenUpdate, takeUpdate } from './take-update.ts';
@@ -48,7 +49,7 @@ const nothing: readonly (() => void)[] = [];
 
 /** All pods that the workers know, and the rules that change what they know. No method waits. */
 export class PodRecords {
-  readonly #records = new Map<string, PodRecord>();
+  readonly #records = new LateMap<string, PodRecord>();
   readonly #staticPods: StaticPodOrder;
   readonly #gracePeriodOf: typeof effectiveGracePeriod;
   readonly #exactlyAsKubelet: boolean;

@@ -2,6 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podFullName, requirePod } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
 import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
@@ -273,7 +274,7 @@ const shortestWaitSeconds = 10;
 class WaitingKills {
   readonly #clock: Clock;
   readonly #eventRecorder: EventRecorder;
-  readonly #giveUps = new Set<() => void>();
+  readonly #giveUps = new LateSet<() => void>();
 
   constructor({ clock, eventRecorder }: { readonly clock: Clock; readonly eventRecorder: EventRecorder }) {
     this.#clock = clock;

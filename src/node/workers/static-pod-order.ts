@@ -1,9 +1,11 @@
+import { LateMap } from '../../base/concurrency/late-collections.ts';
+
 // Behaviour of allowStaticPodStart in pkg/kubelet/pod_workers.go, v1.36.3.
 
 /** Lets static pods of one full name start one after another, in the order in which they came. */
 export class StaticPodOrder {
-  readonly #started = new Map<string, string>();
-  readonly #waiting = new Map<string, string[]>();
+  readonly #started = new LateMap<string, string>();
+  readonly #waiting = new LateMap<string, string[]>();
   readonly #keepsPlaces: boolean;
 
   /** `keepsPlaces`, as in the kubelet: a pod that was forgotten while it waited, and comes again, has its old place. */

@@ -11,6 +11,7 @@ import {
   podFullName,
   podUIDOf,
 } from '../../api/pod/pod-identity.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
@@ -56,13 +57,13 @@ export interface PodAndMirrorPod<P extends Pod = Pod> {
  * ```
  */
 export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
-  readonly #podByUID = new Map<string, P>();
-  readonly #podByFullName = new Map<string, P>();
-  readonly #mirrorPodByUID = new Map<string, P>();
-  readonly #mirrorPodByFullName = new Map<string, P>();
+  readonly #podByUID = new LateMap<string, P>();
+  readonly #podByFullName = new LateMap<string, P>();
+  readonly #mirrorPodByUID = new LateMap<string, P>();
+  readonly #mirrorPodByFullName = new LateMap<string, P>();
   readonly #sharedNames = new SharedNames();
   /** From a mirror pod's uid to its static pod's uid. */
-  readonly #translationByUID = new Map<string, string>();
+  readonly #translationByUID = new LateMap<string, string>();
   /** Made at the first call, and kept until a change that would make it different. */
   #translations: UIDTranslations | undefined;
   readonly #listeners = new PodListeners();
@@ -317,7 +318,7 @@ export type PodListener = (podUID: string) => void;
 
 /** The subscriptions to a pod manager. What a listener throws, or what its promise rejects with, is ignored. */
 class PodListeners {
-  readonly #subscriptions = new Set<{ readonly listener: PodListener }>();
+  readonly #subscriptions = new LateSet<{ readonly listener: PodListener }>();
 
   /** True while there is no subscription. */
   get isEmpty(): boolean {
@@ -361,7 +362,7 @@ export function readOnlyMap<K, V>(map: Map<K, V>): ReadonlyMap<K, V> {
 
 /** Full names that several pods have had at once, neither of them a mirror pod, with the uids of those that are still there. */
 class SharedNames {
-  readonly #uids = new Map<string, Set<string>>();
+  readonly #uids = new LateMap<string, Set<string>>();
 
   add(fullName: string, ...uids: readonly string[]): void {
     const known = this.#uids.get(fullName) ?? new Set();

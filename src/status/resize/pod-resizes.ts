@@ -2,6 +2,7 @@ import type { V1PodCondition } from '@kubernetes/client-node';
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod, WirePodCondition } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import type { RunState } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
@@ -129,9 +130,9 @@ const typeOf = { pending: podConditionType.podResizePending, inProgress: podCond
 export class PodResizeConditions {
   readonly #clock: Clock;
   readonly #metrics: Metrics;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new LateMap<string, Entry>();
   /** How many pods have a pending resize, by the label value of its reason; a value without pods is not in it. */
-  readonly #pending = new Map<string, number>();
+  readonly #pending = new LateMap<string, number>();
   #inProgress = 0;
 
   constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }) {

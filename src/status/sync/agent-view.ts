@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod } from '../../api/pod/pod-identity.ts';
 import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { callGuarded, catchRejection, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { DeletionSafetyFailure, PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
@@ -42,9 +43,9 @@ export class AgentView {
   readonly #copies: ApiCopies;
   readonly #logger: Logger;
   /** Pods with a status that the pod manager has shown. */
-  readonly #shown = new Set<string>();
+  readonly #shown = new LateSet<string>();
   /** By pod: what is in the log already. */
-  readonly #reported = new Map<string, Set<Subject>>();
+  readonly #reported = new LateMap<string, Set<Subject>>();
 
   constructor(podManager: PodManager, safety: PodDeletionSafety, copies: ApiCopies, logger: Logger) {
     this.#podManager = podManager;

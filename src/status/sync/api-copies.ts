@@ -2,6 +2,7 @@ import { compareResourceVersions } from '../../api/json/resource-version.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isMirrorPod } from '../../api/pod/pod-identity.ts';
 import type { SteadyClock } from '../../base/clock.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import type { PodMetadata } from '../../client/resources/kube-pod-client.ts';
 import { canonicalPodStatus, normalizedOf } from '../canonical/canonical-status.ts';
 import type { Moment, PodSourceView } from './pod-source-view.ts';
@@ -61,7 +62,7 @@ interface OwnCopy extends Moment {
  * that was there before our copy came never counts.
  */
 export class ApiCopies {
-  readonly #own = new Map<string, OwnCopy>();
+  readonly #own = new LateMap<string, OwnCopy>();
   /** A pod manager's object is read once: it is never changed, and a pod that changes is another object. */
   readonly #managed = new WeakMap<Pod, ApiPod>();
   readonly #clock: SteadyClock;

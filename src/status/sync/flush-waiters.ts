@@ -1,4 +1,5 @@
 import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { type HeldPhase, type SyncPhases, UnsettledPodsError } from './sync-phase.ts';
 
 /** How a flush ended. */
@@ -20,9 +21,9 @@ interface Waiter {
 export class FlushWaiters {
   readonly #clock: Clock;
   readonly #phases: SyncPhases;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new LateSet<Waiter>();
   /** By pod uid: those that still wait for the pod. There may be as many calls of `flush` as pods. */
-  readonly #byPod = new Map<string, Set<Waiter>>();
+  readonly #byPod = new LateMap<string, Set<Waiter>>();
 
   constructor(clock: Clock, phases: SyncPhases) {
     this.#clock = clock;

@@ -1,5 +1,6 @@
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import type { Emitter } from '../../base/concurrency/emitter.ts';
+import { LateSet } from '../../base/concurrency/late-collections.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
@@ -45,7 +46,7 @@ interface UnderWay {
 export class RequestGate {
   readonly #options: RequestGateOptions;
   readonly #limiter: RateLimiter | undefined;
-  readonly #underWay = new Set<UnderWay>();
+  readonly #underWay = new LateSet<UnderWay>();
   /** Wall-clock time, only to be shown. */
   #pausedSince = 0;
   #pausedUntil = 0;

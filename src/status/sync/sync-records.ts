@@ -1,5 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { backoffMs } from '../../base/concurrency/backoff.ts';
+import { LateMap, LateSet } from '../../base/concurrency/late-collections.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { failureInWords } from '../../client/resources/api-problem.ts';
@@ -50,9 +51,9 @@ export type SyncStart = Pick<SyncAttempt, 'fetch' | 'inDoubt' | 'waitsOn'>;
 export class SyncRecords {
   readonly #options: SyncRecordsOptions;
   readonly #apiStatusVersions = new ApiStatusVersions();
-  readonly #states = new Map<string, PodSyncState>();
+  readonly #states = new LateMap<string, PodSyncState>();
   /** Pods that back off because the server failed. */
-  readonly #waitingForServer = new Set<string>();
+  readonly #waitingForServer = new LateSet<string>();
   readonly #throttling: Throttling;
 
   constructor(options: SyncRecordsOptions) {
@@ -357,7 +358,7 @@ export interface ApiStatusVersionsReader {
  * outlive its static pod: a version counts only for the pod that it is of.
  */
 class ApiStatusVersions implements ApiStatusVersionsReader {
-  readonly #taken = new Map<string, TakenVersion>();
+  readonly #taken = new LateMap<string, TakenVersion>();
 
   get size(): number {
     return this.#taken.size;

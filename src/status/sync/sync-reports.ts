@@ -1,6 +1,7 @@
 import type { PodFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { Emitter } from '../../base/concurrency/emitter.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import type { EndedFailures } from '../../base/failure-run.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { isLevelEnabled, type Logger } from '../../base/logging/logger.ts';
@@ -30,7 +31,7 @@ export class SyncReports {
   readonly #sendLog: SendLog;
   readonly #recoveries: RecoveryLines;
   /** When a version that the apiserver had was last found to be due again, by pod uid and `Clock.elapsed`. */
-  readonly #resentSince = new Map<string, number>();
+  readonly #resentSince = new LateMap<string, number>();
 
   constructor(options: SyncReportsOptions) {
     this.#options = options;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
+import { LateMap } from '../../base/concurrency/late-collections.ts';
 import type { GateToken, RequestGate } from './request-gate.ts';
 
 export interface SyncSlotsOptions {
@@ -22,7 +23,7 @@ export interface Turn {
 export class SyncSlots {
   readonly #options: SyncSlotsOptions;
   readonly #ready = new ReadySet();
-  readonly #overdue = new Map<string, Promise<void>>();
+  readonly #overdue = new LateMap<string, Promise<void>>();
   #taken = 0;
   #waitsForGate = false;
   #whenNoneTaken: (() => void) | undefined;

@@ -54,6 +54,7 @@ const parts: Record<string, (rest: Rest) => unknown> = {
   ConfigMapManager: (rest) => new objectManagers.ConfigMapManager({ transport, ...rest }),
   PodConfig: (rest) => new node.PodConfig(rest),
   PodResolver: (rest) => new node.PodResolver({ transport, ...rest }),
+  SharedWatches: (rest) => new node.SharedWatches({ transport, ...rest }),
   FileSource: (rest) => new node.FileSource({ path: '/nowhere', nodeName: 'n', ...rest }),
   HttpSource: (rest) => new node.HttpSource({ url: 'http://127.0.0.1:9/', nodeName: 'n', ...rest }),
   ApiServerSource: (rest) => new node.ApiServerSource({ ...ofNode, ...rest }),
