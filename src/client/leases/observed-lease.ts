@@ -71,12 +71,17 @@ export interface LeaseHolder {
   readonly leaseDurationMs: number;
 }
 
-/** The Lease with `identity` as its holder; what others have put into it stays. As client-go, a change of holder is counted. */
+/**
+ * The Lease with `identity` as its holder; what others have put into it stays. As client-go, a change of holder is counted. The time of
+ * the renewal is never the one that the Lease has, as it could be after a clock was set back: a write that changes nothing leaves the version,
+ * and by that another one could take the Lease.
+ */
 export function heldLease(base: WireLease | undefined, holder: LeaseHolder, now: number): WireLease {
   const { namespace, name, identity, leaseDurationMs } = holder;
   const { acquireTime, leaseTransitions = 0, holderIdentity } = base?.spec ?? {};
   const isOurs = base !== undefined && holderIdentity === identity;
-  const time = formatMicroTime(now);
+  const { renewTime } = base?.spec ?? {};
+  const time = formatMicroTime(now) === renewTime ? formatMicroTime(now + 1) : formatMicroTime(now);
   return {
     ...base,
     metadata: { ...base?.metadata, namespace, name },
