@@ -264,7 +264,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'fleet/fleet-reports': 'base/concurrency base/problem node/provider',
   'fleet/placement': '',
   'fleet/member':
-    'base/guard base/clock base/options base/metrics base/logging base/concurrency api/json client/transport ' +
+    'base/guard base/errors base/clock base/options base/metrics base/logging base/concurrency api/json client/transport ' +
     'client/resources client/reflector client/leases fleet/fleet-reports fleet/placement',
   'fleet/nodes':
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency api/json ' +

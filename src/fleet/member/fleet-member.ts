@@ -2,6 +2,7 @@ import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics, MetricsSink } from '../../base/metrics/metrics.ts';
@@ -53,6 +54,8 @@ const settleMs = 1000;
 const leftForDurations = 4;
 /** How long the last writes of a stop may take, in milliseconds. */
 const lastWriteMs = 2000;
+/** How long what still runs may take to end after that, in milliseconds. */
+const lastNodesMs = 3000;
 
 /**
  * A process of the fleet: its own Lease, who else is alive, which shards fall to it, and the Leases of these. It knows nothing of nodes:
@@ -133,7 +136,9 @@ export class FleetMember {
   async start(): Promise<void> {
     await this.#seen.start();
     const first = Promise.withResolvers<void>();
-    this.#loop = this.#run(first.resolve);
+    this.#loop = this.#run(first.resolve).then(() => {
+      first.reject(new StatusManagerError('ERR_STOPPED', 'The fleet was stopped before this process was a member'));
+    });
     await first.promise;
   }
 
@@ -147,11 +152,12 @@ export class FleetMember {
     this.#wait.wake();
     await timeLeft.allows(this.#loop, Math.max(0, timeoutMs - lastWriteMs));
     this.#isClosed = true;
-    for (const shard of this.shards) shard.lose('the time of the stop is over');
+    for (const shard of this.shards) shard.close('the time of the stop is over');
     this.#wait.close();
     await timeLeft.allows(this.#ownLease.remove(), lastWriteMs);
     this.#leases.stop();
-    await settlesWithin(this.#loop, { clock, timeoutMs: lastWriteMs });
+    const ended = Promise.all([this.#loop, ...this.shards.map(({ hostEnded }) => hostEnded)]);
+    await settlesWithin(ended, { clock, timeoutMs: lastNodesMs });
     await this.#seen.stop();
     const after = this.#endedTerms();
     return { handedOver: after.handedOver - before.handedOver, leftToRunOut: after.lost - before.lost };
@@ -171,7 +177,6 @@ export class FleetMember {
       if (this.#isLeaving && !this.#isBeating && !this.shards.some(({ isBusy }) => isBusy)) break;
       await this.#wait.wait(Math.min(longestTimerMs, Math.max(0, dueAt - clock.elapsed())));
     }
-    looked();
   }
 
   get #hasJoinedOrFailed(): boolean {
@@ -184,8 +189,9 @@ export class FleetMember {
     const now = clock.elapsed();
     if (this.isMember && this.#settings.seen !== undefined && this.#settings.seen !== this.#options.names.shards) this.#leave();
     const living = this.members.living();
-    // somebody has deleted the own Lease
-    if (this.isMember && !this.#isLeaving && !living.some(({ isSelf }) => isSelf)) this.#nextBeatAt = now;
+    // somebody has deleted the own Lease; where it cannot be created again, that waits for its retry
+    const isWell = this.isMember && !this.#isLeaving && this.#failure === undefined;
+    if (isWell && !living.some(({ isSelf }) => isSelf)) this.#nextBeatAt = now;
     if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
     this.#place(living.map(({ id }) => id));
     const takesSince = this.#isLeaving ? undefined : this.#takesSince;
@@ -229,6 +235,7 @@ export class FleetMember {
   async #settleBeat(): Promise<void> {
     const { clock, timing, random } = this.#options;
     let waitMs = timing.renewEveryMs;
+    const wasLeaving = this.#isLeaving;
     try {
       await this.#stepOfMember();
       this.#failure = undefined;
@@ -240,7 +247,8 @@ export class FleetMember {
     }
     if (this.#outside !== undefined) waitMs = timing.retryPeriodMs;
     this.#isBeating = false;
-    this.#nextBeatAt = this.#beatAt + waitMs;
+    // the others are to know at once that it leaves
+    this.#nextBeatAt = this.#isLeaving && !wasLeaving ? this.#beatAt : this.#beatAt + waitMs;
     this.#wait.wake();
   }
 

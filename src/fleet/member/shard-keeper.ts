@@ -1,17 +1,15 @@
 import type { WireLease } from '../../api/json/types.ts';
-import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { heldLease, releasedLease } from '../../client/leases/observed-lease.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { FleetShardState } from '../fleet-reports.ts';
+import { isKeptFrom, type Kept, keptAgain } from './kept-shard.ts';
 import { labelled, shardLeaseName } from './lease-documents.ts';
 import type { SeenLease } from './seen-leases.ts';
 import type { ShardKeeperOptions, ShardOutlook } from './shard-keeper-options.ts';
 import { type SentAt, ShardTerm, sentNow } from './shard-term.ts';
 
-/** How long a shard that the placed member did not take is kept before it is offered to that member again: so many durations of a Lease, and longer each time. */
-const keptFor = { durations: 2, longestMs: 300_000 };
 /** How long each member in the line waits for the one before it: so many retry periods, and no less than a second. */
 const inLine = { periods: 2, leastMs: 1000 };
 
@@ -20,14 +18,6 @@ type State =
   | { readonly name: 'owned'; readonly term: ShardTerm }
   | { readonly name: 'handingOver'; readonly term: ShardTerm; hasDrained: boolean; readonly beganAt: number }
   | { readonly name: 'releasing'; readonly untilMs: number };
-
-/** A shard that was taken in the place of another member. */
-interface Kept {
-  readonly placedOn: string | undefined;
-  readonly untilMs: number;
-  /** How often that member did not take it. */
-  readonly times: number;
-}
 
 /** How the terms of a shard have ended here. */
 export interface EndedTerms {
@@ -49,6 +39,8 @@ export class ShardKeeper {
   /** The Lease as this member wrote it last, and when that was sent; of use while it is this member's. */
   #written: { readonly lease: WireLease; readonly sent: SentAt } | undefined;
   #isWriting = false;
+  #isClosed = false;
+  #hostEnded: Promise<void> = Promise.resolve();
   #retryAtMs = 0;
   #failure: LastFailure | undefined;
   /** How this member came to the shard that another is to own; undefined where it is to own it itself. */
@@ -97,6 +89,11 @@ export class ShardKeeper {
     return this.#failure;
   }
 
+  /** Resolves once the host has done what it was asked last. */
+  get hostEnded(): Promise<void> {
+    return this.#hostEnded;
+  }
+
   get #seen(): SeenLease | undefined {
     return this.#options.seen.get(this.#leaseName);
   }
@@ -114,6 +111,13 @@ export class ShardKeeper {
       default:
         return Number.POSITIVE_INFINITY;
     }
+  }
+
+  /** Ends the term at once, and begins no other one: also an acquisition whose answer is still to come begins none. */
+  close(why: string): void {
+    this.#isClosed = true;
+    this.lose(why);
+    if (this.#state.name === 'releasing') this.#ended('lost');
   }
 
   /** Ends the term at once, where there is one. */
@@ -147,7 +151,7 @@ export class ShardKeeper {
     }
     this.#enter({ name: 'acquiring' });
     const isAnothers = rank > 0 && this.#seen?.observed.holder !== this.#options.identity;
-    this.#kept = isAnothers ? this.#keptFrom(line[0]) : undefined;
+    this.#kept = isAnothers ? keptAgain(this.#kept, line[0], now, this.#options.timing) : undefined;
     this.#write(() => this.#acquire());
     return Number.POSITIVE_INFINITY;
   }
@@ -155,13 +159,6 @@ export class ShardKeeper {
   get #isAnothers(): boolean {
     const { identity, clock } = this.#options;
     return this.#seen?.observed.isHeldByAnother(identity, clock.elapsed()) ?? false;
-  }
-
-  #keptFrom(placedOn: string | undefined): Kept {
-    const { clock, timing } = this.#options;
-    const times = this.#kept?.placedOn === placedOn ? (this.#kept?.times ?? 0) + 1 : 1;
-    const keptMs = nthDelayMs(times, { firstMs: keptFor.durations * timing.leaseDurationMs, longestMs: keptFor.longestMs });
-    return { placedOn, untilMs: clock.elapsed() + keptMs, times };
   }
 
   /** Since when nobody owns the shard; in the future while somebody may. */
@@ -212,8 +209,7 @@ export class ShardKeeper {
     if (takesSince === undefined) return true;
     const placedOn = line[0];
     if (placedOn === undefined || placedOn === this.#options.id) return false;
-    const kept = this.#kept;
-    return kept === undefined || kept.placedOn !== placedOn || this.#options.clock.elapsed() >= kept.untilMs;
+    return !isKeptFrom(this.#kept, placedOn, this.#options.clock.elapsed());
   }
 
   #handOver(term: ShardTerm): void {
@@ -241,7 +237,9 @@ export class ShardKeeper {
       ended();
       wake();
     };
-    callGuarded(settled, failed);
+    callGuarded(() => {
+      this.#hostEnded = settled();
+    }, failed);
   }
 
   #beginRelease({ term, beganAt }: Extract<State, { readonly name: 'handingOver' }>): void {
@@ -271,6 +269,7 @@ export class ShardKeeper {
 
   #ended(reason: 'handedOver' | 'lost'): void {
     const { metrics, wake } = this.#options;
+    if (this.#state.name !== 'releasing') return;
     this.ended[reason] += 1;
     metrics.increment('pod_status_manager_fleet_shards_ended_total', { reason: reason === 'lost' ? 'lost' : 'handed_over' });
     this.#written = undefined;
@@ -292,7 +291,7 @@ export class ShardKeeper {
       throw error;
     }
     // an answer that came too late: the Lease is this member's, and is taken anew
-    if (!term.isOwned) {
+    if (!term.isOwned || this.#isClosed) {
       this.#enter({ name: 'elsewhere' });
       return;
     }
