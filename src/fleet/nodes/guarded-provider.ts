@@ -8,14 +8,18 @@ const changing: readonly unknown[] = ['adopt', 'createPod', 'updatePod', 'delete
  * the methods that the provider has, no more.
  */
 export function guardedProvider(provider: PodProvider, requireOwned: () => void): PodProvider {
-  return new Proxy(provider, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
+  // what is no provider is refused by the node, in words
+  if (typeof provider !== 'object' || provider === null) return provider;
+  // a proxy of the provider itself could not replace the methods of a frozen one
+  return new Proxy({} as PodProvider, {
+    get(_, name) {
+      const member: unknown = Reflect.get(provider, name, provider);
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         if (changing.includes(name)) requireOwned();
-        return Reflect.apply(member, target, args);
+        return Reflect.apply(member, provider, args);
       };
     },
+    has: (_, name) => Reflect.has(provider, name),
   });
 }

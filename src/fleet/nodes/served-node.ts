@@ -2,7 +2,6 @@ import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { Semaphore } from '../../base/concurrency/semaphore.ts';
-import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { ProviderNode } from '../../node/provider/provider-node.ts';
 import type { StopProviderNodeOptions } from '../../node/provider/provider-node-reports.ts';
@@ -100,13 +99,12 @@ export class ServedNode {
   }
 
   async #startUntilStopped(): Promise<void> {
-    const { startTurns, clock } = this.#options;
+    const { startTurns } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const hasStarted = await startTurns.run(() => this.#start(), signal).catch(() => false);
       if (hasStarted) return;
-      const waitMs = nthDelayMs(this.#failure?.attempt ?? 1, startRetry);
-      await sleep(clock, waitMs, signal);
+      await this.#waitForRetry();
     }
   }
 
@@ -122,12 +120,28 @@ export class ServedNode {
       const runs = started.then(() => this.#runs());
       // a node goes on trying by itself, and what it waits for its snapshot says
       if (await settlesWithin(runs, { clock, timeoutMs: longestTurnMs, signal })) await runs;
-      else runs.catch(ignoreFailure);
+      else runs.catch((error) => this.#failedLate(error));
       return !signal.aborted;
     } catch (error) {
       if (!signal.aborted) await this.#failed(error);
       return false;
     }
+  }
+
+  /** It has let others start meanwhile. */
+  #failedLate(error: unknown): void {
+    if (this.#stopping.signal.aborted) return;
+    const again = async (): Promise<void> => {
+      await this.#failed(error);
+      await this.#waitForRetry();
+      await this.#startUntilStopped();
+    };
+    this.#started = again();
+  }
+
+  #waitForRetry(): Promise<void> {
+    const waitMs = nthDelayMs(this.#failure?.attempt ?? 1, startRetry);
+    return sleep(this.#options.clock, waitMs, this.#stopping.signal);
   }
 
   #runs(): void {

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
+import { ServedNodes } from '../../../../src/fleet/nodes/served-nodes.ts';
+import { shardOf } from '../../../../src/fleet/placement.ts';
+import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
+import { FakeAgents } from './fake-agents.ts';
+
+/** Names of nodes that fall into a shard of four. */
+const namesOf = (shard: number): string[] =>
+  Array.from({ length: 60 }, (_, i) => `n${i}`).filter((name) => shardOf(name, 4) === shard);
+const [one = '', two = ''] = namesOf(1);
+const [other = ''] = namesOf(2);
+
+function world() {
+  const agents = new FakeAgents();
+  const metrics = new MetricsRecorder();
+  const left: string[] = [];
+  const hasLeft = async (name: string): Promise<void> => void left.push(name);
+  const nodes = new ServedNodes({ ...agents.options(), shards: 4, hasLeft, metrics: metricsOption(metrics) });
+  const { clock } = agents;
+  /** The member owns shard 1, and its nodes run. */
+  const gained = async (...names: string[]): Promise<void> => {
+    for (const name of names) nodes.added({ name });
+    nodes.gained(1, agents.term(1));
+    await clock.advance(0);
+  };
+  return { agents, metrics, left, nodes, gained, clock };
+}
+
+describe('the nodes that a member serves', () => {
+  it('are those of its shards, whichever comes first, the node or the shard', async () => {
+    const { agents, nodes, clock, gained } = world();
+    for (const name of [one, other]) nodes.added({ name });
+    await clock.advance(0);
+    expect([agents.took(), nodes.known.size, nodes.nodesOf(1), nodes.nodesOf(3)]).toEqual([[], 2, 1, 0]);
+    await gained();
+    expect(agents.took()).toEqual([`start ${one}`]);
+    nodes.added({ name: two });
+    await clock.advance(0);
+    expect([agents.took(), nodes.nodesOf(1)]).toEqual([[`start ${two}`], 2]);
+  });
+
+  it.each([true, false])('end with their shard, in peace: %s, and the call ends when they have', async (inPeace) => {
+    const { agents, nodes, clock, gained } = world();
+    await gained(one, two);
+    agents.stops = () => agents.after(3000);
+    let hasEnded = false;
+    const end = (): void => {
+      hasEnded = true;
+    };
+    const ended = (inPeace ? nodes.handOver(1) : nodes.lost(1)).then(end);
+    await clock.advance(2999);
+    expect([hasEnded, nodes.served.size]).toEqual([false, 2]);
+    await clock.advance(1);
+    await ended;
+    expect([hasEnded, nodes.served.size, nodes.known.size]).toEqual([true, 0, 2]);
+    expect(agents.limits.map(({ drainTimeoutMs }) => drainTimeoutMs)).toEqual(inPeace ? [4000, 4000] : [0, 0]);
+  });
+
+  it('start again where the shard comes back while they end: each once the one before has ended', async () => {
+    const { agents, nodes, clock, gained } = world();
+    await gained(one);
+    agents.stops = () => agents.after(3000);
+    void nodes.lost(1);
+    await clock.advance(0);
+    nodes.gained(1, agents.term(1));
+    await clock.advance(2999);
+    expect(agents.took()).toEqual([`start ${one}`, `stop ${one}`]);
+    await clock.advance(1);
+    expect([agents.took(), agents.mostOfOneName, nodes.served.get(one)?.state]).toEqual([[`start ${one}`], 1, 'running']);
+  });
+
+  it('do not come while their shard is handed over', async () => {
+    const { agents, nodes, clock, gained } = world();
+    await gained(one);
+    agents.stops = () => agents.after(3000);
+    void nodes.handOver(1);
+    nodes.added({ name: two });
+    nodes.added({ name: one, options: {} });
+    await clock.advance(10_000);
+    expect([agents.took(), nodes.served.size]).toEqual([[`start ${one}`, `stop ${one}`], 0]);
+  });
+
+  it('end when they leave the fleet, which is told then, and come again when they are added again', async () => {
+    const { agents, nodes, clock, left, gained } = world();
+    await gained(one);
+    agents.stops = () => agents.after(1000);
+    nodes.removed(one);
+    nodes.removed('unknown');
+    await clock.advance(999);
+    expect([left, nodes.known.size, nodes.nodesOf(1)]).toEqual([[], 0, 0]);
+    await clock.advance(1);
+    expect([left, nodes.served.size]).toEqual([[one], 0]);
+    nodes.added({ name: one });
+    await clock.advance(0);
+    expect(agents.took()).toEqual([`start ${one}`, `stop ${one}`, `start ${one}`]);
+  });
+
+  it('that leave and come again before they have ended have not left', async () => {
+    const { agents, nodes, clock, left, gained } = world();
+    await gained(one);
+    agents.stops = () => agents.after(1000);
+    nodes.removed(one);
+    nodes.added({ name: one });
+    await clock.advance(5000);
+    expect([left, agents.took(), agents.mostOfOneName]).toEqual([[], [`start ${one}`, `stop ${one}`, `start ${one}`], 1]);
+  });
+
+  it('of another member are not told to have left', async () => {
+    const { nodes, clock, left } = world();
+    nodes.added({ name: other });
+    nodes.removed(other);
+    await clock.advance(0);
+    expect([left, nodes.known.size]).toEqual([[], 0]);
+  });
+
+  it('start again with other options, and not where they are added again as they are', async () => {
+    const { agents, nodes, clock, gained } = world();
+    const options = {};
+    nodes.added({ name: one, options });
+    await gained();
+    nodes.added({ name: one, options });
+    await clock.advance(0);
+    expect(agents.took()).toEqual([`start ${one}`]);
+    nodes.added({ name: one });
+    await clock.advance(0);
+    expect(agents.took()).toEqual([`stop ${one}`, `start ${one}`]);
+    expect(nodes.served.get(one)?.node).toEqual({ name: one });
+  });
+
+  it('are counted in: how long it takes until those of a shard run', async () => {
+    const { agents, metrics, clock, gained } = world();
+    agents.starts = () => agents.after(1500);
+    await gained(one);
+    await clock.advance(2000);
+    expect(metrics.values('pod_status_manager_fleet_handover_duration_seconds', { direction: 'in' })).toEqual([1.5]);
+  });
+});
