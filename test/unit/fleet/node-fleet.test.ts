@@ -1,0 +1,177 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { NodeFleet, type NodeFleetOptions, shardOf } from '../../../src/fleet.ts';
+import { type KubeRequest, KubeTransport } from '../../../src/index.ts';
+import type { PodProvider } from '../../../src/node.ts';
+import { buildPod, FakeClock, InMemoryApiServer } from '../../../src/testing.ts';
+import { MetricsRecorder } from '../../support/metrics-recorder.ts';
+import { until } from '../../support/until.ts';
+
+const idle: PodProvider = { createPod: () => {}, deletePod: () => {}, getPodStatus: () => ({ phase: 'Running' }) };
+const nothing = { request: () => Promise.reject(new Error('none')), stream: () => Promise.reject(new Error('none')) };
+const given: NodeFleetOptions = { transport: nothing, name: 'edge', id: 'a', nodes: ['n1'], provider: () => idle, logger: null };
+const nodes = ['n1', 'n2', 'n3', 'n4'];
+
+/** A cloud that all members share: it knows who was created, and how often. */
+class SharedCloud {
+  readonly created: string[] = [];
+  readonly running = new Set<string>();
+
+  provider(): PodProvider {
+    return {
+      createPod: ({ metadata }) => {
+        this.created.push(metadata?.name ?? '');
+        this.running.add(metadata?.uid ?? '');
+      },
+      deletePod: ({ metadata }) => void this.running.delete(metadata?.uid ?? ''),
+      getPodStatus: ({ metadata }) =>
+        this.running.has(metadata?.uid ?? '') ? { phase: 'Running', podIP: '10.0.0.1' } : undefined,
+    };
+  }
+}
+
+async function world() {
+  const server = await InMemoryApiServer.start();
+  onTestFinished(() => server.stop());
+  const cloud = new SharedCloud();
+  for (const nodeName of nodes) {
+    server.store.create(buildPod({ metadata: { name: `on-${nodeName}`, uid: `u-${nodeName}` }, spec: { nodeName } }));
+  }
+  const member = async (id: string, options: Partial<NodeFleetOptions> = {}): Promise<NodeFleet> => {
+    const own = options.transport === undefined ? { kubeConfig: server.kubeConfig() } : {};
+    const limits = { leaseDurationMs: 2000, retryPeriodMs: 200, shards: 4 };
+    const provider = (): PodProvider => cloud.provider();
+    const fleet = new NodeFleet({ ...own, ...limits, name: 'edge', id, nodes, provider, logger: null, ...options });
+    onTestFinished(async () => void (await fleet.stop({ timeoutMs: 0 })));
+    await fleet.start();
+    return fleet;
+  };
+  const phases = (): (string | undefined)[] => server.store.list().map(({ status }) => status?.phase);
+  return { server, cloud, member, phases };
+}
+
+describe('the options of a fleet', () => {
+  it.each<[string, object, string]>([
+    ['name', { name: 'Edge' }, '`name` to be at most 40 lower case letters'],
+    ['name', { name: 'e'.repeat(41) }, '`name` to be at most 40'],
+    ['id', { id: 'a b' }, '`id` to be at most 63'],
+    ['shards', { shards: 0 }, 'shards'],
+    ['shards', { shards: 1001 }, '`shards` to be at most 1000'],
+    ['nodes', { nodes: 'n1' }, '`nodes` to be a list of nodes'],
+    ['nodes', { nodes: ['n1', 'n1'] }, '`nodes` to be a list in which each name is there once'],
+    ['nodes[1].name', { nodes: ['n1', 'N2'] }, '`nodes[1].name` to be the name of a node'],
+    ['nodes.labelSelector', { nodes: { labelSelector: '' } }, '`nodes.labelSelector` to be a non-empty text'],
+    ['nodeOptions.clock', { nodeOptions: { clock: {} } }, '`nodeOptions.clock` to be absent'],
+    ['provider', { provider: {} }, '`provider` to be'],
+    ['leaseDurationMs', { leaseDurationMs: 1500 }, '`leaseDurationMs` to be whole seconds'],
+    ['renewDeadlineMs', { renewDeadlineMs: 15_000 }, '`renewDeadlineMs` to be less than leaseDurationMs, which is 15000'],
+    ['retryPeriodMs', { retryPeriodMs: 10_000 }, '`retryPeriodMs` to be less than renewDeadlineMs, which is 10000'],
+    ['handOversAtOnce', { handOversAtOnce: 0 }, 'handOversAtOnce'],
+    ['requests.concurrency', { requests: { concurrency: 0 } }, 'requests.concurrency'],
+    ['unknown', { leases: 3 }, 'leases'],
+  ])('name %s, the rule and the value where it is broken', (_, broken, message) => {
+    const make = (): NodeFleet => new NodeFleet({ ...given, ...broken } as NodeFleetOptions);
+    expect(make).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(make).toThrow(message);
+  });
+});
+
+describe('a fleet that does not run', () => {
+  it('says so of itself and of each node, and stops at once', async () => {
+    const fleet = new NodeFleet({ ...given, clock: new FakeClock() });
+    expect(fleet.snapshot()).toMatchObject({ state: 'idle', name: 'edge', id: 'a', isMember: false, members: [], moving: 0 });
+    expect(fleet.snapshot().problemCount).toBe(1);
+    expect(fleet.explain('n1')).toMatchObject({ state: 'unknown', shard: shardOf('n1', 64), owner: undefined });
+    expect(fleet.explain('n1').why).toContain('The fleet edge has no node of this name');
+    expect(await fleet.stop()).toEqual({ handedOver: 0, leftToRunOut: 0 });
+    await expect(fleet.start()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+  });
+});
+
+describe('a fleet', () => {
+  it('moves the nodes of a member that is stopped: no pod is created twice, and no status is lost', async () => {
+    const { server, cloud, member, phases } = await world();
+    const metrics = new MetricsRecorder();
+    const [a, b] = [await member('a'), await member('b', { metrics })];
+    const running = (fleet: NodeFleet): number => fleet.snapshot().nodeCounts.running;
+    await until(() => running(a) + running(b) === 4 && running(b) > 0 && phases().every((phase) => phase === 'Running'));
+    const moved = nodes.find((name) => a.explain(name).state === 'running') ?? '';
+    expect(a.explain(moved)).toMatchObject({ owner: 'a', problem: undefined, node: { registered: true } });
+    expect(b.explain(moved)).toMatchObject({ state: 'elsewhere', owner: 'a', node: undefined });
+    expect(b.explain(moved).why).toBe(`Member a owns shard ${shardOf(moved, 4)}.`);
+    expect(b.snapshot().members.map(({ id, isSelf, isAlive }) => [id, isSelf, isAlive])).toEqual([
+      ['a', false, true],
+      ['b', true, true],
+    ]);
+    const before = server.store.list().map(({ status }) => status?.startTime);
+    const owned = a.snapshot().shards.filter(({ state }) => state === 'owned').length;
+    expect(await a.stop()).toEqual({ handedOver: owned, leftToRunOut: 0 });
+    await until(() => running(b) === 4);
+    expect(cloud.created.toSorted()).toEqual(nodes.map((name) => `on-${name}`));
+    expect(server.store.list().map(({ status }) => status?.startTime)).toEqual(before);
+    expect(phases()).toEqual(['Running', 'Running', 'Running', 'Running']);
+    expect(metrics.collect().nonZero('pod_status_manager_fleet_shards')).toEqual({ owned: 4 });
+    expect([metrics.nonZero('pod_status_manager_fleet_nodes'), metrics.mistakes]).toEqual([{ running: 4 }, []]);
+    expect(await b.stop()).toEqual({ handedOver: 4, leftToRunOut: 0 });
+  });
+
+  it('writes nothing for its nodes once it could not renew its Leases in time', async () => {
+    const { server, member } = await world();
+    const transport = new KubeTransport(server.kubeConfig());
+    onTestFinished(() => transport.close());
+    let isCutOff = false;
+    const cutOff: Pick<KubeTransport, 'request' | 'stream'> = {
+      request: (request: KubeRequest) =>
+        isCutOff && request.path.includes('/leases/fleet-') ? Promise.reject(new Error('cut off')) : transport.request(request),
+      stream: (stream) => transport.stream(stream),
+    };
+    const a = await member('a', { transport: cutOff });
+    await until(() => a.snapshot().nodeCounts.running === 4);
+    isCutOff = true;
+    await until(() => a.snapshot().shards.every(({ state }) => state !== 'owned'));
+    const writes = (): number =>
+      server.requestsOn('*').filter(({ verb, status }) => !['get', 'list', 'watch'].includes(verb) && status < 400).length;
+    const before = writes();
+    server.store.create(buildPod({ metadata: { name: 'late', uid: 'late' }, spec: { nodeName: 'n1' } }));
+    await until(() => a.snapshot().nodeCounts.here === 0);
+    expect(writes()).toBe(before);
+    const { problems } = a.snapshot();
+    expect(problems.map(({ message }) => message).join()).toContain('the Lease of');
+  });
+
+  it('says what is wrong with a node that cannot be made, and with a source of nodes', async () => {
+    const { member } = await world();
+    const provider = (name: string): PodProvider => {
+      if (name === 'n1') throw new Error('no account for n1');
+      return idle;
+    };
+    async function* changes() {
+      for (const node of nodes) yield { type: 'added' as const, node };
+      throw new Error('the inventory is gone');
+    }
+    const a = await member('a', { provider, nodes: changes() });
+    await until(() => a.snapshot().nodeCounts.failed === 1 && a.snapshot().nodeCounts.running === 3);
+    expect(a.explain('n1')).toMatchObject({ state: 'failed', owner: 'a', problem: { kind: 'fleet-node-start' } });
+    expect(a.explain('n1').why).toMatch(/^The start of the node has failed (once|\d+ times); next try in /);
+    const messages = a.snapshot().problems.map(({ kind, message }) => `${kind}: ${message}`);
+    expect(messages).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('fleet-nodes: the nodes of the fleet are not all known: '),
+        'fleet-node-start: node n1 could not be started: no account for n1',
+      ]),
+    );
+  });
+
+  it('says what is wrong where it has another number of shards, or the id of another member', async () => {
+    const { member } = await world();
+    await member('a');
+    const b = await member('b', { shards: 8 });
+    const c = await member('a');
+    await until(() => b.snapshot().problemCount > 0 && c.snapshot().problemCount > 0);
+    expect([b.snapshot().isMember, c.snapshot().isMember]).toEqual([false, false]);
+    expect(b.snapshot().problems[0]).toMatchObject({
+      kind: 'fleet-shards',
+      message: 'the fleet edge has 4 shards, and this process was told 8; members with another number: a',
+    });
+    expect(c.snapshot().problems[0]).toMatchObject({ kind: 'fleet-id' });
+  });
+});
