@@ -81,6 +81,8 @@ export class FleetMember {
   #beatAt = Number.NEGATIVE_INFINITY;
   #nextBeatAt = Number.NEGATIVE_INFINITY;
   #isBeating = false;
+  /** True while it joins again once its shards have ended. */
+  #waitsForShards = false;
   #isLeaving = false;
   #isClosed = false;
   #outside: Outside | undefined;
@@ -188,6 +190,12 @@ export class FleetMember {
     const { clock, handOversAtOnce } = this.#options;
     const now = clock.elapsed();
     if (this.isMember && this.#settings.seen !== undefined && this.#settings.seen !== this.#options.names.shards) this.#leave();
+    // the others may count this member as gone, and have changed the number: it joins again
+    if (this.isMember && !this.#ownLease.isFresh) this.#leave();
+    if (this.#waitsForShards && !this.shards.some(({ isBusy }) => isBusy)) {
+      this.#waitsForShards = false;
+      this.#nextBeatAt = now;
+    }
     const living = this.members.living();
     // somebody has deleted the own Lease; where it cannot be created again, that waits for its retry
     const isWell = this.isMember && !this.#isLeaving && this.#failure === undefined;
@@ -261,10 +269,9 @@ export class FleetMember {
     }
     if (this.#takesSince === undefined) {
       // members that wait count with their number of shards no more, so that the others may go on
-      const hasShards = this.shards.some(({ isBusy }) => isBusy);
-      if (hasShards) return;
-      await this.#ownLease.remove();
-      if (!(await this.#agreesOnShards())) return;
+      this.#waitsForShards = this.shards.some(({ isBusy }) => isBusy);
+      if (this.#waitsForShards) return;
+      if (!(await this.#agreesOnShards())) return this.#ownLease.remove();
     }
     if (!(await this.#ownLease.renew())) {
       this.#takesSince = undefined;
@@ -290,12 +297,21 @@ export class FleetMember {
   /** False where the fleet has another number of shards, or members are alive that count with another one. */
   async #agreesOnShards(mayChange = true): Promise<boolean> {
     const { names } = this.#options;
-    const isUnused = (): boolean => mayChange && this.members.countingElse().length === 0 && !this.#seen.hasOwnedShards;
+    const isUnused = async (): Promise<boolean> => {
+      if (!mayChange) return false;
+      await this.#readAll();
+      return this.members.countingElse().length === 0 && !this.#seen.hasOwnedShards;
+    };
     const { shards, isChanged } = await this.#settings.agree(isUnused);
-    if (isChanged) for (const lease of await this.#leases.list(fleetSelector(names))) this.#seen.noted(lease);
+    if (isChanged) await this.#readAll();
     const others = this.members.countingElse().map(({ id }) => id);
     if (shards === names.shards && others.length === 0) return true;
     this.#outside = { kind: 'other-shards', shards, members: others };
     return false;
+  }
+
+  /** What the watch has not brought yet is known then. */
+  async #readAll(): Promise<void> {
+    for (const lease of await this.#leases.list(fleetSelector(this.#options.names))) this.#seen.noted(lease);
   }
 }

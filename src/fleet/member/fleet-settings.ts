@@ -31,13 +31,13 @@ export class FleetSettings {
    * Reads the number, and writes this member's where there is none or another, and `mayChange` says so. Rejects with what a request
    * rejects with; where another member was first, it is read again.
    */
-  async agree(mayChange: () => boolean): Promise<AgreedShards> {
+  async agree(mayChange: () => Promise<boolean>): Promise<AgreedShards> {
     const { names, leases, seen } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const lease = await leases.read(this.#leaseName);
       if (lease !== undefined) seen.noted(lease, true);
       const shards = shardsOf(lease);
-      if (shards === names.shards || !mayChange()) return { shards, isChanged: false };
+      if (shards === names.shards || !(await mayChange())) return { shards, isChanged: false };
       const base = lease ?? { metadata: { name: this.#leaseName, namespace: names.namespace } };
       try {
         seen.noted(await leases.write(labelled(withShards(base, names.shards), names, 'fleet'), 'fleet'));

@@ -6,6 +6,7 @@ import type { FleetLeaseClient } from './fleet-lease-client.ts';
 import { type FleetNames, labelled, memberLeaseName, memberMarks, withMemberMarks } from './lease-documents.ts';
 import type { SeenLeases } from './seen-leases.ts';
 import type { FleetTiming } from './shard-keeper-options.ts';
+import { type SentAt, sentNow } from './shard-term.ts';
 
 export interface MemberLeaseOptions {
   readonly names: FleetNames;
@@ -27,8 +28,8 @@ export class MemberLease {
   readonly #options: MemberLeaseOptions;
   readonly #leaseName: string;
   #written: WireLease | undefined;
-  /** When it was renewed last, in milliseconds since the epoch. */
-  #renewedAt: number | undefined;
+  /** When the last renewal was sent. */
+  #sent: SentAt | undefined;
 
   constructor(options: MemberLeaseOptions) {
     this.#options = options;
@@ -39,8 +40,12 @@ export class MemberLease {
     return this.#leaseName;
   }
 
-  get renewedAt(): number | undefined {
-    return this.#renewedAt;
+  /** False where it was not renewed for so long that the others may soon count this member as gone. The terms of its shards are over before. */
+  get isFresh(): boolean {
+    if (this.#sent === undefined) return false;
+    const { clock, timing } = this.#options;
+    const ageMs = Math.max(clock.elapsed() - this.#sent.elapsedMs, clock.now() - this.#sent.at);
+    return ageMs < (timing.renewDeadlineMs + timing.leaseDurationMs) / 2;
   }
 
   /** Another process that lives under the id of this member, as its Lease tells of it; undefined where there is none. */
@@ -63,11 +68,12 @@ export class MemberLease {
         identity,
         leaseDurationMs: timing.leaseDurationMs,
       };
+      const sent = sentNow(clock);
       const marks = { isLeaving, agent, shards: names.shards };
       const lease = labelled(withMemberMarks(heldLease(base, holder, clock.now()), marks), names, 'member');
       try {
         this.#written = await leases.write(lease, 'member');
-        this.#renewedAt = clock.now();
+        this.#sent = sent;
         seen.noted(this.#written);
         return true;
       } catch (error) {

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { WireLease } from '../../../../src/api/json/types.ts';
+import { SeenLeases } from '../../../../src/fleet/member/seen-leases.ts';
+import { FakeClock } from '../../../../src/testing.ts';
+import { recordedLines } from '../../../support/recorded-lines.ts';
+import { FleetLeaseServer } from './fleet-lease-server.ts';
+import { leaseName, names } from './keeper-world.ts';
+
+const lease = (spec: object, name = leaseName, role = 'shard', fleet = 'edge'): WireLease => ({
+  metadata: { name, labels: { 'pod-status-manager/fleet': fleet, 'pod-status-manager/fleet-role': role } },
+  spec: { leaseDurationSeconds: 15, ...spec },
+});
+const memberName = 'fleet-edge-member-a';
+
+async function world(...before: WireLease[]) {
+  const clock = new FakeClock();
+  const server = new FleetLeaseServer(clock);
+  for (const one of before) server.put(one);
+  let changes = 0;
+  const changed = (): void => {
+    changes += 1;
+  };
+  const { logger } = recordedLines();
+  const shared = { transport: server.transportOf('a'), names, clock, random: () => 0, logger, metrics: undefined };
+  const seen = new SeenLeases({ ...shared, changed });
+  await seen.start();
+  const took = (): number => {
+    const count = changes;
+    changes = 0;
+    return count;
+  };
+  took();
+  return { clock, server, seen, took };
+}
+
+describe('the Leases of a fleet as they are seen', () => {
+  it('are those of its label and its names, of no other fleet', async () => {
+    const { seen } = await world(
+      lease({ holderIdentity: 'a_p' }),
+      lease({ holderIdentity: 'b_p' }, 'fleet-edge-shard-004', 'shard', 'other'),
+      lease({ holderIdentity: 'c_p' }, 'fleet-other-shard-004'),
+      lease({ holderIdentity: 'd_p' }, 'fleet-edge-shard-4'),
+    );
+    expect([seen.hasSynced, [...seen.all()].map(({ observed }) => observed.holder)]).toEqual([true, ['a_p']]);
+    expect(seen.hasOwnedShards).toBe(true);
+    await seen.stop();
+  });
+
+  it('run out from when their last change was seen here, and a mere renewal wakes nobody', async () => {
+    const { seen, server, clock, took } = await world(lease({ holderIdentity: 'a_p', renewTime: '1' }));
+    await clock.advance(4000);
+    server.edit(leaseName, { renewTime: '2' });
+    await clock.advance(0);
+    expect([seen.get(leaseName)?.observed.runsOutAt, took()]).toEqual([19_000, 0]);
+    server.edit(leaseName, { holderIdentity: 'b_p', renewTime: '3' });
+    await clock.advance(0);
+    expect(took()).toBe(1);
+    await clock.advance(14_999);
+    expect(seen.hasOwnedShards).toBe(true);
+    await clock.advance(1);
+    expect(seen.hasOwnedShards).toBe(false);
+    await seen.stop();
+  });
+
+  it('never go back to an older copy, but where that is the truth', async () => {
+    const { seen, server, clock } = await world(lease({ holderIdentity: 'a_p', renewTime: '1' }));
+    const older = structuredClone(server.leases.get(leaseName) ?? {});
+    server.edit(leaseName, { holderIdentity: 'b_p', renewTime: '2' });
+    await clock.advance(0);
+    seen.noted(older);
+    expect(seen.get(leaseName)?.observed.holder).toBe('b_p');
+    seen.noted(older, true);
+    expect(seen.get(leaseName)?.observed.holder).toBe('a_p');
+    await seen.stop();
+  });
+
+  it('of a shard stay known once they are gone, since when; those of members do not', async () => {
+    const { seen, server, clock, took } = await world(
+      lease({ holderIdentity: 'a_p' }),
+      lease({ holderIdentity: 'a_p' }, memberName, 'member'),
+    );
+    await clock.advance(3000);
+    for (const name of [leaseName, memberName]) server.delete(name);
+    await clock.advance(0);
+    expect([took(), seen.get(memberName), seen.get(leaseName)?.observed.lease]).toEqual([2, undefined, undefined]);
+    expect([seen.get(leaseName)?.observed.since, seen.hasOwnedShards]).toEqual([3000, false]);
+    await seen.stop();
+  });
+
+  it('that were deleted and created again are not lost by a late word of the deletion', async () => {
+    const { seen, server, clock } = await world(lease({ holderIdentity: 'a_p' }));
+    const before = structuredClone(server.leases.get(leaseName) ?? {});
+    server.delete(leaseName);
+    server.put(lease({ holderIdentity: 'b_p' }));
+    await clock.advance(0);
+    seen.gone(leaseName, before);
+    expect(seen.get(leaseName)?.observed.holder).toBe('b_p');
+    await seen.stop();
+  });
+});
