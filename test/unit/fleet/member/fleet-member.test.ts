@@ -215,7 +215,9 @@ describe('a member of a fleet stops', () => {
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 8000));
     world.server.fate = ({ who, name }) =>
       who === 'a' && name === world.memberLease('a') ? { answeredAfterMs: 500 } : 'answered';
-    while (world.server.tookWrites('a').length === 0) await world.pass(100);
+    world.server.tookWrites('a');
+    // a renewal has been carried out, and its answer is on its way
+    while (!world.server.tookWrites('a').includes(`PUT ${world.memberLease('a')}`)) await world.pass(100);
     const stopped = a.member.stop(25_000);
     await world.pass(1100);
     const { annotations } = world.server.leases.get(world.memberLease('a'))?.metadata ?? {};
