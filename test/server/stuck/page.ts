@@ -4,6 +4,7 @@ import { stuckSchedulers } from '../scheduler/stuck-schedulers.ts';
 import { agentNodeRows } from './agent-node-rows.ts';
 import { agentPodRows } from './agent-pod-rows.ts';
 import { apiRows } from './api-rows.ts';
+import { fleetRows } from './fleet-rows.ts';
 import { managerRows } from './manager-rows.ts';
 import { connectionRows, nodeRows } from './node-rows.ts';
 import { providerRows, statusRows } from './pod-rows.ts';
@@ -46,6 +47,11 @@ it as \`underWay\`, the debug page says \`createPod() under way for 48 s\`, and 
     title: 'A pod of a node agent',
     text: 'What a `NodeAgent` says of pods that do not start, do not go on, or do not end.',
     rows: agentPodRows,
+  },
+  {
+    title: 'A fleet',
+    text: 'What a `NodeFleet` says of its members, its shards and its nodes, beside what is above: `snapshot()` and `explain(nodeName)` have it. Problems of its nodes begin with their names.',
+    rows: fleetRows,
   },
   {
     title: 'A scheduler and its pods',
@@ -153,7 +159,7 @@ function repeatsText(section: Section): string[] {
     const logs = listOf(rows.map(({ log }) => log?.message));
     const events = listOf(rows.map(({ event }) => event?.reason));
     const says = [logs && `log ${logs}`, events && `event ${events}`].filter((text) => text !== '').join('; ');
-    return `- ${listOf(rows.map(({ kind }) => kind))} of [${before?.title}](#${anchor}); ${says}`;
+    return `- ${listOf(rows.map(({ kind }) => kind))} of [${before?.title}](#${anchor})${says === '' ? '' : `; ${says}`}`;
   });
   return lines.length === 0 ? [] : ['These kinds come here, too:', '', ...lines, ''];
 }

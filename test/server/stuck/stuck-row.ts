@@ -5,7 +5,7 @@ export interface StuckRow {
   /** What is the case, as a phrase: `a config map that is not there`. */
   readonly title: string;
   /** Whose problem it is. */
-  readonly about: 'pod' | 'node' | 'scheduler';
+  readonly about: 'pod' | 'node' | 'scheduler' | 'fleet';
   /** The kind of the problem. */
   readonly kind: string;
   /** Words of the one who refused: they are in the log line, the event and the problem. */
