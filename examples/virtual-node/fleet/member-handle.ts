@@ -5,7 +5,7 @@ import { describeError } from '../journal.ts';
 import type { FleetCloud } from './fleet-cloud.ts';
 import type { FromMember, MemberSettings, MemberState, ToMember } from './messages.ts';
 
-const program = fileURLToPath(new URL('fleet-member.ts', import.meta.url));
+const program = fileURLToPath(new URL('member-program.ts', import.meta.url));
 
 export interface MemberParts {
   readonly cloud: FleetCloud;
