@@ -185,6 +185,7 @@ export class NodeFleet {
       ...options,
       statusManager,
       nodeName: name,
+      isSoleAgent: true,
       provider: guardedProvider(provider(name), guard),
       transport: this.#transportOf(name, term),
       sharedWatches: this.#sharedWatches,

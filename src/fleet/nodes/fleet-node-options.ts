@@ -9,6 +9,7 @@ const givenOptions = [
   'transport',
   'sharedWatches',
   'nodeName',
+  'isSoleAgent',
   'provider',
   'podManager',
   'podClient',

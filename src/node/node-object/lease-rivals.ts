@@ -60,6 +60,7 @@ interface OtherAgent {
 export class LeaseRivals {
   readonly #self: LeaseWriter;
   readonly #durationMs: number;
+  readonly #isSoleAgent: boolean;
   readonly #sent: string[] = [];
   /** The server has taken a renewal of ours. */
   #hasRenewed = false;
@@ -74,9 +75,11 @@ export class LeaseRivals {
   #mutedUntil = Number.NEGATIVE_INFINITY;
   #looks = 0;
 
-  constructor(self: LeaseWriter, durationMs: number) {
+  /** `isSoleAgent`: something else makes sure that no other agent runs, and one that ended without a word is not suspected. */
+  constructor(self: LeaseWriter, durationMs: number, isSoleAgent = false) {
     this.#self = self;
     this.#durationMs = durationMs;
+    this.#isSoleAgent = isSoleAgent;
   }
 
   /** One that is certain, or else one that is suspected; undefined when none was heard of for long enough. */
@@ -98,7 +101,7 @@ export class LeaseRivals {
     if (!this.#hasRenewed) {
       // that of an agent before us, perhaps of ourselves before a restart
       this.#found = renewTime;
-      return this.#suspected(lease, reading);
+      return this.#isSoleAgent ? undefined : this.#suspected(lease, reading);
     }
     if (renewTime === this.#found) return undefined;
     const before = this.#others.get(writerOf(lease));

@@ -34,8 +34,8 @@ export class NodeLease {
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options;
-    const { writer, leaseDurationSeconds } = options.settings;
-    this.#rivals = new LeaseRivals(writer, leaseDurationSeconds * 1000);
+    const { writer, leaseDurationSeconds, isSoleAgent } = options.settings;
+    this.#rivals = new LeaseRivals(writer, leaseDurationSeconds * 1000, isSoleAgent);
   }
 
   /** The uid of the Lease that this process has created, and that nobody has replaced. */

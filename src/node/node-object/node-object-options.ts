@@ -54,6 +54,11 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
    * process and its host in any case.
    */
   readonly holderIdentity?: string;
+  /**
+   * True: something else makes sure that one agent at a time runs this node, as a fleet does. One that has ended without a word is then not
+   * suspected to live. One that is found to live is told all the same. Default false.
+   */
+  readonly isSoleAgent?: boolean;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
   readonly requestTimeoutMs?: number;
   /** Over which the Node is listed and watched, without streamed lists, such as what `SharedWatches.nodeOf` gives. Default: `transport`. */
@@ -84,6 +89,7 @@ type Plain =
   | 'statusReportFrequencyMs'
   | 'leaseDurationSeconds'
   | 'holderIdentity'
+  | 'isSoleAgent'
   | 'requestTimeoutMs'
   | 'random';
 
@@ -114,6 +120,7 @@ const plainOptions = [
   'statusReportFrequencyMs',
   'leaseDurationSeconds',
   'holderIdentity',
+  'isSoleAgent',
   'requestTimeoutMs',
   'random',
   'clock',
@@ -131,7 +138,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
   ]);
   const { transport, watchTransport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
   const { registerNode = true, removeOnStop = false, requestTimeoutMs = 10_000, leaseDurationSeconds = 40 } = options;
-  const { statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
+  const { isSoleAgent = false, statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
   const { random = Math.random, clock = systemClock, logger, eventRecorder = noEvents } = options;
   requireMethods('transport', transport, ['request', 'stream']);
   if (watchTransport !== undefined) requireMethods('watchTransport', watchTransport, ['request', 'stream']);
@@ -157,6 +164,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     leaseDurationSeconds: numberOption('leaseDurationSeconds', leaseDurationSeconds, 1, 86_400),
     renewIntervalMs,
     holderIdentity,
+    isSoleAgent: optionOfType('isSoleAgent', isSoleAgent, 'boolean'),
     writer: { agent: ownProcess(clock), id: randomUUID() },
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs / 2),
     random: safeRandom(optionOfType('random', random, 'function')),

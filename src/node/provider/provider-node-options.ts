@@ -159,6 +159,7 @@ const nodeMembers = namesOf<NodeMembers>({
   statusReportFrequencyMs: true,
   leaseDurationSeconds: true,
   holderIdentity: true,
+  isSoleAgent: true,
   requestTimeoutMs: true,
 });
 

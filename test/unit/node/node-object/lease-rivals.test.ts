@@ -54,6 +54,18 @@ describe('two agents under one name', () => {
     await Promise.all([world.node.stop(), second.stop()]);
   });
 
+  it('are not suspected where something else makes sure that there is one alone, and are told all the same where both live', async () => {
+    const world = new NodeWorld({ isSoleAgent: true });
+    world.leases.create(foundLease());
+    await world.start();
+    expect([rivalOf(world.node), world.logs.filter((line) => line.includes('another agent'))]).toEqual([undefined, []]);
+    const second = world.another();
+    second.start();
+    await world.clock.advance(15_000);
+    expect([rivalOf(world.node), rivalOf(second)]).toMatchObject([{ isCertain: true }, { isCertain: true }]);
+    await Promise.all([world.node.stop(), second.stop()]);
+  });
+
   it('renew as often as before once they know of each other', async () => {
     const world = new NodeWorld();
     await world.start();
