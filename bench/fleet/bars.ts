@@ -2,26 +2,21 @@ import type { Bar } from '../support/results.ts';
 import type { InMemoryRun } from './in-memory.ts';
 import type { ContenderRun } from './run.ts';
 
-const baseOfNode = 'Node.js and the code of the library take some 100 MiB for each process before there is a node';
-const busyLeases = 'the Leases of shards and members are renewed beside those of the nodes, which are as many as kwok has';
-const compiled = 'a node is an object with pods, workers and a status manager, where kwok has one queue for all pods';
-
 /** The fleet is to be no worse than kwok with one process, of which kwok's users have one. */
 export function barsBesideKwok(ours: ContenderRun, kwok: ContenderRun): Bar[] {
-  const bar = (what: string, value: (run: ContenderRun) => number, knownMissed?: string): Bar => ({
+  const bar = (what: string, value: (run: ContenderRun) => number): Bar => ({
     what: `${what}, ours/kwok`,
     value: value(ours) / value(kwok),
     atMost: 1,
-    ...(knownMissed !== undefined && { knownMissed }),
   });
   return [
     bar('created to all Ready, seconds', ({ load }) => load.seconds),
-    bar('created to all Ready, CPU', ({ load }) => load.cpuSeconds, compiled),
-    bar('created to all Ready, memory (PSS)', ({ load }) => load.pssMiB, baseOfNode),
+    bar('created to all Ready, CPU', ({ load }) => load.cpuSeconds),
+    bar('created to all Ready, memory (PSS)', ({ load }) => load.pssMiB),
     bar('created to all Ready, requests', ({ load }) => load.requests),
-    bar('at rest, CPU', ({ rest }) => rest.cpuSeconds / rest.seconds, compiled),
-    bar('at rest, requests a second', ({ rest }) => rest.requestsASecond, busyLeases),
-    bar('at rest, memory (PSS)', ({ rest }) => rest.pssMiB, baseOfNode),
+    bar('at rest, CPU', ({ rest }) => rest.cpuSeconds / rest.seconds),
+    bar('at rest, requests a second', ({ rest }) => rest.requestsASecond),
+    bar('at rest, memory (PSS)', ({ rest }) => rest.pssMiB),
   ];
 }
 
