@@ -51,6 +51,11 @@ export class ObservedLease {
     return this.#since + (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
   }
 
+  /** Since when nobody holds it; in the future while it has not run out. */
+  get freeSince(): number {
+    return this.holder === '' ? this.#since : this.runsOutAt;
+  }
+
   /** True where someone else holds it and it has not run out. */
   isHeldByAnother(identity: string, elapsedMs: number): boolean {
     return this.holder !== '' && this.holder !== identity && elapsedMs < this.runsOutAt;

@@ -48,10 +48,6 @@ export interface StoppedMember {
   readonly leftToRunOut: number;
 }
 
-/** After it has joined, a member takes nothing for so long, so that members that start together share the shards at once. */
-const settleMs = 1000;
-/** The Lease of a member that has ended without a word is removed once it has been over for so many of its durations. */
-const leftForDurations = 4;
 /** How long the last writes of a stop may take, in milliseconds. */
 const lastWriteMs = 2000;
 /** How long what still runs may take to end after that, in milliseconds. */
@@ -284,13 +280,13 @@ export class FleetMember {
       return;
     }
     this.#outside = undefined;
-    this.#takesSince ??= clock.elapsed() + settleMs;
+    this.#takesSince ??= clock.elapsed();
     if (this.placedOn(0) === this.#options.id) await this.#removeLeftLeases();
   }
 
-  /** The Leases of members that are gone for long. One member of the fleet does it. */
+  /** The Leases of members that have ended without a word: to a member that comes they would count as alive. One member of the fleet does it. */
   async #removeLeftLeases(): Promise<void> {
-    const left = this.members.goneFor(this.#options.timing.leaseDurationMs * leftForDurations);
+    const left = this.members.leftLeases();
     for (const lease of left) await this.#leases.remove(lease).catch(ignoreFailure);
   }
 

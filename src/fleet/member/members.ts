@@ -64,14 +64,14 @@ export class Members {
     return this.all().filter((member) => member.isAlive && !member.isSelf && member.shards !== shards);
   }
 
-  /** The Leases of members that have run out so long ago: so many at once as a member may remove. */
-  goneFor(ms: number): WireLease[] {
+  /** The Leases of members that have run out: so many at once as a member may remove. */
+  leftLeases(): WireLease[] {
     const { names, identity, seen, clock } = this.#options;
-    const before = clock.elapsed() - ms;
+    const now = clock.elapsed();
     const leases: WireLease[] = [];
     for (const { observed } of seen.all()) {
       const { lease, runsOutAt, holder } = observed;
-      if (lease === undefined || holder === identity || runsOutAt > before) continue;
+      if (lease === undefined || holder === identity || runsOutAt > now) continue;
       if (memberOfLease(names, lease) !== undefined && leases.length < mostRemoved) leases.push(lease);
     }
     return leases;

@@ -13,6 +13,9 @@ import { type SentAt, ShardTerm, sentNow } from './shard-term.ts';
 /** How long each member in the line waits for the one before it: so many retry periods, and no less than a second. */
 const inLine = { periods: 2, leastMs: 1000 };
 
+/** After it has joined, a member leaves what was free before alone for so long, so that members that start together share the shards at once. */
+const settleMs = 1000;
+
 type State =
   | { readonly name: 'elsewhere' | 'acquiring' | 'lost' }
   | { readonly name: 'owned'; readonly term: ShardTerm }
@@ -64,8 +67,7 @@ export class ShardKeeper {
     if (this.#state.name !== 'elsewhere' || observed?.lease === undefined) return this.#since;
     if (this.holder !== undefined) return Date.parse(observed.lease.spec?.acquireTime ?? '') || this.#since;
     const { clock } = this.#options;
-    const freeSince = observed.holder === '' ? observed.since : observed.runsOutAt;
-    return Math.round(clock.now() - (clock.elapsed() - freeSince));
+    return Math.round(clock.now() - (clock.elapsed() - observed.freeSince));
   }
 
   /** True while the nodes of the shard may be here, or come here, and while its Lease is being written. */
@@ -143,7 +145,7 @@ export class ShardKeeper {
     const now = clock.elapsed();
     const rank = line.indexOf(id);
     if (this.#isWriting || takesSince === undefined || rank === -1) return Number.POSITIVE_INFINITY;
-    const dueAt = Math.max(this.#freeSince(takesSince) + rank * this.#waitInLineMs, this.#retryAtMs, takesSince);
+    const dueAt = Math.max(this.#freeSince(takesSince) + rank * this.#waitInLineMs, this.#retryAtMs);
     if (now < dueAt) {
       // another member has it
       if (this.#isAnothers) this.#failure = undefined;
@@ -161,15 +163,16 @@ export class ShardKeeper {
     return this.#seen?.observed.isHeldByAnother(identity, clock.elapsed()) ?? false;
   }
 
-  /** Since when nobody owns the shard; in the future while somebody may. */
+  /** Since when the shard may be taken; in the future while somebody may own it. What was free before this member came waits for others that come with it. */
   #freeSince(takesSince: number): number {
     const { observed } = this.#seen ?? {};
     const { identity, timing } = this.#options;
-    if (observed === undefined) return takesSince;
-    // its owner may not know yet that the Lease is gone
-    if (observed.lease === undefined) return observed.since + timing.leaseDurationMs;
-    if (observed.holder === identity) return 0;
-    return observed.holder === '' ? observed.since : observed.runsOutAt;
+    const settledAt = takesSince + settleMs;
+    if (observed === undefined) return settledAt;
+    if (observed.holder === identity) return takesSince;
+    // the owner of a Lease that is gone may not know it yet
+    const freeSince = observed.lease === undefined ? observed.since + timing.leaseDurationMs : observed.freeSince;
+    return freeSince < takesSince ? settledAt : freeSince;
   }
 
   get #waitInLineMs(): number {

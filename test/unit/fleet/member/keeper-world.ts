@@ -96,7 +96,7 @@ export class KeptShard {
     const { clock, server } = world;
     this.#world = world;
     this.line = line;
-    this.takesSince = clock.elapsed();
+    this.takesSince = clock.elapsed() - 1000;
     this.#beatAt = clock.elapsed();
     const wake = (): void => {
       this.isWoken = true;

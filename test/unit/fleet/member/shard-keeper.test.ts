@@ -33,11 +33,23 @@ describe('a keeper of a shard acquires', () => {
     a.takesSince = undefined;
     await world.pass(20_000);
     expect([a.state, b.state]).toEqual(['free', 'free']);
-    a.takesSince = world.clock.elapsed() + 3000;
-    await world.pass(2999);
+    // members that come together share what is free
+    a.takesSince = world.clock.elapsed();
+    await world.pass(999);
     expect(world.server.writes).toEqual([]);
     await world.pass(1);
     expect(a.state).toBe('owned');
+    await world.stop();
+  });
+
+  it('one that is handed to it at once, however short it has been a member', async () => {
+    const { world, a } = await owning();
+    const b = await world.member('b');
+    b.takesSince = world.clock.elapsed();
+    a.line = ['b', 'a'];
+    b.line = ['b', 'a'];
+    await world.pass(100);
+    expect([a.state, b.state]).toEqual(['elsewhere', 'owned']);
     await world.stop();
   });
 
