@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 12450,
+  checks: 12900,
   soak: 19,
-  cluster: 981,
-  consumers: 148,
-  browser: 57,
-  docs: 270,
+  cluster: 1005,
+  consumers: 154,
+  browser: 67,
+  docs: 282,
   monitoring: 4,
 };

@@ -21,7 +21,7 @@ export type {
   StoppedFleet,
 } from './fleet/fleet-reports.ts';
 export { NodeFleet } from './fleet/node-fleet.ts';
-export type { NodeFleetOptions } from './fleet/node-fleet-options.ts';
+export type { FleetRequestLimits, NodeFleetOptions } from './fleet/node-fleet-options.ts';
 export type {
   FleetNode,
   FleetNodeChange,
