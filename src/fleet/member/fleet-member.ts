@@ -77,6 +77,7 @@ export class FleetMember {
   #beatAt = Number.NEGATIVE_INFINITY;
   #nextBeatAt = Number.NEGATIVE_INFINITY;
   #isBeating = false;
+  #isRemoving = false;
   /** True while it joins again once its shards have ended. */
   #waitsForShards = false;
   #isLeaving = false;
@@ -281,13 +282,15 @@ export class FleetMember {
     }
     this.#outside = undefined;
     this.#takesSince ??= clock.elapsed();
-    if (this.placedOn(0) === this.#options.id) await this.#removeLeftLeases();
+    // it is not waited for: a slow answer must not keep the next renewals back
+    if (this.placedOn(0) === this.#options.id && !this.#isRemoving) void this.#removeLeftLeases();
   }
 
   /** The Leases of members that have ended without a word: to a member that comes they would count as alive. One member of the fleet does it. */
   async #removeLeftLeases(): Promise<void> {
-    const left = this.members.leftLeases();
-    for (const lease of left) await this.#leases.remove(lease).catch(ignoreFailure);
+    this.#isRemoving = true;
+    for (const lease of this.members.leftLeases()) await this.#leases.remove(lease).catch(ignoreFailure);
+    this.#isRemoving = false;
   }
 
   /** False where the fleet has another number of shards, or members are alive that count with another one. */

@@ -159,6 +159,20 @@ describe('a member of a fleet', () => {
     await world.end();
   });
 
+  it('renews while the removal of such a Lease gets no answer', async () => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a', 'b', 'c', 'd');
+    world.cutOff('b', 'c', 'd');
+    const { fate } = world.server;
+    world.server.fate = (request) => (request.verb === 'DELETE' ? 'silent' : fate(request));
+    await world.pass(30_000);
+    expect(a?.owned.toSorted()).toEqual(everyShard);
+    a?.host.took();
+    await world.pass(60_000);
+    expect([a?.owned.toSorted(), a?.host.took()]).toEqual([everyShard, []]);
+    await world.end();
+  });
+
   it('goes on alone where the Leases cannot be watched', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
