@@ -229,6 +229,6 @@ describe('npm start', () => {
   it('prints its help', async () => {
     const { code, stdout } = await run(main, ['--help']);
     expect(code).toBe(0);
-    expect(stdout).toContain('Usage: npm start -- [--node | --schedule] [--break]');
+    expect(stdout).toContain('Usage: npm start -- [--node | --schedule | --fleet N [--nodes N]] [--break]');
   });
 });

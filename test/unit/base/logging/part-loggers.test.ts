@@ -1,6 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../../../src/base/logging/logger.ts';
+import * as fleet from '../../../../src/fleet.ts';
 import * as index from '../../../../src/index.ts';
 import * as kubelet from '../../../../src/kubelet.ts';
 import * as mirror from '../../../../src/mirror.ts';
@@ -80,6 +81,7 @@ const parts: Record<string, (rest: Rest) => unknown> = {
   Scheduler: (rest) => new scheduler.Scheduler({ client: { bind: async () => {} }, ...rest }),
   ClusterScheduler: (rest) => new scheduler.ClusterScheduler({ transport, ...rest }),
   LeaderElector: (rest) => new scheduler.LeaderElector({ transport, identity: 'i', name: 'n', ...rest }),
+  NodeFleet: (rest) => new fleet.NodeFleet({ transport, name: 'edge', nodes: ['n'], provider: () => provider, ...rest }),
   KubeletApi: (rest) =>
     new kubelet.KubeletApi({ ...ofNode, host: apiHost, tls: { certFile: '/none', keyFile: '/none' }, ...rest } as never),
 };
@@ -97,7 +99,7 @@ describe('the option logger of', () => {
   });
 
   it('every class that has one is tried here', () => {
-    const entryPoints = { ...index, ...mirror, ...node, ...kubelet, ...objectManagers, ...reflector, ...scheduler };
+    const entryPoints = { ...index, ...mirror, ...node, ...kubelet, ...objectManagers, ...reflector, ...scheduler, ...fleet };
     const classes = Object.entries(entryPoints).filter(([, value]) => /^class /.test(String(value)));
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
@@ -113,6 +115,7 @@ describe('the option logger of', () => {
       'MirrorPodClient',
       'ObjectStore',
       'ResourceClient',
+      'GuardedTransport',
       'ContainerProvider',
       'CgroupManager',
       'LinuxMounter',
