@@ -68,7 +68,7 @@ interface AuditEvent {
 }
 
 /** `…T12:00:00.123456Z` in milliseconds since the epoch, microseconds kept. */
-export function microTime(text: string): number {
+function microTime(text: string): number {
   const [, whole = '', fraction = '0'] = /^(.*?)(?:\.(\d+))?Z$/.exec(text) ?? [];
   return Date.parse(`${whole}Z`) + Number(`0.${fraction}`) * 1000;
 }

@@ -62,7 +62,7 @@ export interface FleetRecord {
   readonly cloudPods: readonly Readonly<CloudPod>[];
 }
 
-export const nodeLeases = 'kube-node-lease';
+const nodeLeases = 'kube-node-lease';
 export const recordedKeys = ['pods/', 'minions/', 'leases/', 'events/'];
 
 /** What of a version matters; undefined for an object that is not the fleet's. */

@@ -15,7 +15,7 @@ export const timing: FleetTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 1
 export const leaseName = shardLeaseName(names, 3);
 
 /** What a host was told, and what it does. */
-export class RecordingHost implements ShardHost {
+class RecordingHost implements ShardHost {
   readonly told: string[] = [];
   term: ShardTerm | undefined;
   /** What the calls return. Default: resolved at once. */
