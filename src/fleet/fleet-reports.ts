@@ -78,9 +78,13 @@ export interface FleetNodeCounts {
   readonly known: number;
   /** Nodes that this member owns, in any state. */
   readonly here: number;
+  /** Nodes that start here. */
   readonly starting: number;
+  /** Nodes that run here. */
   readonly running: number;
+  /** Nodes whose start has failed, and is tried again. */
   readonly failed: number;
+  /** Nodes that end here. */
   readonly stopping: number;
 }
 
@@ -102,6 +106,7 @@ export interface FleetSnapshot extends ProblemReport {
   readonly shards: readonly FleetShardReport[];
   /** How many shards are on their way to or from this member. */
   readonly moving: number;
+  /** How many nodes there are, and what this member does with them. */
   readonly nodeCounts: FleetNodeCounts;
   /** The nodes of the fleet, sorted by name; empty with `nodes: false`. */
   readonly nodes: readonly FleetNodeReport[];

@@ -8,7 +8,16 @@ function hashOf(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }
 
-/** The shard that a node's name falls into. It depends on the name and on the number of shards alone. */
+/**
+ * The shard that a node's name falls into, from 0. It depends on the name and on the number of shards alone.
+ *
+ * @example
+ * ```ts
+ * import { shardOf } from 'pod-status-manager/fleet';
+ *
+ * console.log(shardOf('edge-1', 64) === shardOf('edge-1', 64), shardOf('edge-1', 64) < 64); // true true
+ * ```
+ */
 export function shardOf(nodeName: string, shards: number): number {
   return hashOf(nodeName) % shards;
 }

@@ -4,7 +4,7 @@ import { isDnsSubdomain } from '../../base/names.ts';
 import { requireKnownOptions } from '../../base/options.ts';
 import type { ProviderNodeOptions } from '../../node/provider/provider-node-options.ts';
 
-const givenOptions = [
+const givenOptions: readonly string[] = [
   'kubeConfig',
   'transport',
   'sharedWatches',
@@ -19,10 +19,26 @@ const givenOptions = [
   'clock',
   'logger',
   'metrics',
-] as const satisfies readonly (keyof ProviderNodeOptions)[];
+] satisfies Exclude<keyof ProviderNodeOptions, keyof FleetNodeOptions>[];
 
 /** What a node of a fleet may be told for itself: the options of a `ProviderNode`, but those that the fleet gives it. */
-export type FleetNodeOptions = Omit<ProviderNodeOptions, (typeof givenOptions)[number]>;
+export type FleetNodeOptions = Omit<
+  ProviderNodeOptions,
+  | 'kubeConfig'
+  | 'transport'
+  | 'sharedWatches'
+  | 'nodeName'
+  | 'isSoleAgent'
+  | 'provider'
+  | 'podManager'
+  | 'podClient'
+  | 'eventRecorder'
+  | 'removeOnStop'
+  | 'random'
+  | 'clock'
+  | 'logger'
+  | 'metrics'
+>;
 
 /** A node of a fleet. */
 export interface FleetNode {

@@ -84,7 +84,7 @@ const isNumber = (type: TypeOf | undefined): boolean =>
   type?.name === 'number' || (type?.types ?? []).some((one) => one.name === 'number');
 
 const unit =
-  /\b(?:milliseconds|seconds|minutes|bytes|characters|pods?|requests?|hints|objects|files|changes|updates|connections|times|entries|port|percent|calls|probes|events|sources|streams|status code|containers|messages)\b/i;
+  /\b(?:milliseconds|seconds|minutes|bytes|characters|pods?|nodes|shards|requests?|hints|objects|files|changes|updates|connections|times|entries|port|percent|calls|probes|events|sources|streams|status code|containers|messages)\b/i;
 
 /** Numbers among the options that say neither by their name nor by their comment what they count. */
 export function withoutUnit(names: readonly PublicName[]): string[] {
