@@ -132,3 +132,9 @@ export interface LastFailure {
   /** How many have failed in a row. Default 1. */
   readonly attempt?: number | undefined;
 }
+
+/** The failure after `before`, which failed at `at` and is tried again `waitMs` later. */
+export function failedAgain(before: LastFailure | undefined, error: unknown, at: number, waitMs: number): LastFailure {
+  const { since = at, attempt = 0 } = before ?? {};
+  return { error, at, retryAt: Math.round(at + waitMs), since, attempt: attempt + 1 };
+}

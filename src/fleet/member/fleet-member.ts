@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
-import type { LastFailure } from '../../base/concurrency/run-state.ts';
+import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
@@ -246,9 +246,7 @@ export class FleetMember {
       this.#failure = undefined;
     } catch (error) {
       waitMs = timing.retryPeriodMs * (1 + random() * 0.2);
-      const at = clock.now();
-      const { since = at, attempt = 0 } = this.#failure ?? {};
-      this.#failure = { error, at, retryAt: Math.round(at + waitMs), since, attempt: attempt + 1 };
+      this.#failure = failedAgain(this.#failure, error, clock.now(), waitMs);
     }
     if (this.#outside !== undefined) waitMs = timing.retryPeriodMs;
     this.#isBeating = false;

@@ -1,5 +1,5 @@
 import type { WireLease } from '../../api/json/types.ts';
-import type { LastFailure } from '../../base/concurrency/run-state.ts';
+import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { heldLease, releasedLease } from '../../client/leases/observed-lease.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
@@ -371,11 +371,9 @@ export class ShardKeeper {
     } catch (error) {
       const waitMs = timing.retryPeriodMs * (1 + random() * 0.2);
       this.#retryAtMs = clock.elapsed() + waitMs;
-      const at = clock.now();
-      const { since = at, attempt = 0 } = this.#failure ?? {};
       // another member was first: what there is now is read
       if (isRefusal(error)) await this.#read().catch(() => {});
-      else this.#failure = { error, at, retryAt: Math.round(at + waitMs), since, attempt: attempt + 1 };
+      else this.#failure = failedAgain(this.#failure, error, clock.now(), waitMs);
     }
     this.#isWriting = false;
     wake();

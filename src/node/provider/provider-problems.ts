@@ -113,9 +113,6 @@ export function unlistedProblem({
   return frozenProblem({ kind: 'get-pods', message: failedCall('getPods', why), attempt, since, retryAt, help });
 }
 
-/** A call that waits so long for its turn is worth a problem. */
-const longTurnMs = 10_000;
-
 /** The provider has not adopted the pods that an earlier run has begun. */
 export function adoptionProblem({
   why,
@@ -127,6 +124,9 @@ export function adoptionProblem({
     'See why the provider does not adopt the pods that an earlier run has begun: one that it does not know is neither created again nor counted as ended until then.';
   return frozenProblem({ kind: 'adopt', message: failedCall('adopt', why), attempt, since, retryAt, help });
 }
+
+/** A call that waits so long for its turn is worth a problem. */
+const longTurnMs = 10_000;
 
 /** A call waits for its turn. */
 function turnProblem({ method, since, turns }: WaitingCall): Problem {
