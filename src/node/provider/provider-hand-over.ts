@@ -2,21 +2,19 @@ import type { Pod } from '../../api/json/types.ts';
 import { configMirrorAnnotationKey, isMirrorPod, isTerminalPhase, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { callWithin, untilAborted } from '../../base/concurrency/aborts.ts';
-import { nthDelayMs } from '../../base/concurrency/backoff.ts';
-import { StatusManagerError } from '../../base/errors.ts';
+import type { StatusManagerError } from '../../base/errors.ts';
 import { endedFailures } from '../../base/failure-run.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import type { NodePod, PodProvider } from './pod-provider.ts';
 import type { ProvidedPods } from './provided-pods.ts';
-import { nodePod, shortErrorText } from './provider-calls.ts';
+import { nodePod } from './provider-calls.ts';
+import { lateCallError, type StartCallFailure, startCallFailed } from './provider-listing.ts';
 import { adoptionProblem } from './provider-problems.ts';
 
 /** How long one call of `adopt` is waited for, and the call of `release` at most. */
 const callTimeoutMs = 10_000;
-/** How long after a failure `adopt` is called again. */
-const adoptRetry = { firstMs: 500, longestMs: 30_000 };
 
 export interface ProviderHandOverOptions {
   readonly provider: Pick<PodProvider, 'adopt' | 'release'>;
@@ -28,15 +26,6 @@ export interface ProviderHandOverOptions {
   readonly logger: Logger;
 }
 
-interface AdoptFailure {
-  readonly why: string;
-  readonly attempt: number;
-  readonly since: number;
-  readonly retryAt: number;
-  /** The same by `clock.elapsed()`: to be waited for. */
-  readonly dueAt: number;
-}
-
 /**
  * Tells a provider which pods an earlier run of the agent has begun, and at the end that this one has nothing to do with them any more.
  * Until `adopt` has succeeded the provider's word that there is no such pod does not count.
@@ -46,7 +35,7 @@ export class ProviderHandOver {
   readonly #stopping = new AbortController();
   readonly #firstList = Promise.withResolvers<readonly NodePod[]>();
   #begun: readonly NodePod[] | undefined;
-  #failure: AdoptFailure | undefined;
+  #failure: StartCallFailure | undefined;
   #isAdopted = false;
 
   constructor(options: ProviderHandOverOptions) {
@@ -103,7 +92,7 @@ export class ProviderHandOver {
     const { provider, clock, logger, nodeName } = this.#options;
     if (provider.release === undefined) return;
     const limitMs = Math.max(1, Math.min(timeoutMs, callTimeoutMs));
-    const late = (): StatusManagerError => lateError('release', limitMs);
+    const late = (): StatusManagerError => lateCallError('release', limitMs);
     try {
       await callWithin(async (signal) => provider.release?.({ signal }), { clock, timeoutMs: limitMs, late });
     } catch (err) {
@@ -127,7 +116,7 @@ export class ProviderHandOver {
   async #askAnew(begun: readonly NodePod[]): Promise<void> {
     const { pods, notice, clock } = this.#options;
     const { signal } = this.#stopping;
-    const late = (): StatusManagerError => lateError('getPods', callTimeoutMs);
+    const late = (): StatusManagerError => lateCallError('getPods', callTimeoutMs);
     // one that fails is asked for again at the next housekeeping
     await callWithin((own) => pods.list(own), { clock, timeoutMs: callTimeoutMs, signal, late }).catch(ignoreFailure);
     pods.noteAdopted();
@@ -138,7 +127,7 @@ export class ProviderHandOver {
   async #adopt(begun: readonly NodePod[]): Promise<boolean> {
     const { provider, pods, clock, logger, nodeName } = this.#options;
     const { signal } = this.#stopping;
-    const late = (): StatusManagerError => lateError('adopt', callTimeoutMs);
+    const late = (): StatusManagerError => lateCallError('adopt', callTimeoutMs);
     const adopt = async (own: AbortSignal): Promise<unknown> => provider.adopt?.(begun, { signal: own });
     try {
       await callWithin(adopt, { clock, timeoutMs: callTimeoutMs, signal, late });
@@ -148,22 +137,12 @@ export class ProviderHandOver {
       return true;
     } catch (err) {
       if (signal.aborted) return true;
-      const before = this.#failure;
-      const attempt = (before?.attempt ?? 0) + 1;
-      const now = clock.now();
-      const delayMs = nthDelayMs(attempt, adoptRetry);
-      const times = { since: before?.since ?? now, retryAt: now + delayMs, dueAt: clock.elapsed() + delayMs };
-      const failure = { why: shortErrorText(err), attempt, ...times };
-      this.#failure = failure;
-      const problem = problemFields(adoptionProblem(failure), now);
+      this.#failure = startCallFailed(this.#failure, err, clock);
+      const problem = problemFields(adoptionProblem(this.#failure), clock.now());
       logger.error({ err, node: nodeName, ...problem }, 'the provider has not adopted the pods that an earlier run has begun');
       return false;
     }
   }
-}
-
-function lateError(method: string, limitMs: number): StatusManagerError {
-  return new StatusManagerError('ERR_CALL_TIMEOUT', `${method}() gave no answer within ${limitMs} ms`);
 }
 
 /** True for a pod that has not ended, and of which something may run: an earlier run has told of it. */

@@ -12,8 +12,8 @@ import { unlistedProblem } from './provider-problems.ts';
 
 /** How long a list of pods is waited for. */
 const listTimeoutMs = 10_000;
-/** How long after a failure the list is asked for again. */
-const listRetry = { firstMs: 500, longestMs: 30_000 };
+/** How long after a failure such a call is made again. */
+const startCallRetry = { firstMs: 500, longestMs: 30_000 };
 
 export interface ProviderListingOptions {
   readonly pods: Pick<ProvidedPods, 'list' | 'hasList'>;
@@ -22,7 +22,8 @@ export interface ProviderListingOptions {
   readonly logger: Logger;
 }
 
-interface ListFailure {
+/** Why a call of the start has failed, for which the node goes on trying. */
+export interface StartCallFailure {
   readonly why: string;
   readonly attempt: number;
   readonly since: number;
@@ -35,7 +36,7 @@ interface ListFailure {
 export class ProviderListing {
   readonly #options: ProviderListingOptions;
   readonly #stopping = new AbortController();
-  #failure: ListFailure | undefined;
+  #failure: StartCallFailure | undefined;
 
   constructor(options: ProviderListingOptions) {
     this.#options = options;
@@ -71,8 +72,7 @@ export class ProviderListing {
   async #list(): Promise<boolean> {
     const { pods, clock, logger, nodeName } = this.#options;
     const { signal } = this.#stopping;
-    const late = (): StatusManagerError =>
-      new StatusManagerError('ERR_CALL_TIMEOUT', `getPods() gave no answer within ${listTimeoutMs} ms`);
+    const late = (): StatusManagerError => lateCallError('getPods', listTimeoutMs);
     try {
       await callWithin((own) => pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late });
       if (this.#failure !== undefined) {
@@ -82,16 +82,24 @@ export class ProviderListing {
       return true;
     } catch (err) {
       if (signal.aborted) return true;
-      const before = this.#failure;
-      const attempt = (before?.attempt ?? 0) + 1;
-      const now = clock.now();
-      const delayMs = nthDelayMs(attempt, listRetry);
-      const times = { since: before?.since ?? now, retryAt: now + delayMs, dueAt: clock.elapsed() + delayMs };
-      const failure = { why: shortErrorText(err), attempt, ...times };
-      this.#failure = failure;
-      const problem = problemFields(unlistedProblem(failure), now);
+      this.#failure = startCallFailed(this.#failure, err, clock);
+      const problem = problemFields(unlistedProblem(this.#failure), clock.now());
       logger.error({ err, node: nodeName, ...problem }, 'the provider gave no list of its pods; each pod is asked about');
       return false;
     }
   }
+}
+
+/** The failure after `before`, with the time of the next try. */
+export function startCallFailed(before: StartCallFailure | undefined, error: unknown, clock: SteadyClock): StartCallFailure {
+  const now = clock.now();
+  const { since = now, attempt = 0 } = before ?? {};
+  const delayMs = nthDelayMs(attempt + 1, startCallRetry);
+  const times = { since, retryAt: now + delayMs, dueAt: clock.elapsed() + delayMs };
+  return { why: shortErrorText(error), attempt: attempt + 1, ...times };
+}
+
+/** A call of the provider that is not waited for any longer. */
+export function lateCallError(method: string, limitMs: number): StatusManagerError {
+  return new StatusManagerError('ERR_CALL_TIMEOUT', `${method}() gave no answer within ${limitMs} ms`);
 }
