@@ -26,8 +26,17 @@ function breaking(quantity: string): KubeTransport {
     const answer = await request(options);
     return options.method === 'GET' ? JSON.parse(broken(JSON.stringify(answer))) : answer;
   };
-  transport.stream = ({ onChunk, ...options }) =>
-    stream({ ...options, onChunk: (chunk) => onChunk(Buffer.from(broken(chunk.toString('latin1')), 'latin1')) });
+  transport.stream = ({ onChunk, ...options }) => {
+    // a quantity may come in two pieces, as chunks end anywhere; lines come whole
+    let begun = '';
+    const whole = (chunk: Buffer): void => {
+      const text = begun + chunk.toString('latin1');
+      const end = text.lastIndexOf('\n') + 1;
+      begun = text.slice(end);
+      if (end > 0) onChunk(Buffer.from(broken(text.slice(0, end)), 'latin1'));
+    };
+    return stream({ ...options, onChunk: whole });
+  };
   return transport;
 }
 
