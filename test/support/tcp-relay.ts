@@ -8,6 +8,8 @@ const mostConnections = 500;
 interface Line {
   readonly client: Socket;
   readonly server: Socket;
+  /** The index of the server. */
+  readonly target: number;
 }
 
 /**
@@ -24,6 +26,8 @@ export class TcpRelay implements AsyncDisposable {
   #next = 0;
   /** The one target that gets all new connections; undefined: each in turn. */
   #chosen: number | undefined;
+  /** The one target that no connection reaches. */
+  #unreachable: number | undefined;
 
   private constructor(targets: readonly URL[]) {
     this.#targets = targets;
@@ -75,8 +79,15 @@ export class TcpRelay implements AsyncDisposable {
     this.#reset();
   }
 
+  /** As `cut`, for this target alone: its connections go over to the others. */
+  cutFrom(target: number): void {
+    this.#unreachable = target;
+    for (const line of this.#lines) if (line.target === target) line.client.resetAndDestroy();
+  }
+
   mend(): void {
     this.#isCut = false;
+    this.#unreachable = undefined;
   }
 
   /** Breaks every connection off; new ones go to this target, or in turn where none is given. */
@@ -114,14 +125,20 @@ export class TcpRelay implements AsyncDisposable {
   }
 
   /** A target that does not answer is passed over. */
-  #connect(client: Socket, target: number, left: number): void {
-    const { port, hostname } = this.#targets[target % this.#targets.length] ?? {};
+  #connect(client: Socket, turn: number, left: number): void {
+    const target = turn % this.#targets.length;
+    if (target === this.#unreachable) {
+      if (left > 1) this.#connect(client, turn + 1, left - 1);
+      else client.resetAndDestroy();
+      return;
+    }
+    const { port, hostname } = this.#targets[target] ?? {};
     const server = connect(Number(port), hostname ?? '');
     client.on('close', () => server.destroy());
-    server.once('connect', () => this.#join({ client, server }));
+    server.once('connect', () => this.#join({ client, server, target }));
     server.on('error', () => {
       if (server.connecting || client.destroyed) return;
-      if (left > 1 && server.bytesRead === 0 && server.bytesWritten === 0) this.#connect(client, target + 1, left - 1);
+      if (left > 1 && server.bytesRead === 0 && server.bytesWritten === 0) this.#connect(client, turn + 1, left - 1);
       else client.destroy();
     });
   }

@@ -3,6 +3,8 @@ import { fleetRules } from '../../support/fleet/fleet-judge.ts';
 import { type HandOver, percentile } from '../../support/fleet/hand-overs.ts';
 import type { FleetFaultReport } from './fleet-faults.ts';
 
+const mostDetails = 100;
+
 /** True where every promise was kept. */
 export function isSound({ verdict, convergedInMs }: FleetFaultReport): boolean {
   return verdict.findings.length === 0 && convergedInMs !== undefined;
@@ -12,13 +14,15 @@ export function renderFleetReport(report: FleetFaultReport): string {
   const { verdict, record, seed, minutes, nodes, shards, leaseDurationMs, members, created, deleted, convergedInMs } = report;
   const { findings, memberWrites, takenLate, unattributed, handOvers } = verdict;
   const statuses = record.versions.filter((version) => version.kind === 'pod').length;
+  const creations = record.ledger.filter(({ call }) => call === 'create').length;
   const rows: [string, string | number][] = [
     ['fleet', `seed ${seed}, ${minutes} min, ${nodes} nodes in ${shards} shards, Leases of ${leaseDurationMs} ms`],
     ['servers', 'two kube-apiservers over one etcd'],
     ['members', `${members} processes`],
     ['faults', listed(report.happened)],
     ['pods', `${created} created, ${deleted} deleted, ${statuses} versions`],
-    ['writes', `${memberWrites} of members`],
+    ['writes', `${memberWrites} of members, each judged`],
+    ['calls of the cloud', `${record.ledger.length}, ${creations} of them creations`],
     ['versions', `${takenLate} asked for in time and taken late, ${unattributed} of which a dying server told nobody`],
     ...fleetRules.map((rule): [string, number] => [rule, findings.filter((found) => found.rule === rule).length]),
     ['converged', convergedInMs === undefined ? 'never' : `${Math.round(convergedInMs)} ms after the last fault`],
@@ -28,7 +32,9 @@ export function renderFleetReport(report: FleetFaultReport): string {
     ]),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  const details = [...report.outOfStep, ...findings.map(({ rule, detail }) => `${rule}: ${detail}`)].slice(0, 30);
+  const all = [...report.outOfStep, ...findings.map(({ rule, detail }) => `${rule}: ${detail}`)];
+  const more = all.length > mostDetails ? [`and ${all.length - mostDetails} more`] : [];
+  const details = [...all.slice(0, mostDetails), ...more];
   return [...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`), ...details.map((line) => `  ${line}`)].join('\n');
 }
 

@@ -1,21 +1,19 @@
 import { Prng } from '../../random/chaos/prng.ts';
-import { eventually, pause } from '../../random/faults/pause.ts';
+import { eventually } from '../../random/faults/pause.ts';
 import { judgeFleet, type Verdict } from '../../support/fleet/fleet-judge.ts';
 import type { FleetRecord } from '../../support/fleet/fleet-record.ts';
 import { FleetWorld } from '../../support/fleet/fleet-world.ts';
 import type { MemberProcess } from '../../support/fleet/member-process.ts';
-import { type FaultScene, type FleetFault, memberFaults } from './member-faults.ts';
+import { type FaultSchedule, happen } from './fault-schedule.ts';
+import type { FaultScene } from './member-faults.ts';
 import { PodTraffic } from './pod-traffic.ts';
-import { serverFaults } from './server-faults.ts';
 
-export interface FleetFaultOptions {
-  readonly seed: number;
-  readonly minutes: number;
-  readonly faults: number;
+export interface FleetFaultOptions extends FaultSchedule {
   readonly nodes: number;
   readonly shards: number;
   readonly leaseDurationMs: number;
-  readonly log: (line: string) => void;
+  /** How many statuses change a second. */
+  readonly changes: number;
 }
 
 export interface FleetFaultReport extends FleetFaultOptions {
@@ -30,22 +28,20 @@ export interface FleetFaultReport extends FleetFaultOptions {
   readonly record: FleetRecord;
 }
 
-const membersAtFirst = 3;
-const podChangesPerSecond = 3;
-const statusChangesPerSecond = 10;
-/** What cannot happen when it is due, as where too few members are left, is followed by another fault. */
-const mostDraws = 8;
+const membersAtFirst = 4;
+/** So many statuses change while one pod comes or goes. */
+const statusChangesPerPodChange = 3;
 /** How long everything may take to be in step again. */
 const calmMs = 120_000;
-
-const allFaults: Readonly<Record<string, FleetFault>> = { ...memberFaults, ...serverFaults };
+/** How often the log says how the fleet is. */
+const lookEveryMs = 60_000;
 
 /** Runs a fleet whose pods come, go and change all the time, lets faults happen, and judges what is left behind. `keep` gets the world before it goes. */
 export async function runFleetFaults(
   options: FleetFaultOptions,
   keep: (world: FleetWorld) => Promise<void> = async () => {},
 ): Promise<FleetFaultReport> {
-  const { seed, nodes, shards, leaseDurationMs, log } = options;
+  const { seed, nodes, shards, leaseDurationMs, changes, log } = options;
   // in the proportions of the defaults: 15 s, 10 s, 2 s
   const times = {
     leaseDurationMs,
@@ -60,10 +56,12 @@ export async function runFleetFaults(
     throw new Error(`${(await world.readyNodes()).length} of ${nodes} nodes are Ready after a minute`);
   }
   const traffic = new PodTraffic(world, prng.fork('pods'));
-  await traffic.start(podChangesPerSecond);
-  world.cloud.live(statusChangesPerSecond);
+  await traffic.start(changes / statusChangesPerPodChange);
+  world.cloud.live(changes);
   const scene: FaultScene = { world, prng, leaseDurationMs, hindered: new Set<MemberProcess>() };
+  const looks = setInterval(() => log(look(world, traffic)), lookEveryMs);
   const happened = await happen(scene, options);
+  clearInterval(looks);
   await traffic.stop();
   world.cloud.freeze();
   log('the faults are over');
@@ -81,41 +79,9 @@ export async function runFleetFaults(
   return { ...options, ...found, verdict: judgeFleet(record), record };
 }
 
-/** All faults, one after another at times that the seed says; several may be under way at once. */
-async function happen(
-  scene: FaultScene,
-  { minutes, faults, seed, log }: FleetFaultOptions,
-): Promise<ReadonlyMap<string, number>> {
-  const prng = new Prng(seed).fork('faults');
-  const happened = new Map<string, number>();
-  const underWay = new Set<Promise<void>>();
-  const weights = Object.fromEntries(Object.entries(allFaults).map(([kind, { weight }]) => [kind, weight]));
-  const everyMs = (minutes * 60_000) / faults;
-  let servers: Promise<unknown> = Promise.resolve();
-  const once = (kind: string, own: FaultScene): Promise<boolean> => {
-    const run = async (): Promise<boolean> => (await allFaults[kind]?.run(own)) === true;
-    if (!(kind in serverFaults)) return run();
-    const turn = servers.then(run);
-    servers = turn;
-    return turn;
-  };
-  const began = performance.now();
-  for (let n = 0; n < faults; n++) {
-    const dueAt = began + (n + prng.next()) * everyMs;
-    await pause(Math.max(0, dueAt - performance.now()));
-    const draws = Array.from({ length: mostDraws }, () => prng.weighted(weights));
-    const own: FaultScene = { ...scene, prng: prng.fork(`${n}`) };
-    underWay.add(
-      (async () => {
-        for (const kind of draws) {
-          log(`${((performance.now() - began) / 1000).toFixed(1)} s: ${kind}`);
-          if (!(await once(kind, own))) continue;
-          happened.set(kind, (happened.get(kind) ?? 0) + 1);
-          return;
-        }
-      })(),
-    );
-  }
-  await Promise.all(underWay);
-  return happened;
+/** How the fleet is, in a line, as far as it can be seen without the servers' logs. */
+function look({ running, members, cloud }: FleetWorld, { created, deleted }: PodTraffic): string {
+  const doubled = cloud.ledger.filter(({ call, wasThere }) => call === 'create' && wasThere).length;
+  const calls = `${cloud.ledger.length} calls of the cloud, ${doubled} doubled creations`;
+  return `${running.length} of ${members.length} members run; pods: ${created} created, ${deleted} deleted; ${calls}`;
 }

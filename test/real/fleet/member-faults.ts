@@ -22,7 +22,7 @@ export interface FleetFault {
 
 /** So many members are unhindered at any time. */
 const fewestLeft = 2;
-const mostMembers = 5;
+const mostMembers = 6;
 
 /** Faults of one member each. */
 export const memberFaults: Readonly<Record<string, FleetFault>> = {
@@ -55,6 +55,15 @@ export const memberFaults: Readonly<Record<string, FleetFault>> = {
     run: (scene) =>
       toOne(scene, async (member) => {
         member.cutOff();
+        await part(scene, 0.3, 2.5);
+        member.mend();
+      }),
+  },
+  'member cut off from one kube-apiserver': {
+    weight: 2,
+    run: (scene) =>
+      toOne(scene, async (member) => {
+        member.cutOffFrom(scene.prng.int(0, 1));
         await part(scene, 0.3, 2.5);
         member.mend();
       }),

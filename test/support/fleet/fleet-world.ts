@@ -56,6 +56,8 @@ export class FleetWorld implements AsyncDisposable {
   async addMember(id = `member-${this.members.length + 1}`): Promise<MemberProcess> {
     const { script, fleet, shards, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#options;
     const relay = await this.servers.relay();
+    // some members have one server, some the other, some both
+    if (this.servers.second !== undefined) relay.switchTo([0, 1, undefined][this.members.length % 3]);
     const kubeconfig = join(this.dir, `${id}.kubeconfig`);
     await writeFile(kubeconfig, this.servers.kubeconfigBy(relay), { mode: 0o600 });
     const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };

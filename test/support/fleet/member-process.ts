@@ -135,6 +135,11 @@ export class MemberProcess implements AsyncDisposable {
     this.relay.cut();
   }
 
+  /** It still reaches the other server. */
+  cutOffFrom(server: number): void {
+    this.relay.cutFrom(server);
+  }
+
   mend(): void {
     this.relay.mend();
   }
