@@ -31,6 +31,11 @@ export class NodeLease {
   /** The same moment by `Clock.elapsed`. */
   #renewedAt: number | undefined;
   #toldRivalAt = Number.NEGATIVE_INFINITY;
+  /** The node that the newest Lease names as its owner, or will. */
+  #ownerUID: string | undefined;
+  #isReading = false;
+  /** The last read has found none: the next step creates it without another. */
+  #isAbsent = false;
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options;
@@ -55,6 +60,11 @@ export class NodeLease {
 
   get rival(): LeaseRival | undefined {
     return this.#rivals.rival(this.#options.settings.clock.elapsed());
+  }
+
+  /** True where the Lease does not name this node as its owner, and no step is under way that will. */
+  lacksOwner(uid: string): boolean {
+    return !this.#isReading && this.#ownerUID !== uid;
   }
 
   /** How long to wait after a renewal, in milliseconds: less while another agent is suspected, which the next renewals find. */
@@ -91,11 +101,19 @@ export class NodeLease {
     }
   }
 
-  /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
+  /**
+   * One renewal. Rejects with what a request rejects with. Before the node is registered no Lease is created; one that is there is renewed
+   * all the same by an agent that is sure to be alone, so that the cluster does not miss the node meanwhile.
+   */
   async step(): Promise<void> {
-    if (this.#options.nodeUID() === undefined && this.#latest === undefined) return;
+    const { settings, nodeUID } = this.#options;
+    if (nodeUID() === undefined && this.#latest === undefined && !settings.isSoleAgent) return;
     for (let attempt = 1; ; attempt++) {
-      const base = this.#latest ?? (await this.#read());
+      const base = this.#latest ?? (await this.#readUnlessAbsent());
+      if (base === undefined && nodeUID() === undefined) {
+        this.#isAbsent = true;
+        return;
+      }
       try {
         await this.#write(base);
         return;
@@ -112,6 +130,7 @@ export class NodeLease {
     const { settings, leases, requests, nodeUID } = this.#options;
     const { nodeName, holderIdentity, leaseDurationSeconds, clock, writer, logger, metrics } = settings;
     const contents = { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() };
+    this.#ownerUID = contents.nodeUID ?? this.#ownerUID;
     const lease = markedLease(renewedLease(base, contents), writer);
     this.#rivals.sent(lease);
     if (base === undefined) {
@@ -131,6 +150,18 @@ export class NodeLease {
       logger.info({ node: nodeName, ...leaseFields(gone) }, 'no other agent renews the Lease of this node any more');
   }
 
+  async #readUnlessAbsent(): Promise<WireLease | undefined> {
+    const isAbsent = this.#isAbsent;
+    this.#isAbsent = false;
+    if (isAbsent) return undefined;
+    this.#isReading = true;
+    try {
+      return await this.#read();
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
   /** Undefined: there is no such Lease. */
   async #read(): Promise<WireLease | undefined> {
     const { settings, leases, requests } = this.#options;
@@ -140,6 +171,7 @@ export class NodeLease {
     if (lease?.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
     if (lease === undefined) return undefined;
     this.#latest = lease;
+    this.#ownerUID = ownerUIDOf(lease, name);
     this.#noteRival(this.#rivals.read(lease, readClock(clock)));
     return lease;
   }
@@ -215,6 +247,10 @@ function renewedLease(base: WireLease | undefined, contents: LeaseContents): Wir
     },
     spec: { ...spec, holderIdentity, leaseDurationSeconds, renewTime: formatMicroTime(now) },
   };
+}
+
+function ownerUIDOf({ metadata }: WireLease, nodeName: string): string | undefined {
+  return metadata?.ownerReferences?.find(({ kind, name }) => kind === 'Node' && name === nodeName)?.uid;
 }
 
 /** A node that was created again is another owner: by the old one the garbage collector would remove the Lease. */

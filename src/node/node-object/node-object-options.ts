@@ -56,7 +56,8 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly holderIdentity?: string;
   /**
    * True: something else makes sure that one agent at a time runs this node, as a fleet does. One that has ended without a word is then not
-   * suspected to live. One that is found to live is told all the same. Default false.
+   * suspected to live; one that is found to live is told all the same. A Lease that is there is renewed before the Node was read, and the Node
+   * is created only where the watch shows none, or shows nothing for a second. Default false.
    */
   readonly isSoleAgent?: boolean;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */

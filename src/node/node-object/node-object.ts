@@ -1,5 +1,5 @@
 import type { WireNode } from '../../api/json/types.ts';
-import { TimeLeft } from '../../base/concurrency/aborts.ts';
+import { settlesWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
 import {
   awaitStart,
@@ -31,6 +31,8 @@ import { SteadyLoop, type StepFailure } from './steady-loop.ts';
 
 /** So many told changes are looked at at once, and one a second after that. */
 const toldLimits = { qps: 1, burst: 5 };
+/** How long the first list of the watch is waited for, before the node is created without. */
+const firstLookMs = 1000;
 /** How long `stop` waits for requests that do not heed their signal. */
 const stopWaitsMs = 1000;
 /** How long `stop` waits until the Lease says that this agent has ended. */
@@ -117,7 +119,8 @@ export class NodeObject {
     const limits = { clock, timeoutMs: Math.min(timeoutMs, renewIntervalMs), leavesBehind: true };
     this.#requests = { node: new NodeRequests({ clock, timeoutMs, leavesBehind: false }), lease: new NodeRequests(limits) };
     const desired = () => ({ initial: checked.initial, status: this.#status, advertised: this.#advertised });
-    const ofNode = { nodes, requests: this.#requests.node, known: this.#known, desired };
+    const seen = () => settlesWithin(this.#firstAnswer.promise, { clock, timeoutMs: firstLookMs });
+    const ofNode = { nodes, requests: this.#requests.node, known: this.#known, desired, seen };
     this.#registration = new NodeRegistration(checked, ofNode);
     this.#lease = new NodeLease({ settings: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
     const { nodeName } = checked;
@@ -294,7 +297,7 @@ export class NodeObject {
         this.#firstAnswer.resolve();
       }
       // a new node is the new owner of the Lease
-      if (uid !== undefined && uid !== this.#ownerUID) this.#loops.lease.wake();
+      if (uid !== undefined && uid !== this.#ownerUID && this.#lease.lacksOwner(uid)) this.#loops.lease.wake();
       this.#ownerUID = uid;
     }
   }

@@ -20,6 +20,8 @@ export interface RegisteredNode {
   readonly known: KnownNode;
   /** What the node shall say now. */
   readonly desired: () => DesiredNode;
+  /** Settles once the node is known as the server has it, or the wait for that has been too long. */
+  readonly seen: () => Promise<unknown>;
 }
 
 /** Registers the node, and patches its status when something has changed or the time for a report has come. */
@@ -115,8 +117,13 @@ export class NodeRegistration {
 
   async #register(): Promise<WireNode> {
     const options = this.#options;
-    const { nodes, requests, known } = this.#node;
-    const { nodeName, logger, clock, registerNode } = options;
+    const { nodes, requests, known, seen } = this.#node;
+    const { nodeName, logger, clock, registerNode, isSoleAgent } = options;
+    // it is there most of the time: what the watch reads in any case spares a creation that would be refused, and a read
+    if (registerNode && isSoleAgent) {
+      await seen();
+      if (known.newest !== undefined) return this.#takeOver(known.newest);
+    }
     if (registerNode) {
       const node = newNode(this.#node.desired(), this.#askHealth(), formatTime(clock.now()));
       this.#sentHeartbeat = heartbeatOf(node);
