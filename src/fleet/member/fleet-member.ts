@@ -35,6 +35,8 @@ export interface FleetMemberOptions {
   readonly metrics: Metrics;
   /** The sink as it was given. */
   readonly sink: MetricsSink | undefined;
+  /** Who is to own which shard. Default: `placementOf`. */
+  readonly placement?: typeof placementOf;
 }
 
 /** Why this process takes no shards, although it runs. */
@@ -213,14 +215,14 @@ export class FleetMember {
   }
 
   #place(living: readonly string[]): void {
-    const { names, id, logger } = this.#options;
+    const { names, id, logger, placement = placementOf } = this.#options;
     const isPlaced = this.isMember && !this.#isLeaving;
     const ids = [...new Set([...living, ...(isPlaced ? [id] : [])])].toSorted();
     const placedFor = ids.join(' ');
     if (placedFor === this.#placedFor) return;
     this.#placedFor = placedFor;
     this.#weights.keep(ids);
-    this.#placement = placementOf(ids, names.shards, this.#weights);
+    this.#placement = placement(ids, names.shards, this.#weights);
     logger.info({ fleet: names.name, member: id, members: ids }, 'the fleet has other members');
   }
 

@@ -13,12 +13,15 @@ const lookEveryMs = 500;
 const ownedWithinMs = 20_000;
 /** How long a shard may be without an owner while it moves from one living member to another. */
 const movesWithinMs = 5000;
+/** How long its Lease may name nobody, where every member knows of every other one: the next in the line need not step in. */
+const takenWithinMs = 1000;
 
 /** Looks in calm weather whether every shard is served, and for how long none did. */
 export class CalmWatch {
   readonly #parts: CalmWatchParts;
   readonly #unservedSince = new Map<number, number>();
   #isOver = false;
+  #isQuiet = false;
   #beganMs = 0;
   /** When something happened last that explains that a shard is not served. */
   #explainedMs = 0;
@@ -37,6 +40,11 @@ export class CalmWatch {
     this.#beganMs = this.#parts.clock.elapsedMs;
     this.explained();
     this.#look();
+  }
+
+  /** From now on a shard that is given up is to be taken at once. */
+  quieten(): void {
+    this.#isQuiet = true;
   }
 
   /** Something has gone wrong after all. */
@@ -62,7 +70,17 @@ export class CalmWatch {
       const words = `shard ${shard} has not been served for ${Math.round(now - sinceMs)} ms, ${Math.round(now - explainedMs)} ms after the last fault`;
       found('a shard is owned again in time', words);
     }
+    if (this.#isQuiet && now > explainedMs + ownedWithinMs) this.#lookAtUnheld();
     if (unserved.length === 0) this.#servedInMs ??= now - this.#beganMs;
     clock.schedule(() => this.#look(), lookEveryMs);
+  }
+
+  #lookAtUnheld(): void {
+    const { world, clock, found } = this.#parts;
+    for (const [shard, sinceMs] of world.unheld) {
+      const unheldMs = clock.elapsedMs - sinceMs;
+      if (unheldMs > takenWithinMs)
+        found('a shard is owned again in time', `the Lease of shard ${shard} has named nobody for ${Math.round(unheldMs)} ms`);
+    }
   }
 }

@@ -94,6 +94,7 @@ export class FleetPlay {
     world.quieten();
     await this.#untilPlaced(placedWithinMs);
     await this.#quiet();
+    this.#calm.quieten();
     const stranger = world.begin(undefined, 2 * shards);
     await this.#moving(async () => void world.begin());
     const leaving = prng.pick(world.living.filter(({ id }) => id !== stranger.id));

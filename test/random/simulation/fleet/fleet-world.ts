@@ -38,6 +38,7 @@ export class FleetWorld {
   readonly #table: FleetPods;
   readonly #nodesOf: readonly (readonly number[])[];
   readonly #holders = new Map<number, string>();
+  readonly #unheldSince = new Map<number, number>();
   readonly #members = new Set<SimulatedMember>();
   #storm: FleetStorm | undefined;
   #ids = 0;
@@ -73,6 +74,11 @@ export class FleetWorld {
 
   get moves(): number {
     return this.#moves;
+  }
+
+  /** Since when the Lease of a shard names nobody, by the number of the shard. */
+  get unheld(): ReadonlyMap<number, number> {
+    return this.#unheldSince;
   }
 
   get leaseWrites(): number {
@@ -167,6 +173,8 @@ export class FleetWorld {
     if (holder === before) return;
     this.#holders.set(shard, holder);
     this.#moves++;
+    if (holder === '') this.#unheldSince.set(shard, this.#parts.clock.elapsedMs);
+    else this.#unheldSince.delete(shard);
     this.#parts.onLog?.(`${(this.#parts.clock.elapsedMs / 1000).toFixed(3)} Lease of shard ${shard}: "${before}" to "${holder}"`);
     const owner = [...this.#members].findLast(({ id }) => before === id || before.startsWith(`${id}_`));
     if (before !== '') this.#judge.holderChanged(shard, owner);

@@ -24,7 +24,8 @@ export function placedShares(shards: number, members: readonly string[]): readon
 
 const weights = new Map<string, number>();
 
-function weightOf(text: string): number {
+/** How much the shard is the member's, by `MEMBER/SHARD`. */
+export function weightOf(text: string): number {
   let weight = weights.get(text);
   if (weight === undefined) {
     if (weights.size > 100_000) weights.clear();

@@ -76,8 +76,8 @@ export class ShardWriters {
   drain(): Promise<void> {
     if (this.#state !== 'running') return this.#drained.promise;
     this.#state = 'draining';
-    for (let left = finalWrites; left > 0; left--) this.#writeSome();
     this.#later(() => this.#lookDrained(), this.#parts.prng.between(20, 1500));
+    for (let left = finalWrites; left > 0; left--) this.#writeSome();
     return this.#drained.promise;
   }
 
@@ -120,6 +120,7 @@ export class ShardWriters {
   }
 
   #writeSome(): void {
+    if (this.#state === 'ended') return;
     const { nodes, prng, table } = this.#parts;
     const node = prng.pick(nodes) ?? 0;
     // a few pods have most to say

@@ -57,7 +57,7 @@ export async function simulateFleet({
     clock,
     prng: prng.fork('play'),
     minutes,
-    isLong: shape.chance(0.25),
+    isLong: mutant?.isSeenInCalm ?? shape.chance(0.25),
     shards,
     found,
     count: add(counts),

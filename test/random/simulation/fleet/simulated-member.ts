@@ -1,7 +1,6 @@
 import type { Logger } from '../../../../src/base/logging/logger.ts';
 import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { FleetMember, type FleetMemberOptions } from '../../../../src/fleet/member/fleet-member.ts';
-import type { ShardHost } from '../../../../src/fleet/member/shard-keeper-options.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedObjects } from '../parts/simulated-objects.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
@@ -95,8 +94,8 @@ export class SimulatedMember implements JudgedMember {
       metrics: noMetrics,
       sink: undefined,
     };
-    const make = (given: FleetMemberOptions, host: ShardHost) => new FleetMember(given, host);
-    this.#member = breakage.member?.({ options, host: this.#host, make, process: this.#process }) ?? make(options, this.#host);
+    const made = breakage.member?.({ options, host: this.#host }) ?? { options, host: this.#host };
+    this.#member = new FleetMember(made.options, made.host);
   }
 
   get isDead(): boolean {
@@ -142,6 +141,8 @@ export class SimulatedMember implements JudgedMember {
   async stop(timeoutMs: number): Promise<void> {
     this.#parts.count('member stopped');
     this.#isLeaving = true;
+    // one that is paused hears of it once it goes on
+    await new Promise<void>((resolve) => this.#process.run(resolve));
     await this.#member.stop(timeoutMs);
     await this.#host.ended();
     const { found, count, clock } = this.#parts;
