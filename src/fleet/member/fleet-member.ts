@@ -79,7 +79,7 @@ export class FleetMember {
   #beatAt = Number.NEGATIVE_INFINITY;
   #nextBeatAt = Number.NEGATIVE_INFINITY;
   #isBeating = false;
-  #isRemoving = false;
+  #isTidying = false;
   /** True while it joins again once its shards have ended. */
   #waitsForShards = false;
   #isLeaving = false;
@@ -204,11 +204,12 @@ export class FleetMember {
     const takesSince = this.#isLeaving ? undefined : this.#takesSince;
     let handingOver = this.shards.filter(({ isHandingOver }) => isHandingOver).length;
     let dueAt = Math.min(this.members.nextRunOutAt(), this.#isBeating ? Number.POSITIVE_INFINITY : this.#nextBeatAt);
+    const { areAllTaken } = this.#settings;
     for (const [shard, keeper] of this.shards.entries()) {
       const line = this.#placement[shard] ?? [];
       const wasHandingOver = keeper.isHandingOver;
       const mayHandOver = handingOver < handOversAtOnce;
-      dueAt = Math.min(dueAt, keeper.look({ line, takesSince, beatAt: this.#beatAt, mayHandOver }));
+      dueAt = Math.min(dueAt, keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, mayHandOver }));
       if (keeper.isHandingOver && !wasHandingOver) handingOver += 1;
     }
     return dueAt;
@@ -283,14 +284,18 @@ export class FleetMember {
     this.#outside = undefined;
     this.#takesSince ??= clock.elapsed();
     // it is not waited for: a slow answer must not keep the next renewals back
-    if (this.placedOn(0) === this.#options.id && !this.#isRemoving) void this.#removeLeftLeases();
+    if (this.placedOn(0) === this.#options.id && !this.#isTidying) void this.#tidy();
   }
 
-  /** The Leases of members that have ended without a word: to a member that comes they would count as alive. One member of the fleet does it. */
-  async #removeLeftLeases(): Promise<void> {
-    this.#isRemoving = true;
+  /**
+   * Keeps the Lease of the fleet in order, and removes those of members that have ended without a word: to a member that comes they would
+   * count as alive. One member of the fleet does it. What fails is tried again with the next beat.
+   */
+  async #tidy(): Promise<void> {
+    this.#isTidying = true;
+    await this.#settings.keep().catch(ignoreFailure);
     for (const lease of this.members.leftLeases()) await this.#leases.remove(lease).catch(ignoreFailure);
-    this.#isRemoving = false;
+    this.#isTidying = false;
   }
 
   /** False where the fleet has another number of shards, or members are alive that count with another one. */

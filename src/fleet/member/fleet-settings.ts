@@ -1,6 +1,15 @@
+import type { WireLease } from '../../api/json/types.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { FleetLeaseClient } from './fleet-lease-client.ts';
-import { type FleetNames, labelled, settingsLeaseName, shardsOf, withShards } from './lease-documents.ts';
+import {
+  type FleetNames,
+  labelled,
+  settingsLeaseName,
+  shardLeaseName,
+  shardsOf,
+  takenShardsOf,
+  withShards,
+} from './lease-documents.ts';
 import type { SeenLeases } from './seen-leases.ts';
 
 export interface FleetSettingsOptions {
@@ -24,7 +33,34 @@ export class FleetSettings {
 
   /** The number as it was seen last; undefined where there is none. */
   get seen(): number | undefined {
-    return shardsOf(this.#options.seen.get(this.#leaseName)?.observed.lease);
+    return shardsOf(this.#seenLease);
+  }
+
+  /** True once every shard has had a Lease: one that is missing was deleted then, and its owner may not know it yet. */
+  get areAllTaken(): boolean {
+    return takenShardsOf(this.#seenLease) === this.#options.names.shards;
+  }
+
+  get #seenLease(): WireLease | undefined {
+    return this.#options.seen.get(this.#leaseName)?.observed.lease;
+  }
+
+  /**
+   * Creates the Lease again where somebody has deleted it, so that others can come, and writes into it once that every shard has had a Lease.
+   * To be called by a living member, in whose presence nobody changes the number. Rejects with what the request rejects with.
+   */
+  async keep(): Promise<void> {
+    const { names, leases, seen } = this.#options;
+    const lease = this.#seenLease;
+    const isOthers = lease !== undefined && this.seen !== names.shards;
+    const areAllTaken = Array.from({ length: names.shards }, (_, shard) => seen.get(shardLeaseName(names, shard))).every(Boolean);
+    if (isOthers || (lease !== undefined && this.areAllTaken === areAllTaken)) return;
+    const written = labelled(withShards(lease ?? this.#newLease, names.shards, areAllTaken), names, 'fleet');
+    seen.noted(await leases.write(written, 'fleet'));
+  }
+
+  get #newLease(): WireLease {
+    return { metadata: { name: this.#leaseName, namespace: this.#options.names.namespace } };
   }
 
   /**
@@ -38,9 +74,8 @@ export class FleetSettings {
       if (lease !== undefined) seen.noted(lease, true);
       const shards = shardsOf(lease);
       if (shards === names.shards || !(await mayChange())) return { shards, isChanged: false };
-      const base = lease ?? { metadata: { name: this.#leaseName, namespace: names.namespace } };
       try {
-        seen.noted(await leases.write(labelled(withShards(base, names.shards), names, 'fleet'), 'fleet'));
+        seen.noted(await leases.write(labelled(withShards(lease ?? this.#newLease, names.shards), names, 'fleet'), 'fleet'));
         return { shards: names.shards, isChanged: true };
       } catch (error) {
         if (classifyApiError(error) !== 'conflict' || attempt === attempts) throw error;

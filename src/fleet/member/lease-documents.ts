@@ -5,6 +5,7 @@ import type { WireLease } from '../../api/json/types.ts';
 const fleetLabel = 'pod-status-manager/fleet';
 const roleLabel = 'pod-status-manager/fleet-role';
 const shardsAnnotation = 'pod-status-manager/fleet-shards';
+const takenAnnotation = 'pod-status-manager/fleet-shards-taken';
 const stateAnnotation = 'pod-status-manager/fleet-state';
 const agentAnnotation = 'pod-status-manager/fleet-agent';
 
@@ -99,15 +100,31 @@ export function memberMarks(lease: WireLease | undefined): MemberMarks {
 /** So much of what a member says of its process is shown, in characters. */
 const longestAgent = 256;
 
-export function withShards(lease: WireLease, shards: number): WireLease {
+/** The number of shards of the fleet, and with `areAllTaken` that each of them has had a Lease. What it said of another number says nothing of this one. */
+export function withShards(lease: WireLease, shards: number, areAllTaken = false): WireLease {
   const { metadata } = lease;
-  return { ...lease, metadata: { ...metadata, annotations: { ...metadata?.annotations, [shardsAnnotation]: String(shards) } } };
+  const text = String(shards);
+  const annotations = {
+    ...metadata?.annotations,
+    [shardsAnnotation]: text,
+    ...(areAllTaken && { [takenAnnotation]: text }),
+  };
+  return { ...lease, metadata: { ...metadata, annotations } };
 }
 
 /** The number of shards that a Lease names; undefined where it names none. */
 export function shardsOf(lease: WireLease | undefined): number | undefined {
-  const shards = Number(lease?.metadata?.annotations?.[shardsAnnotation] ?? Number.NaN);
-  return Number.isInteger(shards) && shards > 0 ? shards : undefined;
+  return countIn(lease, shardsAnnotation);
+}
+
+/** The number of shards of which each has had a Lease; undefined where none is named. */
+export function takenShardsOf(lease: WireLease | undefined): number | undefined {
+  return countIn(lease, takenAnnotation);
+}
+
+function countIn(lease: WireLease | undefined, annotation: string): number | undefined {
+  const count = Number(lease?.metadata?.annotations?.[annotation] ?? Number.NaN);
+  return Number.isInteger(count) && count > 0 ? count : undefined;
 }
 
 /**

@@ -48,6 +48,8 @@ export interface ShardOutlook {
   readonly line: readonly string[];
   /** Since when this member may take shards, by `clock.elapsed()`; undefined while it may not, and gives up those that it has. */
   readonly takesSince: number | undefined;
+  /** True once every shard of the fleet has had a Lease: one that is missing was deleted then, and its owner may not know it yet. */
+  readonly areAllTaken: boolean;
   /** When the last beat began, by `clock.elapsed()`: a Lease that was renewed before is due. */
   readonly beatAt: number;
   /** True while one more shard may be handed over. */

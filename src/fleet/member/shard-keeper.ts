@@ -140,12 +140,12 @@ export class ShardKeeper {
     );
   }
 
-  #lookForTurn({ line, takesSince }: ShardOutlook): number {
+  #lookForTurn({ line, takesSince, areAllTaken }: ShardOutlook): number {
     const { clock, id } = this.#options;
     const now = clock.elapsed();
     const rank = line.indexOf(id);
     if (this.#isWriting || takesSince === undefined || rank === -1) return Number.POSITIVE_INFINITY;
-    const dueAt = Math.max(this.#freeSince(takesSince) + rank * this.#waitInLineMs, this.#retryAtMs);
+    const dueAt = Math.max(this.#freeSince(takesSince, areAllTaken) + rank * this.#waitInLineMs, this.#retryAtMs);
     if (now < dueAt) {
       // another member has it
       if (this.#isAnothers) this.#failure = undefined;
@@ -164,13 +164,13 @@ export class ShardKeeper {
   }
 
   /** Since when the shard may be taken; in the future while somebody may own it. What was free before this member came waits for others that come with it. */
-  #freeSince(takesSince: number): number {
+  #freeSince(takesSince: number, areAllTaken: boolean): number {
     const { observed } = this.#seen ?? {};
     const { identity, timing } = this.#options;
     const settledAt = takesSince + settleMs;
-    if (observed === undefined) return settledAt;
+    // the owner of a Lease that is gone may not know it yet, here and below; this one went before this member came
+    if (observed === undefined) return areAllTaken ? takesSince + timing.leaseDurationMs : settledAt;
     if (observed.holder === identity) return takesSince;
-    // the owner of a Lease that is gone may not know it yet
     const freeSince = observed.lease === undefined ? observed.since + timing.leaseDurationMs : observed.freeSince;
     return freeSince < takesSince ? settledAt : freeSince;
   }

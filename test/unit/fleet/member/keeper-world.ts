@@ -86,6 +86,7 @@ export class KeptShard {
   line: readonly string[];
   takesSince: number | undefined;
   mayHandOver = true;
+  areAllTaken = false;
   /** False: it does not beat any more. */
   beats = true;
   isWoken = false;
@@ -122,10 +123,10 @@ export class KeptShard {
 
   look(): number {
     const now = this.#world.clock.elapsed();
-    const { line, takesSince, mayHandOver } = this;
+    const { line, takesSince, mayHandOver, areAllTaken } = this;
     if (this.beats && now >= this.#beatAt + timing.renewEveryMs) this.#beatAt = now;
     this.isWoken = false;
-    const dueAt = this.keeper.look({ line, takesSince, beatAt: this.#beatAt, mayHandOver });
+    const dueAt = this.keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, mayHandOver });
     return Math.min(dueAt, this.beats ? this.#beatAt + timing.renewEveryMs : dueAt);
   }
 }
