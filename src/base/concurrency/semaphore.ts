@@ -21,6 +21,8 @@ export class Semaphore {
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter(signal);
     try {
+      // it may have aborted since the place came free
+      signal.throwIfAborted();
       return await call();
     } finally {
       this.#running -= 1;
@@ -73,6 +75,8 @@ export class FairSemaphore {
     if (this.#running < this.#most) this.#running += 1;
     else await this.#turn(flow, signal);
     try {
+      // it may have aborted since the turn came
+      signal.throwIfAborted();
       return await call();
     } finally {
       this.#running -= 1;

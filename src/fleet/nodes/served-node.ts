@@ -112,6 +112,7 @@ export class ServedNode {
   async #start(): Promise<boolean> {
     const { make, clock } = this.#options;
     const { signal } = this.#stopping;
+    if (signal.aborted) return false;
     this.#enter('starting');
     try {
       const agent = make(this.node, this.#term);

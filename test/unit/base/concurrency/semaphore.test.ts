@@ -28,3 +28,23 @@ it('runs at most so many at once, in the order in which they came, and forgets w
   expect(getEventListeners(going.signal, 'abort')).toHaveLength(0);
   await expect(run('f', leaving)).rejects.toBe('enough');
 });
+
+it.each([
+  0, 1, 2, 3,
+])('makes no call whose signal aborts %i turns after its place came free, and gives the place on', async (turns) => {
+  const semaphore = new Semaphore(1);
+  const [going, leaving] = [new AbortController(), new AbortController()];
+  const held = Promise.withResolvers<void>();
+  const holding = semaphore.run(() => held.promise, going.signal);
+  const signals: boolean[] = [];
+  const left = semaphore.run(async () => signals.push(leaving.signal.aborted), leaving.signal);
+  const ended = left.catch((error) => error);
+  held.resolve();
+  for (let turn = 0; turn < turns; turn += 1) await null;
+  leaving.abort('enough');
+  await Promise.all([holding, ended]);
+  // it was made before, or not at all
+  expect(signals.filter((isAborted) => isAborted)).toEqual([]);
+  expect(await semaphore.run(async () => 'next', going.signal)).toBe('next');
+  expect(semaphore.isFull).toBe(false);
+});

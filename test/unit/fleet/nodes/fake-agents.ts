@@ -29,6 +29,11 @@ export class FakeAgents {
     return { make: ({ name }) => this.#make(name), startTurns, handOverTimeoutMs: 8000, clock, logger: lines.logger };
   }
 
+  /** How many agents of this name run. */
+  running(name: string): number {
+    return this.#running.get(name) ?? 0;
+  }
+
   took(): string[] {
     return this.told.splice(0);
   }

@@ -6,7 +6,7 @@ function world(startsAtOnce?: number) {
   const agents = new FakeAgents();
   const options = agents.options(startsAtOnce);
   const serve = (name = 'n1'): ServedNode => new ServedNode(options, { name }, agents.term(3));
-  return { agents, clock: agents.clock, serve };
+  return { agents, clock: agents.clock, options, serve };
 }
 
 describe('a served node', () => {
@@ -119,6 +119,29 @@ describe('a served node', () => {
     await Promise.all([failing.stop(true), clock.advance(0)]);
     await clock.advance(60_000);
     expect([agents.took(), clock.pendingTimers]).toEqual([['start other', 'start n1', 'stop n1'], 0]);
+  });
+
+  it.each([
+    0, 1, 2, 3, 4, 5,
+  ])('starts nothing that its stop does not end, %i turns after its place to start came free', async (turns) => {
+    const { agents, options, serve } = world(1);
+    const held = Promise.withResolvers<void>();
+    const holding = options.startTurns.run(() => held.promise, new AbortController().signal);
+    const served = serve();
+    void served.start();
+    held.resolve();
+    for (let turn = 0; turn < turns; turn += 1) await null;
+    await Promise.all([holding, served.stop(true)]);
+    expect([agents.running('n1'), served.agent]).toEqual([0, undefined]);
+  });
+
+  it('makes no agent where what gives the places calls it after its end', async () => {
+    const { agents, serve, options } = world(1);
+    options.startTurns.run = (call) => call();
+    const served = serve();
+    await served.stop(true);
+    await served.start();
+    expect(agents.took()).toEqual([]);
   });
 
   it('has ended also where the end of its agent failed, and says so', async () => {
