@@ -1,8 +1,15 @@
 import type { SteadyClock } from '../../../../src/base/clock.ts';
 import type { ShardHost } from '../../../../src/fleet/member/shard-keeper-options.ts';
-import { ShardTerm } from '../../../../src/fleet/member/shard-term.ts';
+import type { ShardTerm } from '../../../../src/fleet/member/shard-term.ts';
 import { requesting, shardInPath } from './broken-leases.ts';
 import type { MemberMaking } from './mutants.ts';
+
+/** Until when a broken term lasts. */
+interface Judgement {
+  readonly isOwned: () => boolean;
+  /** The term has ended in good order. */
+  readonly end: () => void;
+}
 
 /** The term of a shard goes on for its whole time from the moment when the last renewal was answered. */
 export function countingFromAnswers({ options, host }: MemberMaking): MemberMaking {
@@ -14,48 +21,64 @@ export function countingFromAnswers({ options, host }: MemberMaking): MemberMaki
     if (request.method !== 'GET' && shard !== undefined) answeredAtMs.set(shard, clock.elapsed());
     return answer;
   });
-  const ended = new WeakSet<ShardTerm>();
-  const terms = new Map<number, ShardTerm>();
-  const end = (shard: number): void => {
-    const term = terms.get(shard);
-    if (term !== undefined) ended.add(term);
+  const fromAnswer = (shard: number): Judgement => {
+    let hasEnded = false;
+    return {
+      isOwned: () => !hasEnded && clock.elapsed() - (answeredAtMs.get(shard) ?? 0) < timing.renewDeadlineMs,
+      end: () => {
+        hasEnded = true;
+      },
+    };
   };
-  const broken: ShardHost = {
+  return { options: { ...options, transport }, host: judging(host, fromAnswer) };
+}
+
+/** A timer looks once a second whether the term goes on: who has been paused writes before it fires. */
+export function lookingNowAndThen({ options, host }: MemberMaking): MemberMaking {
+  return { options, host: judging(host, (_, term) => lookedAt(term, options.clock)) };
+}
+
+function lookedAt(term: ShardTerm, clock: SteadyClock): Judgement {
+  let isOwned = true;
+  let cancel = (): void => {};
+  const end = (): void => {
+    isOwned = false;
+    cancel();
+  };
+  const look = (): void => {
+    if (term.isOwned) cancel = clock.setTimer(look, 1000);
+    else end();
+  };
+  look();
+  return { isOwned: () => isOwned, end };
+}
+
+/** The nodes are given terms that last for as long as `made` says. */
+function judging(host: ShardHost, made: (shard: number, term: ShardTerm) => Judgement): ShardHost {
+  const ends = new Map<number, () => void>();
+  return {
     gained: (shard, term) => {
-      const fromAnswer = (): boolean =>
-        !ended.has(term) && clock.elapsed() - (answeredAtMs.get(shard) ?? 0) < timing.renewDeadlineMs;
-      terms.set(shard, term);
-      host.gained(shard, lengthened(shard, term, { clock, ...timing, isOwned: fromAnswer }));
+      const judgement = made(shard, term);
+      ends.set(shard, judgement.end);
+      host.gained(shard, judged(term, judgement));
     },
     handOver: async (shard) => {
       await host.handOver(shard);
-      end(shard);
+      ends.get(shard)?.();
     },
     lost: (shard) => {
-      end(shard);
+      ends.get(shard)?.();
       return host.lost(shard);
     },
   };
-  return { options: { ...options, transport }, host: broken };
-}
-
-interface Lengthened {
-  readonly clock: SteadyClock;
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly isOwned: () => boolean;
 }
 
 /** A term in whose place `isOwned` says until when it lasts. */
-function lengthened(shard: number, term: ShardTerm, { isOwned, ...options }: Lengthened): ShardTerm {
-  const other = new ShardTerm({ shard, ...options }, { elapsedMs: options.clock.elapsed(), at: options.clock.now() });
-  return new Proxy(other, {
+function judged(term: ShardTerm, { isOwned }: Judgement): ShardTerm {
+  return new Proxy(term, {
     get: (_, name) => {
       if (name === 'isOwned') return isOwned();
-      if (name === 'requireOwned')
-        return () => {
-          if (!isOwned()) term.requireOwned();
-        };
+      if (name === 'requireOwned') return () => (isOwned() ? undefined : term.requireOwned());
       const value: unknown = Reflect.get(term, name, term);
       return typeof value === 'function' ? value.bind(term) : value;
     },

@@ -24,6 +24,8 @@ const stopWithinMs = 20_000;
 const placedWithinMs = 360_000;
 const movedWithinMs = 45_000;
 const quietMs = 30_000;
+/** How long the last statuses may take in calm weather: an answer is waited for ten seconds, and what failed is tried again. */
+const inStepMs = 20_000;
 
 /** What happens in one run: members begin, faults strike while members come and go, and then all is calm. */
 export class FleetPlay {
@@ -57,8 +59,19 @@ export class FleetPlay {
     if (world.living.length === 0) world.begin();
     this.#calm.begin();
     await this.#pause(movedWithinMs);
+    await this.#inStep();
     if (isLong) await this.#inCalmWeather();
     await this.#end();
+  }
+
+  /** Nothing changes any more: each pod has the status of the state that it is in. */
+  async #inStep(): Promise<void> {
+    const { world, found } = this.#parts;
+    world.pods.hold(true);
+    await this.#pause(inStepMs);
+    const pods = world.pods.outOfStep();
+    if (pods.length > 0) found('no status is lost', `of ${pods.length} pods, the first of them ${pods.slice(0, 5).join(', ')}`);
+    world.pods.hold(false);
   }
 
   /** Members crash, stop and begin, under new and under old ids. */
@@ -91,7 +104,7 @@ export class FleetPlay {
   /** Each step must move what it has to move, and nothing else. */
   async #inCalmWeather(): Promise<void> {
     const { world, prng, shards } = this.#parts;
-    world.quieten();
+    world.pods.quieten();
     await this.#untilPlaced(placedWithinMs);
     await this.#quiet();
     this.#calm.quieten();

@@ -4,12 +4,14 @@ import type { Prng } from '../../chaos/prng.ts';
 import type { StoreEvent } from '../parts/simulated-objects.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import { epochMs } from '../simulated-server.ts';
+import { ChangingPods } from './changing-pods.ts';
 import { FleetObjects } from './fleet-objects.ts';
 import { FleetPods } from './fleet-pods.ts';
 import type { FleetFound } from './fleet-rules.ts';
 import { FleetStorm, fairWeather } from './fleet-storm.ts';
 import type { FleetBreakage } from './mutants.ts';
 import { holds, OwnershipJudge } from './ownership-judge.ts';
+import { PodStates } from './pod-states.ts';
 import { SimulatedMember } from './simulated-member.ts';
 
 export interface FleetWorldParts {
@@ -28,6 +30,8 @@ export interface FleetWorldParts {
 export const fleetName = 'edge';
 export const fleetNamespace = 'kube-system';
 const lookEveryMs = 1000;
+/** One pod of so many is not there when the run begins. */
+const comesLater = 4;
 
 /** A server with the Leases and the pods of a fleet, its members, the faults, and who judges them. */
 export class FleetWorld {
@@ -36,13 +40,14 @@ export class FleetWorld {
   readonly #objects: FleetObjects;
   readonly #judge: OwnershipJudge;
   readonly #table: FleetPods;
+  readonly #states: PodStates;
+  readonly pods: ChangingPods;
   readonly #nodesOf: readonly (readonly number[])[];
   readonly #holders = new Map<number, string>();
   readonly #unheldSince = new Map<number, number>();
   readonly #members = new Set<SimulatedMember>();
   #storm: FleetStorm | undefined;
   #ids = 0;
-  #writeEveryMs = 60_000;
   #isLooking = true;
   /** How often the holder of a shard has changed. */
   #moves = 0;
@@ -52,10 +57,15 @@ export class FleetWorld {
     this.#parts = parts;
     const { clock, prng, nodes, podsPerNode, shards, found, count } = parts;
     this.#objects = new FleetObjects(clock, prng.fork('server'), this.#serverWeather);
-    this.#table = new FleetPods(nodes, podsPerNode);
+    const shardOfNode = Array.from({ length: nodes }, (_, node) => shardOf(`node-${node}`, shards));
     const nodesOf: number[][] = Array.from({ length: shards }, () => []);
-    for (let node = 0; node < nodes; node++) nodesOf[shardOf(`node-${node}`, shards)]?.push(node);
+    for (const [node, shard] of shardOfNode.entries()) nodesOf[shard]?.push(node);
     this.#nodesOf = nodesOf;
+    const isThere = (pod: number): boolean => pod % comesLater !== 0;
+    this.#table = new FleetPods(nodes, podsPerNode, isThere);
+    this.#states = new PodStates(podsPerNode, shardOfNode, isThere);
+    const changes = { clock, prng: prng.fork('pods'), table: this.#table, states: this.#states, nodesOf, count };
+    this.pods = new ChangingPods(changes);
     this.#judge = new OwnershipJudge({
       shards,
       found,
@@ -121,12 +131,12 @@ export class FleetWorld {
       objects: this.#objects,
       nodesOf: this.#nodesOf,
       table: this.#table,
+      states: this.#states,
       judge: this.#judge,
       found,
       count,
       countFault,
       breakage,
-      writeEveryMs: () => this.#writeEveryMs,
       onLog,
     });
     this.#members.add(member);
@@ -150,13 +160,9 @@ export class FleetWorld {
     this.#storm?.end();
   }
 
-  /** The nodes have little to say from now on. */
-  quieten(): void {
-    this.#writeEveryMs = 600_000;
-  }
-
   end(): void {
     this.#isLooking = false;
+    this.pods.end();
   }
 
   get #leases() {

@@ -23,7 +23,17 @@ describe('the members of fleets in simulated clusters', () => {
       'shard lost',
       'shard moved in calm weather',
     ];
-    met.push('write kept back by its guard', 'write taken', 'pause', 'machine asleep', 'clock jump', 'partition', 'long queue');
+    met.push(
+      'pod bound',
+      'pod created',
+      'write kept back by its guard',
+      'write taken',
+      'pause',
+      'machine asleep',
+      'clock jump',
+      'partition',
+      'long queue',
+    );
     met.push('request straggles', 'answer lost', 'server down', 'watches silent', 'compaction');
     for (const each of met) expect([each, tally.count(each)]).toEqual([each, expect.toSatisfy((count) => count > 0)]);
   });

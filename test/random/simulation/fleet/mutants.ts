@@ -11,7 +11,7 @@ import {
   seeing,
   takingAnyVersion,
 } from './broken-leases.ts';
-import { countingFromAnswers } from './broken-terms.ts';
+import { countingFromAnswers, lookingNowAndThen } from './broken-terms.ts';
 import type { FleetRule } from './fleet-rules.ts';
 import { weightOf } from './placed-shares.ts';
 
@@ -24,8 +24,23 @@ export interface MemberMaking {
 /** Where a fleet is broken. */
 export interface FleetBreakage {
   readonly member?: (making: MemberMaking) => MemberMaking;
-  /** The nodes ask the guard when a write gets into the queue. */
+  readonly nodes?: NodesBreakage;
+}
+
+/** How nodes are broken. */
+export interface NodesBreakage {
+  /** The guard is asked when a write gets into the queue. */
   readonly asksEarly?: boolean;
+  /** The guard is not asked before a pod is created. */
+  readonly createsUnasked?: boolean;
+  /** A pod without a status is created: the cloud is not asked whether it is there. */
+  readonly trustsStatuses?: boolean;
+  /** A status is written whatever the revision of its pod. */
+  readonly takesAnyRevision?: boolean;
+  /** A write of whose answer nobody knows counts as done. */
+  readonly forgetsFailed?: boolean;
+  /** What changed before the pods were listed is not looked at. */
+  readonly forgetsEarly?: boolean;
 }
 
 /** A fleet broken on purpose. */
@@ -51,12 +66,42 @@ export const fleetMutants: readonly FleetMutant[] = [
   {
     name: 'the guard is asked before the queue',
     breaks: [sent, alone],
-    breakage: { asksEarly: true },
+    breakage: { nodes: { asksEarly: true } },
+  },
+  {
+    name: 'the guard is not asked before a pod is created',
+    breaks: [sent, alone, 'no pod is created twice'],
+    breakage: { nodes: { createsUnasked: true } },
+  },
+  {
+    name: 'a new owner goes by the statuses alone',
+    breaks: ['no pod is created twice'],
+    breakage: { nodes: { trustsStatuses: true } },
+  },
+  {
+    name: 'a status is written whatever the revision of its pod',
+    breaks: ['no status goes back'],
+    breakage: { nodes: { takesAnyRevision: true } },
+  },
+  {
+    name: 'a status whose write has failed counts as written',
+    breaks: ['no status is lost'],
+    breakage: { nodes: { forgetsFailed: true } },
+  },
+  {
+    name: 'a new owner does not look at what has changed while nobody wrote',
+    breaks: ['no status is lost'],
+    breakage: { nodes: { forgetsEarly: true } },
   },
   {
     name: 'a term counts from the answer in place of the sending',
     breaks: [gained, sent, alone],
     breakage: { member: countingFromAnswers },
+  },
+  {
+    name: 'a timer looks now and then whether a term goes on',
+    breaks: [sent, alone],
+    breakage: { member: lookingNowAndThen },
   },
   {
     name: 'a term is a little longer than its Lease',

@@ -1,6 +1,7 @@
 import type { WireLease } from '../../../../src/api/json/types.ts';
 import type { FleetFound } from './fleet-rules.ts';
-import type { WriteGuard } from './shard-writers.ts';
+import type { Creation } from './pod-states.ts';
+import type { WriteGuard } from './shard-nodes.ts';
 
 /** What the judge knows of a member. */
 export interface JudgedMember {
@@ -64,13 +65,23 @@ export class OwnershipJudge {
     this.#judgeAlone(member, shard, guard);
   }
 
-  /** The server has taken a write. One that its client has given up counts for its version alone: it was sent in its time. */
+  /** The server has taken a status. One that its client has given up counts for its version alone: it was sent in its time. */
   taken(member: JudgedMember, shard: number, version: { before: number; now: number }, isLate: boolean): void {
     const { found, count } = this.#parts;
-    if (version.now !== version.before + 1)
-      found('no version goes back', `${member.id} writes ${version.now} after ${version.before}, in shard ${shard}`);
+    if (version.now <= version.before)
+      found('no status goes back', `${member.id} writes ${version.now} after ${version.before}, in shard ${shard}`);
     if (!isLate) this.#judgeOwner('a write that arrives in time is of the member that the Lease names', member, shard);
     else if (!holds(this.#parts.leaseOf(shard), member.id)) count('write of an earlier owner taken long after it was given up');
+  }
+
+  /** The cloud has got a creation. Where one has come late, neither its client nor the next one could know of it. */
+  created(member: JudgedMember, shard: number, creation: { pod: number; what: Creation }, isLate: boolean): void {
+    const { found, count } = this.#parts;
+    const { pod, what } = creation;
+    count(what === 'first' ? 'pod created' : `pod created: ${what}`);
+    if (what === 'doubled')
+      found('no pod is created twice', `${member.id} creates pod ${pod} of shard ${shard}, which runs already`);
+    if (!isLate) this.#judgeOwner('a write that arrives in time is of the member that the Lease names', member, shard);
   }
 
   /** The server has another holder than before. `before` may live no more. */

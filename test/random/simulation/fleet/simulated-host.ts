@@ -2,22 +2,22 @@ import type { ShardHost } from '../../../../src/fleet/member/shard-keeper-option
 import type { ShardTerm } from '../../../../src/fleet/member/shard-term.ts';
 import type { FleetFound } from './fleet-rules.ts';
 import type { MemberProcess } from './member-process.ts';
-import type { ShardWriters, WriteGuard } from './shard-writers.ts';
+import type { ShardNodes, WriteGuard } from './shard-nodes.ts';
 
 export interface SimulatedHostParts {
   readonly id: string;
   readonly process: MemberProcess;
   readonly found: FleetFound;
   readonly count: (what: string) => void;
-  readonly begin: (shard: number, term: WriteGuard) => ShardWriters;
+  readonly begin: (shard: number, term: WriteGuard) => ShardNodes;
   /** How long the nodes of a lost shard take to end, in milliseconds. */
   readonly endsInMs: () => number;
 }
 
-/** Runs the writers of the shards that a member owns, and sees to it that it is told of them in order. */
+/** Runs the nodes of the shards that a member owns, and sees to it that it is told of them in order. */
 export class SimulatedHost implements ShardHost {
   readonly #parts: SimulatedHostParts;
-  readonly #writers = new Map<number, ShardWriters>();
+  readonly #nodes = new Map<number, ShardNodes>();
   readonly #endings = new Set<Promise<void>>();
 
   constructor(parts: SimulatedHostParts) {
@@ -26,45 +26,45 @@ export class SimulatedHost implements ShardHost {
 
   /** The shards of which something runs here. */
   get running(): readonly number[] {
-    return [...this.#writers].filter(([, { isRunning }]) => isRunning).map(([shard]) => shard);
+    return [...this.#nodes].filter(([, { isRunning }]) => isRunning).map(([shard]) => shard);
   }
 
   hasEnded(shard: number): boolean {
-    return this.#writers.get(shard)?.isRunning !== true;
+    return this.#nodes.get(shard)?.isRunning !== true;
   }
 
   /** True while the shard is served: its nodes run, and may write. */
   serves(shard: number): boolean {
-    const writers = this.#writers.get(shard);
-    return writers?.isRunning === true && !writers.isDraining && writers.term.isOwned;
+    const nodes = this.#nodes.get(shard);
+    return nodes?.isRunning === true && !nodes.isDraining && nodes.term.isOwned;
   }
 
   gained(shard: number, term: ShardTerm): void {
     const { begin, count } = this.#parts;
     count('shard gained');
     if (!this.hasEnded(shard)) this.#outOfOrder('gained', shard, 'which runs there already');
-    this.#writers.set(shard, begin(shard, term));
+    this.#nodes.set(shard, begin(shard, term));
   }
 
   async handOver(shard: number): Promise<void> {
     const { count } = this.#parts;
     count('shard handed over');
-    const writers = this.#writers.get(shard);
-    if (writers?.isRunning !== true || writers.isDraining) this.#outOfOrder('handOver', shard, 'which does not run there');
-    await writers?.drain();
+    const nodes = this.#nodes.get(shard);
+    if (nodes?.isRunning !== true || nodes.isDraining) this.#outOfOrder('handOver', shard, 'which does not run there');
+    await nodes?.drain();
   }
 
   async lost(shard: number): Promise<void> {
     const { process, count, endsInMs } = this.#parts;
     count('shard lost');
-    const writers = this.#writers.get(shard);
-    if (writers === undefined) this.#outOfOrder('lost', shard, 'which it never had');
+    const nodes = this.#nodes.get(shard);
+    if (nodes === undefined) this.#outOfOrder('lost', shard, 'which it never had');
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#endings.add(promise);
     process.clock.setTimer(resolve, endsInMs());
     await promise;
     this.#endings.delete(promise);
-    writers?.end();
+    nodes?.end();
   }
 
   /** Resolves once what was lost has ended. */

@@ -12,7 +12,8 @@ import { MemberNetwork } from './member-network.ts';
 import { MemberProcess } from './member-process.ts';
 import type { FleetBreakage } from './mutants.ts';
 import type { JudgedMember, OwnershipJudge } from './ownership-judge.ts';
-import { ShardWriters, type WriteGuard } from './shard-writers.ts';
+import type { PodStates } from './pod-states.ts';
+import { ShardNodes, type WriteGuard } from './shard-nodes.ts';
 import { SimulatedHost } from './simulated-host.ts';
 
 export interface SimulatedMemberParts {
@@ -24,12 +25,12 @@ export interface SimulatedMemberParts {
   readonly objects: SimulatedObjects;
   readonly nodesOf: readonly (readonly number[])[];
   readonly table: FleetPods;
+  readonly states: PodStates;
   readonly judge: OwnershipJudge;
   readonly found: FleetFound;
   readonly count: (what: string) => void;
   readonly countFault: (fault: string) => void;
   readonly breakage: FleetBreakage;
-  readonly writeEveryMs: () => number;
   readonly onLog: ((line: string) => void) | undefined;
 }
 
@@ -39,7 +40,7 @@ const mostDrift = 0.005;
 /** How long an aborted request may take until it has settled. */
 const settlesInMs = 250;
 
-/** One process of the fleet on a machine of its own, with its network and the writers of its nodes. */
+/** One process of the fleet on a machine of its own, with its network and its nodes. */
 export class SimulatedMember implements JudgedMember {
   readonly id: string;
   readonly weather = { ...fairWeather };
@@ -76,7 +77,7 @@ export class SimulatedMember implements JudgedMember {
       process: this.#process,
       found,
       count,
-      begin: (shard, term) => this.#beginWriters(shard, term),
+      begin: (shard, term) => this.#beginNodes(shard, term),
       endsInMs: () => ends.between(0, 800),
     });
     const random = prng.fork('random');
@@ -177,27 +178,28 @@ export class SimulatedMember implements JudgedMember {
     this.#process.jumpWall(ms);
   }
 
-  #beginWriters(shard: number, term: WriteGuard): ShardWriters {
-    const { clock, prng, table, judge, nodesOf, count, found, breakage, writeEveryMs } = this.#parts;
+  #beginNodes(shard: number, term: WriteGuard): ShardNodes {
+    const { clock, prng, table, states, judge, nodesOf, count, found, breakage } = this.#parts;
     if (this.shards !== nodesOf.length)
       found('the number of shards is that of the fleet', `${this.id} counts with ${this.shards}, and has gained shard ${shard}`);
     judge.gained(this, shard, term);
-    return new ShardWriters({
+    return new ShardNodes({
       shard,
       nodes: nodesOf[shard] ?? [],
       term,
       clock,
       process: this.#process,
       weather: this.weather,
-      prng: prng.fork(`writers of ${shard} at ${clock.elapsedMs}`),
+      prng: prng.fork(`nodes of ${shard} at ${clock.elapsedMs}`),
       table,
+      states,
       witness: {
         sent: () => judge.sent(this, shard, term),
-        taken: (_, __, version, isLate) => judge.taken(this, shard, version, isLate),
+        taken: (version, isLate) => judge.taken(this, shard, version, isLate),
+        created: (pod, what, isLate) => judge.created(this, shard, { pod, what }, isLate),
       },
       count,
-      everyMs: writeEveryMs,
-      asksEarly: breakage.asksEarly === true,
+      breakage: breakage.nodes ?? {},
     });
   }
 
