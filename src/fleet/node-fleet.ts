@@ -93,7 +93,7 @@ export class NodeFleet {
       shards: names.shards,
       make: (node, term) => this.#newNode(node, term),
       startTurns: new Semaphore(startsAtOnce),
-      hasLeft: (nodeName, term) => this.#hasLeft(nodeName, term),
+      hasLeft: (...left) => this.#hasLeft(...left),
     });
     this.#source = new FleetNodeSource({ ...checked, transport: this.#transport }, this.#nodes);
     const process = randomBytes(6).toString('hex');
@@ -203,9 +203,9 @@ export class NodeFleet {
     return new TurnTransport(guarded, { turns: this.#turns, key: nodeName, isUrgent });
   }
 
-  async #hasLeft(nodeName: string, term: ShardTerm): Promise<void> {
+  async #hasLeft(nodeName: string, term: ShardTerm, isWanted: () => boolean): Promise<void> {
     const { removeNodes, logger } = this.#options;
-    if (removeNodes) await removeLeftNode(nodeName, { transport: this.#transportOf(nodeName, term), logger });
+    if (removeNodes) await removeLeftNode(nodeName, { transport: this.#transportOf(nodeName, term), isWanted, logger });
   }
 
   #reported(): ReportedFleet {

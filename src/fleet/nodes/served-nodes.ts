@@ -8,8 +8,8 @@ import { ServedNode, type ServedNodeOptions } from './served-node.ts';
 
 export interface ServedNodesOptions extends ServedNodeOptions {
   readonly shards: number;
-  /** Called when a node has left the fleet and has ended here. Never rejects. */
-  readonly hasLeft: (name: string, term: ShardTerm) => Promise<void>;
+  /** Called when a node has left the fleet and has ended here. `isWanted`: it has come again meanwhile, and starts once this has settled. Never rejects. */
+  readonly hasLeft: (name: string, term: ShardTerm, isWanted: () => boolean) => Promise<void>;
   readonly metrics: Metrics;
 }
 
@@ -19,6 +19,13 @@ export interface KnownFleetNode {
   readonly node: FleetNode;
   /** When this process learned of it, in milliseconds since the epoch. */
   readonly since: number;
+}
+
+/** A node on its way out of the fleet. */
+interface Leaving {
+  readonly shard: number;
+  /** Resolves once it has ended here and, where it has not come again, what it has left is dealt with. */
+  readonly ended: Promise<void>;
 }
 
 /** Runs the nodes of the shards that this member owns, as the shards and the nodes come and go. */
@@ -31,6 +38,8 @@ export class ServedNodes implements ShardHost, NodeSink {
   readonly #terms = new Map<number, ShardTerm>();
   /** The nodes that run here, also while they end. */
   readonly #served = new Map<string, ServedNode>();
+  /** A node that comes again begins only when it has left: what is removed of it is what was there before. */
+  readonly #leaving = new Map<string, Leaving>();
 
   constructor(options: ServedNodesOptions) {
     this.#options = options;
@@ -66,7 +75,9 @@ export class ServedNodes implements ShardHost, NodeSink {
     if (known === undefined) return;
     this.#known.delete(name);
     this.#byShard[known.shard]?.delete(name);
-    void this.#leave(name, this.#terms.get(known.shard));
+    const term = this.#terms.get(known.shard);
+    if (term === undefined) void this.#end(name, true);
+    else void this.#leave(name, term);
   }
 
   gained(shard: number, term: ShardTerm): void {
@@ -82,9 +93,21 @@ export class ServedNodes implements ShardHost, NodeSink {
     return this.#endAll(shard, false);
   }
 
-  async #leave(name: string, term: ShardTerm | undefined): Promise<void> {
+  async #leave(name: string, term: ShardTerm): Promise<void> {
+    const before = this.#leaving.get(name)?.ended;
+    const leaving = { shard: term.shard, ended: this.#endAndLeave(name, term, before) };
+    this.#leaving.set(name, leaving);
+    await leaving.ended;
+    if (this.#leaving.get(name) !== leaving) return;
+    this.#leaving.delete(name);
+    void this.#serve(name);
+  }
+
+  async #endAndLeave(name: string, term: ShardTerm, before: Promise<void> | undefined): Promise<void> {
+    await before;
     await this.#end(name, true);
-    if (term !== undefined && !this.#known.has(name)) await this.#options.hasLeft(name, term);
+    const isWanted = (): boolean => this.#known.has(name);
+    if (!isWanted()) await this.#options.hasLeft(name, term, isWanted);
   }
 
   async #serveAll(shard: number): Promise<void> {
@@ -95,11 +118,11 @@ export class ServedNodes implements ShardHost, NodeSink {
     metrics.observe('pod_status_manager_fleet_handover_duration_seconds', seconds, { direction: 'in' });
   }
 
-  /** Resolves once the node runs, or is to end. A node that still ends here starts once it has. */
+  /** Resolves once the node runs, or is to end. A node that still ends or leaves here starts once it has. */
   async #serve(name: string): Promise<void> {
     const known = this.#known.get(name);
     const term = known && this.#terms.get(known.shard);
-    if (known === undefined || term === undefined || this.#served.has(name)) return;
+    if (known === undefined || term === undefined || this.#served.has(name) || this.#leaving.has(name)) return;
     const served = new ServedNode(this.#options, known.node, term);
     this.#served.set(name, served);
     await served.start();
@@ -108,7 +131,10 @@ export class ServedNodes implements ShardHost, NodeSink {
   async #endAll(shard: number, inPeace: boolean): Promise<void> {
     this.#terms.delete(shard);
     const ofShard = [...this.#served.values()].filter((served) => served.shard === shard);
-    await Promise.all(ofShard.map(({ node }) => this.#end(node.name, inPeace)));
+    const ended = ofShard.map(({ node }) => this.#end(node.name, inPeace));
+    // the next owner of the shard may get the node again: nothing of what it makes then is removed from here
+    const leaving = [...this.#leaving.values()].filter((one) => inPeace && one.shard === shard).map((one) => one.ended);
+    await Promise.all([...ended, ...leaving]);
   }
 
   async #end(name: string, inPeace: boolean): Promise<void> {

@@ -2,52 +2,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { NodeFleet, type NodeFleetOptions, shardOf } from '../../../src/fleet.ts';
 import { type KubeRequest, KubeTransport } from '../../../src/index.ts';
 import type { PodProvider } from '../../../src/node.ts';
-import { buildPod, FakeClock, InMemoryApiServer } from '../../../src/testing.ts';
+import { buildPod, FakeClock } from '../../../src/testing.ts';
 import { MetricsRecorder } from '../../support/metrics-recorder.ts';
 import { until } from '../../support/until.ts';
+import { nodes, world } from './fleet-of-cloud.ts';
 
 const idle: PodProvider = { createPod: () => {}, deletePod: () => {}, getPodStatus: () => ({ phase: 'Running' }) };
 const nothing = { request: () => Promise.reject(new Error('none')), stream: () => Promise.reject(new Error('none')) };
 const given: NodeFleetOptions = { transport: nothing, name: 'edge', id: 'a', nodes: ['n1'], provider: () => idle, logger: null };
-const nodes = ['n1', 'n2', 'n3', 'n4'];
-
-/** A cloud that all members share: it knows who was created, and how often. */
-class SharedCloud {
-  readonly created: string[] = [];
-  readonly running = new Set<string>();
-
-  provider(): PodProvider {
-    return {
-      createPod: ({ metadata }) => {
-        this.created.push(metadata?.name ?? '');
-        this.running.add(metadata?.uid ?? '');
-      },
-      deletePod: ({ metadata }) => void this.running.delete(metadata?.uid ?? ''),
-      getPodStatus: ({ metadata }) =>
-        this.running.has(metadata?.uid ?? '') ? { phase: 'Running', podIP: '10.0.0.1' } : undefined,
-    };
-  }
-}
-
-async function world() {
-  const server = await InMemoryApiServer.start();
-  onTestFinished(() => server.stop());
-  const cloud = new SharedCloud();
-  for (const nodeName of nodes) {
-    server.store.create(buildPod({ metadata: { name: `on-${nodeName}`, uid: `u-${nodeName}` }, spec: { nodeName } }));
-  }
-  const member = async (id: string, options: Partial<NodeFleetOptions> = {}): Promise<NodeFleet> => {
-    const own = options.transport === undefined ? { kubeConfig: server.kubeConfig() } : {};
-    const limits = { leaseDurationMs: 2000, retryPeriodMs: 200, shards: 4 };
-    const provider = (): PodProvider => cloud.provider();
-    const fleet = new NodeFleet({ ...own, ...limits, name: 'edge', id, nodes, provider, logger: null, ...options });
-    onTestFinished(async () => void (await fleet.stop({ timeoutMs: 0 })));
-    await fleet.start();
-    return fleet;
-  };
-  const phases = (): (string | undefined)[] => server.store.list().map(({ status }) => status?.phase);
-  return { server, cloud, member, phases };
-}
 
 describe('the options of a fleet', () => {
   it.each<[string, object, string]>([

@@ -15,7 +15,12 @@ function world() {
   const agents = new FakeAgents();
   const metrics = new MetricsRecorder();
   const left: string[] = [];
-  const hasLeft = async (name: string): Promise<void> => void left.push(name);
+  const removal = { takesMs: 0, isWanted: (): boolean => false };
+  const hasLeft = async (name: string, _: unknown, isWanted: () => boolean): Promise<void> => {
+    left.push(name);
+    removal.isWanted = isWanted;
+    if (removal.takesMs > 0) await agents.after(removal.takesMs);
+  };
   const nodes = new ServedNodes({ ...agents.options(), shards: 4, hasLeft, metrics: metricsOption(metrics) });
   const { clock } = agents;
   /** The member owns shard 1, and its nodes run. */
@@ -24,7 +29,7 @@ function world() {
     nodes.gained(1, agents.term(1));
     await clock.advance(0);
   };
-  return { agents, metrics, left, nodes, gained, clock };
+  return { agents, metrics, left, removal, nodes, gained, clock };
 }
 
 describe('the nodes that a member serves', () => {
@@ -104,6 +109,57 @@ describe('the nodes that a member serves', () => {
     nodes.added({ name: one });
     await clock.advance(5000);
     expect([left, agents.took(), agents.mostOfOneName]).toEqual([[], [`start ${one}`, `stop ${one}`, `start ${one}`], 1]);
+  });
+
+  it('that come again while what they have left is removed start once that is over', async () => {
+    const { agents, nodes, clock, left, removal, gained } = world();
+    await gained(one);
+    removal.takesMs = 3000;
+    nodes.removed(one);
+    await clock.advance(1000);
+    expect([left, removal.isWanted()]).toEqual([[one], false]);
+    nodes.added({ name: one });
+    await clock.advance(1999);
+    expect([removal.isWanted(), agents.took()]).toEqual([true, [`start ${one}`, `stop ${one}`]]);
+    await clock.advance(1);
+    expect([left, agents.took()]).toEqual([[one], [`start ${one}`]]);
+  });
+
+  it('that come again and leave again meanwhile are removed once more', async () => {
+    const { agents, nodes, clock, left, removal, gained } = world();
+    await gained(one);
+    removal.takesMs = 3000;
+    nodes.removed(one);
+    await clock.advance(1000);
+    nodes.added({ name: one });
+    await clock.advance(1000);
+    nodes.removed(one);
+    await clock.advance(999);
+    expect(left).toEqual([one]);
+    await clock.advance(10_000);
+    expect([left, agents.took()]).toEqual([
+      [one, one],
+      [`start ${one}`, `stop ${one}`],
+    ]);
+    nodes.added({ name: one });
+    await clock.advance(0);
+    expect(agents.took()).toEqual([`start ${one}`]);
+  });
+
+  it('that are being removed hold up the hand-over of their shard, so that nothing of the next owner is removed; not its loss', async () => {
+    const { nodes, clock, removal, gained } = world();
+    await gained(one);
+    removal.takesMs = 3000;
+    nodes.removed(one);
+    const ended: string[] = [];
+    void nodes.lost(1).then(() => ended.push('lost'));
+    await clock.advance(100);
+    expect(ended).toEqual(['lost']);
+    void nodes.handOver(1).then(() => ended.push('handed over'));
+    await clock.advance(2899);
+    expect(ended).toEqual(['lost']);
+    await clock.advance(1);
+    expect(ended).toEqual(['lost', 'handed over']);
   });
 
   it('of another member are not told to have left', async () => {
