@@ -11,8 +11,8 @@ declare module 'vitest' {
 
 /** Starts one control plane for a whole run. The test files share it, each in its own namespaces. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // A test asks for it, and building it takes longer than a test may.
-  await goTool('oracle');
+  // Tests ask for them, and building them takes longer than a test may.
+  for (const tool of ['oracle', 'kube-controller-manager', 'kubectl'] as const) await goTool(tool);
   const controlPlane = await ControlPlane.start();
   project.provide('controlPlaneKubeconfig', controlPlane.kubeconfigYaml());
   return () => controlPlane.stop();
