@@ -19,7 +19,7 @@ export function renderFleetReport(report: FleetFaultReport): string {
     ['fleet', `seed ${seed}, ${minutes} min, ${nodes} nodes in ${shards} shards, Leases of ${leaseDurationMs} ms`],
     ['servers', 'two kube-apiservers over one etcd'],
     ['members', `${members} processes`],
-    ['faults', listed(report.happened)],
+    ['faults', `${report.signal.aborted ? 'ended by a signal: ' : ''}${listed(report.happened)}, of ${report.faults}`],
     ['pods', `${created} created, ${deleted} deleted, ${statuses} versions`],
     ['writes', `${memberWrites} of members, each judged`],
     ['calls of the cloud', `${record.ledger.length}, ${creations} of them creations`],
