@@ -20,7 +20,9 @@ export function outsideProblem(outside: Outside, name: string, shards: number): 
   const others = outside.members.slice(0, 5).join(', ');
   const ofFleet = outside.shards === undefined ? 'an unknown number of' : outside.shards;
   const alive = others === '' ? '' : `; members with another number: ${others}`;
-  const message = `the fleet ${name} has ${ofFleet} shards, and this process was told ${shards}${alive}`;
+  const holders = outside.holders.slice(0, 5).join(', ');
+  const held = holders === '' ? '' : `; shards are held by others, whose number is not known to be this one: ${holders}`;
+  const message = `the fleet ${name} has ${ofFleet} shards, and this process was told ${shards}${alive}${held}`;
   const help = 'Give all members the same number of shards; this one takes shards once no member with another number is left.';
   return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
 }

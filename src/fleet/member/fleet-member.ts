@@ -42,7 +42,14 @@ export interface FleetMemberOptions {
 /** Why this process takes no shards, although it runs. */
 export type Outside =
   | { readonly kind: 'namesake'; readonly agent: string }
-  | { readonly kind: 'other-shards'; readonly shards: number | undefined; readonly members: readonly string[] };
+  | {
+      readonly kind: 'other-shards';
+      readonly shards: number | undefined;
+      /** Those that are alive and count with another number. */
+      readonly members: readonly string[];
+      /** Those that hold a shard, and are not known to count with this process's number. */
+      readonly holders: readonly string[];
+    };
 
 /** What a stop has come to: see `StoppedFleet`. */
 export interface StoppedMember {
@@ -191,7 +198,7 @@ export class FleetMember {
     if (this.isMember && this.#settings.seen !== undefined && this.#settings.seen !== this.#options.names.shards) this.#leave();
     // the others may count this member as gone, and have changed the number: it joins again
     if (this.isMember && !this.#ownLease.isFresh) this.#leave();
-    if (this.#waitsForShards && !this.shards.some(({ isBusy }) => isBusy)) {
+    if (this.#waitsForShards && !this.#isBeating && !this.shards.some(({ isBusy }) => isBusy)) {
       this.#waitsForShards = false;
       this.#nextBeatAt = now;
     }
@@ -261,14 +268,15 @@ export class FleetMember {
   /** Renews the own Lease, or joins. */
   async #stepOfMember(): Promise<void> {
     const { clock } = this.#options;
-    if (this.#isLeaving) {
-      if (this.#takesSince !== undefined) await this.#ownLease.renew(true);
+    const isBusy = this.shards.some((shard) => shard.isBusy);
+    if (this.#isLeaving || (this.#takesSince === undefined && isBusy)) {
+      this.#waitsForShards = !this.#isLeaving;
+      // whoever counts with another number waits for as long as nodes of these shards may be written
+      if (isBusy || this.#takesSince !== undefined) await this.#ownLease.renew(true);
       return;
     }
     if (this.#takesSince === undefined) {
       // members that wait count with their number of shards no more, so that the others may go on
-      this.#waitsForShards = this.shards.some(({ isBusy }) => isBusy);
-      if (this.#waitsForShards) return;
       if (!(await this.#agreesOnShards())) return this.#ownLease.remove();
     }
     if (!(await this.#ownLease.renew())) {
@@ -298,7 +306,7 @@ export class FleetMember {
     this.#isTidying = false;
   }
 
-  /** False where the fleet has another number of shards, or members are alive that count with another one. */
+  /** False where the fleet has another number of shards, or members are alive, or hold shards, that count with another one. */
   async #agreesOnShards(mayChange = true): Promise<boolean> {
     const { names } = this.#options;
     const isUnused = async (): Promise<boolean> => {
@@ -307,10 +315,12 @@ export class FleetMember {
       return this.members.countingElse().length === 0 && !this.#seen.hasOwnedShards;
     };
     const { shards, isChanged } = await this.#settings.agree(isUnused);
-    if (isChanged) await this.#readAll();
-    const others = this.members.countingElse().map(({ id }) => id);
-    if (shards === names.shards && others.length === 0) return true;
-    this.#outside = { kind: 'other-shards', shards, members: others };
+    // what is decided last is decided by what there is then
+    if (isChanged || !mayChange) await this.#readAll();
+    const members = this.members.countingElse().map(({ id }) => id);
+    const holders = this.members.strangers().filter((id) => !members.includes(id));
+    if (shards === names.shards && members.length === 0 && holders.length === 0) return true;
+    this.#outside = { kind: 'other-shards', shards, members, holders };
     return false;
   }
 

@@ -37,7 +37,7 @@ export function fleetSelector({ name }: FleetNames): string {
 }
 
 /** The number of the shard; undefined for a Lease of another name. */
-function shardOfLease(names: FleetNames, lease: WireLease): number | undefined {
+export function shardOfLease(names: FleetNames, lease: WireLease): number | undefined {
   const prefix = `fleet-${names.name}-shard-`;
   const leaseName = lease.metadata?.name ?? '';
   if (!leaseName.startsWith(prefix)) return undefined;

@@ -1,6 +1,6 @@
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { type FleetNames, memberMarks, memberOfLease } from './lease-documents.ts';
+import { type FleetNames, idOf, memberMarks, memberOfLease, shardOfLease } from './lease-documents.ts';
 import type { SeenLeases } from './seen-leases.ts';
 
 export interface MembersOptions {
@@ -62,6 +62,22 @@ export class Members {
   countingElse(): SeenMember[] {
     const { shards } = this.#options.names;
     return this.all().filter((member) => member.isAlive && !member.isSelf && member.shards !== shards);
+  }
+
+  /** The ids of those that hold a shard and are not known to count with this number of shards: it may be another one. */
+  strangers(): string[] {
+    const { names, identity, seen, clock } = this.#options;
+    const now = clock.elapsed();
+    const holders = new Set<string>();
+    const known = new Set([identity]);
+    for (const { observed } of seen.all()) {
+      const { lease, holder, runsOutAt } = observed;
+      if (lease === undefined || holder === '') continue;
+      if (memberOfLease(names, lease) === undefined) {
+        if (shardOfLease(names, lease) !== undefined && now < runsOutAt) holders.add(holder);
+      } else if (memberMarks(lease).shards === names.shards) known.add(holder);
+    }
+    return [...holders].filter((holder) => !known.has(holder)).map(idOf);
   }
 
   /** The Leases of members that have run out: so many at once as a member may remove. */

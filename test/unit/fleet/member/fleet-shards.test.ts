@@ -7,6 +7,13 @@ const shardsAnnotation = 'pod-status-manager/fleet-shards';
 const said = (world: FleetWorld): string | undefined =>
   world.server.leases.get('fleet-edge')?.metadata?.annotations?.[shardsAnnotation];
 
+/** Somebody writes another number by hand. */
+function writeNumber(world: FleetWorld, shards: number): void {
+  const lease = world.server.leases.get('fleet-edge') ?? {};
+  const annotations = { [shardsAnnotation]: String(shards) };
+  world.server.put({ ...lease, metadata: { ...lease.metadata, annotations } });
+}
+
 // each step of a world looks that no two members own shards by two numbers
 describe('a process that counts with another number of shards', () => {
   it('waits without a Lease, says which members count otherwise, and changes the number once they have gone', async () => {
@@ -15,7 +22,7 @@ describe('a process that counts with another number of shards', () => {
     const b = world.process('b', { shards: 4 }).start();
     await world.pass(10_000);
     expect([b.started, b.member.isMember, b.owned, said(world)]).toEqual(['resolved', false, [], '8']);
-    expect(b.member.outside).toEqual({ kind: 'other-shards', shards: 8, members: ['a'] });
+    expect(b.member.outside).toEqual({ kind: 'other-shards', shards: 8, members: ['a'], holders: [] });
     expect(world.server.leases.has(world.memberLease('b'))).toBe(false);
     if (a !== undefined) await world.stop(a);
     await world.pass(6000);
@@ -58,6 +65,57 @@ describe('a process that counts with another number of shards', () => {
     await world.end();
   });
 
+  it('waits while another gives up its shards because somebody has changed the number, however long that takes', async () => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a');
+    if (a === undefined) return;
+    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 12_000));
+    const b = world.process('b', { shards: 16 }).start();
+    await world.pass(3000);
+    writeNumber(world, 16);
+    await world.pass(22_000);
+    expect([a.owned.length, b.owned, b.member.outside]).toMatchObject([4, [], { kind: 'other-shards', members: ['a'] }]);
+    expect(world.server.holder(world.memberLease('a'))).toBe('a_p');
+    await world.pass(10_000);
+    // whoever is first then says the number
+    expect(a.owned.length + b.owned.length).toBe(Number(said(world)));
+    await world.end();
+  });
+
+  it('waits while another that is to stop as well gives up its shards', async () => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a');
+    if (a === undefined) return;
+    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 12_000));
+    const b = world.process('b', { shards: 16 }).start();
+    writeNumber(world, 16);
+    await world.pass(3000);
+    const stopped = a.member.stop(60_000);
+    await world.pass(19_000);
+    expect([a.owned.length, b.member.outside]).toMatchObject([4, { kind: 'other-shards', members: ['a'] }]);
+    expect(await world.settled(stopped)).toEqual({ handedOver: 8, leftToRunOut: 0 });
+    await world.end();
+  });
+
+  it('waits while a shard is held by one that is no member of its number, and says who that is', async () => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a');
+    if (a === undefined) return;
+    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 30_000));
+    // its own Lease runs out, and those of its shards do not
+    const own = world.memberLease('a');
+    world.server.fate = ({ who, name }) => (who === 'a' && name === own ? 'lost' : 'answered');
+    world.server.delete(own);
+    writeNumber(world, 16);
+    const b = world.process('b', { shards: 16 }).start();
+    await world.pass(20_000);
+    expect([a.owned.length, b.owned]).toEqual([8, []]);
+    expect(b.member.outside).toEqual({ kind: 'other-shards', shards: 16, members: [], holders: ['a'] });
+    await world.pass(60_000);
+    expect([a.owned, b.owned.length, b.member.outside]).toEqual([[], 16, undefined]);
+    await world.end();
+  });
+
   it('does not come in where somebody has deleted the number, while members are alive', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
@@ -73,8 +131,7 @@ describe('the number of shards of a fleet', () => {
   it('is put back where somebody has written another one: the members hand over, and take their shards again', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    const lease = world.server.leases.get('fleet-edge') ?? {};
-    world.server.put({ ...lease, metadata: { ...lease.metadata, annotations: { [shardsAnnotation]: '4' } } });
+    writeNumber(world, 4);
     await world.pass(100);
     expect(a?.host.told.filter((told) => told.startsWith('handOver')).length).toBeGreaterThan(0);
     await world.pass(20_000);
