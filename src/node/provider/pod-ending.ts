@@ -8,6 +8,7 @@ import { problemFields } from '../../base/problem.ts';
 import type { BackoffError } from '../workers/backoff-error.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
+import type { ProvidedPods } from './provided-pods.ts';
 import { isOver } from './provided-status.ts';
 import { type Deletion, type ProviderCalls, shortErrorText } from './provider-calls.ts';
 import { deletionProblem } from './provider-problems.ts';
@@ -16,8 +17,11 @@ import type { ProviderRetries } from './provider-retries.ts';
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
 
+const unadopted = 'adopt() has not succeeded yet, and getPodStatus() knows no such pod';
+
 export interface PodEndingOptions {
   readonly calls: ProviderCalls;
+  readonly pods: Pick<ProvidedPods, 'isUnadopted' | 'noteDeleted'>;
   readonly notices: PodNotices;
   readonly retries: ProviderRetries;
   readonly recoveries: RecoveryLines;
@@ -49,12 +53,12 @@ export class PodEnding {
    *
    * - Resolves once the provider says that nothing of the pod runs: to what it said last, by an answer or by its `deletePod`.
    * - Rejects with a BackoffError when `deletePod` has failed, and while its retry is not due. A retry that is set within the
-   *   grace period is due before that period ends.
+   *   grace period is due before that period ends. Of a pod that the provider neither knows nor has adopted, it counts as failed without a call.
    * - Rejects with an Error when the provider has not said so 30 s after the grace period, which counts from the call of `deletePod`.
    * - Rejects with the signal's reason once `signal` has aborted.
    */
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { calls, notices, clock, pollMs } = this.#options;
+    const { calls, pods, notices, clock, pollMs } = this.#options;
     const graceMs = request.gracePeriodSeconds * 1000;
     const deleteAt = clock.elapsed() + graceMs;
     const { change } = record;
@@ -93,6 +97,8 @@ export class PodEnding {
         if (step === 'giveUp') throw this.#late(record, asked, request);
         if (step === 'delete') {
           this.#requireDue(record, request);
+          if (asked.answer === undefined && pods.isUnadopted(record.uid))
+            throw this.#failed(record, request, new Error(unadopted));
           isBesideChange = record.change !== undefined;
           if (change !== undefined) change.end = { askedAt, until: clock.now() + graceMs + patienceMs, isDeleteCalled: true };
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
@@ -156,7 +162,8 @@ export class PodEnding {
 
   /** The provider has deleted the pod, or has nothing of it any more. */
   #noteDeleted(record: ProvidedPod): void {
-    const { recoveries, logger, clock } = this.#options;
+    const { pods, recoveries, logger, clock } = this.#options;
+    pods.noteDeleted(record.uid);
     const { deleteFailure: failed, pod } = record;
     record.deleteFailure = undefined;
     if (failed === undefined || !recoveries.take()) return;

@@ -163,7 +163,7 @@ export interface PodProvider {
    *
    * The start waits ten seconds for it. Where it fails it is called again half a second later, and less and less often, and the node begins
    * all the same: new pods are created. Of the pods it was given, one that `getPodStatus` does not know is neither created, nor lost, nor
-   * counted as ended before `adopt` has succeeded. A provider without this method hears of such pods by `getPodStatus`, and `getPods` is
+   * deleted, nor counted as ended before `adopt` has succeeded. A provider without this method hears of such pods by `getPodStatus`, and `getPods` is
    * all that is asked at the start.
    */
   adopt?(pods: readonly NodePod[], call: ProviderCall): unknown;

@@ -41,7 +41,7 @@ export class ProvidedPods implements RuntimeStatusCache {
   #listedCall = 0;
   #hasSaidOfOthers = false;
   /** Pods that an earlier run has begun, while the provider has not adopted them. */
-  #unadopted: ReadonlySet<string> = new Set();
+  #unadopted = new Set<string>();
 
   /** `nodeName`, `namespace`: what the provider lists of other nodes and namespaces is none of the node's. */
   constructor(options: ProvidedPodsOptions) {
@@ -81,6 +81,11 @@ export class ProvidedPods implements RuntimeStatusCache {
       if (record !== undefined) record.isUnlisted = false;
     }
     this.#unadopted = new Set();
+  }
+
+  /** The provider knew the pod without having adopted it, and has deleted it: its word counts from now on. */
+  noteDeleted(podUID: string): void {
+    this.#unadopted.delete(podUID);
   }
 
   /** True for a pod that an earlier run has begun, while the provider has not adopted it. */

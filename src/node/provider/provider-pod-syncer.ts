@@ -130,7 +130,7 @@ export class ProviderPodSyncer implements PodSyncer {
       clock,
       logger,
     });
-    this.#ending = new PodEnding({ calls, notices, retries, recoveries, pollMs: pollMs.soon, clock, logger });
+    this.#ending = new PodEnding({ calls, pods, notices, retries, recoveries, pollMs: pollMs.soon, clock, logger });
     const released = (pod: Pod): void => void (this.#isStopped || statuses.tellTerminated(pod));
     this.#releases = new PodReleases({ pods, ending: this.#ending, released, retries, clock, logger });
   }

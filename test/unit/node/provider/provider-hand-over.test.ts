@@ -158,6 +158,14 @@ describe('PodProvider.adopt', () => {
     );
     expect(provider.calls.filter((call) => call.startsWith('createPod'))).toEqual(['createPod new']);
     expect([...provider.runs.keys()]).toEqual(expect.arrayContaining(uids.slice(0, 2)));
+    expect(provider.count('deletePod goes')).toBe(0);
+    expect(node.snapshot().problems).toContainEqual(
+      expect.objectContaining({
+        kind: 'delete-pod',
+        podName: 'goes',
+        message: expect.stringContaining('adopt() has not succeeded yet'),
+      }),
+    );
     for (const name of ['stays', 'goes', 'lost']) {
       expect(server.store.get('default', name).status).toMatchObject({
         phase: 'Running',
@@ -179,6 +187,19 @@ describe('PodProvider.adopt', () => {
         'the provider has adopted its pods',
       ]),
     );
+  });
+
+  it('that fails keeps no pod from its end that the provider knows all the same', async () => {
+    const provider = new AdoptingProvider();
+    provider.adopting = () => Promise.reject(new Error('cloud: 503'));
+    const uid = create('begun', begun);
+    provider.runs.set(uid, server.store.get('default', 'begun'));
+    provider.known.add(uid);
+    await using node = nodeOf(provider);
+    await node.start();
+    server.store.delete('default', 'begun', { gracePeriodSeconds: 1 });
+    await passUntil(clock, () => server.store.list().length === 0);
+    expect([provider.count('deletePod begun'), provider.runs.size, kinds(node)]).toEqual([1, 0, ['adopt']]);
   });
 
   it('that hangs holds the start up for ten seconds, and its own pods until it succeeds', async () => {
