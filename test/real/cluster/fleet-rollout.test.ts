@@ -141,9 +141,8 @@ describe('the Deployment of deploy/fleet.yaml under a real kube-controller-manag
     await machine[Symbol.asyncDispose]();
     await Promise.all(world.running.map((member) => member.stop()));
     record = await world.record();
-    // the members' own pods are not in the cloud
-    const versions = record.versions.filter((version) => version.kind !== 'pod' || version.namespace !== namespace);
-    verdict = judgeFleet({ ...record, departures, versions });
+    const [versions, writes] = [record.versions.filter(isOfFleet), record.writes.filter(isOfFleet)];
+    verdict = judgeFleet({ ...record, departures, versions, writes });
   });
 
   it('has lost no status, let none go back, created no pod twice and shown no node NotReady, by the audit log', () => {
@@ -162,6 +161,12 @@ describe('the Deployment of deploy/fleet.yaml under a real kube-controller-manag
     }
   });
 });
+
+/** The members' own pods and their machine are no affair of the fleet's. */
+function isOfFleet({ name, namespace: place }: { readonly name: string; readonly namespace: string }): boolean {
+  const isOfMemberPod = place === namespace && name.startsWith('edge-fleet-');
+  return !isOfMemberPod && name !== machineName && !name.startsWith(`${machineName}.`);
+}
 
 /** The ids of the members that renewed the node's Lease, a renewal each, in the order of etcd. */
 function writersOf(nodeName: string): string[] {

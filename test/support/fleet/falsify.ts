@@ -19,6 +19,17 @@ export const falsifications: readonly Falsification[] = [
     breaks: 'a member writes only what it owns',
     falsify: (record) => writtenBy(record, stranger, (write) => write.resource === 'pods/status'),
   },
+  ...(['pods/status', 'nodes/status', 'leases', 'events'] as const).map(
+    (resource): Falsification => ({
+      name: `a write of ${resource} by somebody who names no member`,
+      breaks: 'a member writes only what it owns',
+      falsify: (record) => {
+        const isOne = (write: FleetRecord['writes'][number]): boolean =>
+          write.resource === resource && write.namespace !== 'kube-system';
+        return withAgent(record, 'node', isOne);
+      },
+    }),
+  ),
   {
     name: 'a Lease of a node that another member renewed',
     breaks: 'a member writes only what it owns',
@@ -117,9 +128,17 @@ export const falsifications: readonly Falsification[] = [
 
 /** The last accepted write of these has another author. */
 function writtenBy(record: FleetRecord, member: string, isOne: (write: FleetRecord['writes'][number]) => boolean): FleetRecord {
+  return withAgent(record, `pod-status-manager-fleet/${record.fleet} ${member}`, isOne);
+}
+
+/** The last accepted write of these has another user agent. */
+function withAgent(
+  record: FleetRecord,
+  userAgent: string,
+  isOne: (write: FleetRecord['writes'][number]) => boolean,
+): FleetRecord {
   const chosen = record.writes.findLast((write) => isOne(write) && isAccepted(write));
   if (chosen === undefined) throw new Error('the record has no such write');
-  const userAgent = `pod-status-manager-fleet/${record.fleet} ${member}`;
   return { ...record, writes: record.writes.map((write) => (write === chosen ? { ...write, userAgent } : write)) };
 }
 

@@ -56,6 +56,11 @@ function isInDoubt({ code }: AuditedWrite): boolean {
   return code === 0 || code >= 500;
 }
 
+/** Users create and delete pods; nobody but the members writes anything else of a node. */
+function isOfMembersAlone({ resource }: AuditedWrite): boolean {
+  return resource !== 'pods';
+}
+
 /** Looks through what a run of a fleet has left behind. Reads nothing else, and keeps no state. */
 export function judgeFleet(record: FleetRecord): Verdict {
   return new FleetJudge(record).verdict();
@@ -174,11 +179,17 @@ class FleetJudge {
 
   /** By time: also a write that changed nothing is its owner's alone, and nobody writes once its Lease has run out. */
   #judgeWrite(write: AuditedWrite): void {
+    if (!isAccepted(write)) return;
     const member = this.#memberOf(write);
-    if (member === undefined || !isAccepted(write)) return;
-    this.#memberWrites += 1;
     const nodeName = this.#nodeOfObject.get(targetOf(write));
+    if (member !== undefined) this.#memberWrites += 1;
     if (nodeName === undefined) return;
+    if (member === undefined) {
+      if (!isOfMembersAlone(write)) return;
+      const who = `somebody who names no member ("${write.userAgent}")`;
+      this.#find('a member writes only what it owns', `${who} wrote ${targetOf(write)} of ${nodeName} at ${write.revision}`);
+      return;
+    }
     const { receivedAt, answeredAt = receivedAt } = write;
     const why = this.#terms.trespass(nodeName, member, { receivedAt, answeredAt });
     if (why === undefined) return;
