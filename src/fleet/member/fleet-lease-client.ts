@@ -82,3 +82,9 @@ export class FleetLeaseClient {
     return callWithin((signal) => call({ signal, timeoutMs }), { clock, timeoutMs, signal: this.#stopping.signal, late });
   }
 }
+
+/** Another writer was first, or the Lease is gone. */
+export function isRefusal(error: unknown): boolean {
+  const errorClass = classifyApiError(error);
+  return errorClass === 'conflict' || errorClass === 'gone';
+}

@@ -140,3 +140,10 @@ export function idOf(identity: string): string {
   const end = identity.lastIndexOf('_');
   return end === -1 ? identity : identity.slice(0, end);
 }
+
+/** How one came to a shard whose Lease was `base`. */
+export function gainReason(base: WireLease | undefined, identity: string): 'free' | 'handed_over' | 'run_out' {
+  const holder = base?.spec?.holderIdentity ?? '';
+  if (base === undefined || holder === identity) return 'free';
+  return holder === '' ? 'handed_over' : 'run_out';
+}

@@ -55,3 +55,9 @@ export interface ShardOutlook {
   /** True while one more shard may be handed over. */
   readonly mayHandOver: boolean;
 }
+
+/** How the terms of a shard have ended here. */
+export interface EndedTerms {
+  handedOver: number;
+  lost: number;
+}

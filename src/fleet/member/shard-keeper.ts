@@ -1,13 +1,14 @@
+import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { WireLease } from '../../api/json/types.ts';
 import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { heldLease, releasedLease } from '../../client/leases/observed-lease.ts';
-import { classifyApiError } from '../../client/resources/error-class.ts';
 import type { FleetShardState } from '../fleet-reports.ts';
+import { isRefusal } from './fleet-lease-client.ts';
 import { isKeptFrom, type Kept, keptAgain } from './kept-shard.ts';
-import { labelled, shardLeaseName } from './lease-documents.ts';
+import { gainReason, labelled, shardLeaseName } from './lease-documents.ts';
 import type { SeenLease } from './seen-leases.ts';
-import type { ShardKeeperOptions, ShardOutlook } from './shard-keeper-options.ts';
+import type { EndedTerms, ShardKeeperOptions, ShardOutlook } from './shard-keeper-options.ts';
 import { type SentAt, ShardTerm, sentNow } from './shard-term.ts';
 
 /** How long each member in the line waits for the one before it: so many retry periods, and no less than a second. */
@@ -21,12 +22,6 @@ type State =
   | { readonly name: 'owned'; readonly term: ShardTerm }
   | { readonly name: 'handingOver'; readonly term: ShardTerm; hasDrained: boolean; readonly beganAt: number }
   | { readonly name: 'releasing'; readonly untilMs: number };
-
-/** How the terms of a shard have ended here. */
-export interface EndedTerms {
-  handedOver: number;
-  lost: number;
-}
 
 /**
  * One shard, as one member sees it: takes its Lease when it is this member's turn, renews it, hands it over and loses it. One write of the
@@ -183,10 +178,10 @@ export class ShardKeeper {
     const { clock, timing } = this.#options;
     const now = clock.elapsed();
     const { deadlineMs } = state.term;
-    if (now >= deadlineMs) {
-      this.lose(`the Lease ${this.#leaseName} was not renewed for ${timing.renewDeadlineMs} ms`);
-      return Number.POSITIVE_INFINITY;
-    }
+    const other = this.#otherHolder;
+    if (other !== undefined) this.lose(`the Lease ${this.#leaseName} is held by ${other}`);
+    else if (now >= deadlineMs) this.lose(`the Lease ${this.#leaseName} was not renewed for ${timing.renewDeadlineMs} ms`);
+    if (this.#state.name === 'lost') return Number.POSITIVE_INFINITY;
     if (state.name === 'owned' && this.#isToGo(outlook) && outlook.mayHandOver) this.#handOver(state.term);
     if (this.#isWriting) return deadlineMs;
     if (this.#state.name === 'handingOver' && this.#state.hasDrained) {
@@ -199,7 +194,16 @@ export class ShardKeeper {
     return deadlineMs;
   }
 
-  /** At once where the last renewal is older than the beat, or the Lease was seen with another holder. */
+  /** Who has taken the Lease since this member wrote it, as far as it was seen; undefined where nobody has. */
+  get #otherHolder(): string | undefined {
+    const { lease, holder = '' } = this.#seen?.observed ?? {};
+    const written = this.#written?.lease;
+    if (lease === undefined || holder === '' || holder === this.#options.identity) return undefined;
+    // a list may have been made before the last write
+    return written !== undefined && isOlderThan(lease, written) ? undefined : holder;
+  }
+
+  /** At once where the last renewal is older than the beat, or the Lease was seen without its holder. */
   #renewalDueAt(beatAt: number): number {
     const { identity } = this.#options;
     const sentMs = this.#written?.sent.elapsedMs ?? 0;
@@ -298,7 +302,7 @@ export class ShardKeeper {
       this.#enter({ name: 'elsewhere' });
       return;
     }
-    const reason = reasonOf(base, this.#options.identity);
+    const reason = gainReason(base, this.#options.identity);
     metrics.increment('pod_status_manager_fleet_shards_gained_total', { reason });
     logger.info({ fleet: names.name, member: id, shard, reason }, 'the fleet has gained a shard');
     this.#enter({ name: 'owned', term });
@@ -383,16 +387,4 @@ export class ShardKeeper {
     this.#state = state;
     this.#since = this.#options.clock.now();
   }
-}
-
-/** Another writer was first, or the Lease is gone. */
-function isRefusal(error: unknown): boolean {
-  const errorClass = classifyApiError(error);
-  return errorClass === 'conflict' || errorClass === 'gone';
-}
-
-function reasonOf(base: WireLease | undefined, identity: string): 'free' | 'handed_over' | 'run_out' {
-  const holder = base?.spec?.holderIdentity ?? '';
-  if (base === undefined || holder === identity) return 'free';
-  return holder === '' ? 'handed_over' : 'run_out';
 }

@@ -126,6 +126,31 @@ describe('a keeper of a shard loses it', () => {
     await world.stop();
   });
 
+  it('as soon as it sees that another has it, whatever becomes of its requests', async () => {
+    const { world, a } = await owning();
+    world.server.fate = () => 'silent';
+    await world.pass(6000);
+    world.server.edit(leaseName, { holderIdentity: 'intruder_x', renewTime: 'now' });
+    await world.pass(0);
+    expect([a.isOwned, a.host.took(), a.keeper.ended.lost]).toEqual([false, ['lost 3'], 1]);
+    expect(a.lines.saying('the fleet has lost a shard: its nodes are ended here').map(({ fields }) => fields.problem)).toEqual([
+      `the Lease ${leaseName} is held by intruder_x`,
+    ]);
+    await world.pass(10_000);
+    expect([a.state, a.keeper.holder]).toEqual(['elsewhere', 'intruder_x']);
+    await world.stop();
+  });
+
+  it('not by a list that was made before it took the shard', async () => {
+    const { world, a } = await owning();
+    const lease = world.server.leases.get(leaseName) ?? {};
+    const older = { ...lease.metadata, resourceVersion: '0' };
+    a.seen.noted({ metadata: older, spec: { ...lease.spec, holderIdentity: 'earlier_x', renewTime: 'then' } }, true);
+    await world.pass(100);
+    expect([a.state, a.isOwned, a.host.took()]).toEqual(['owned', true, []]);
+    await world.stop();
+  });
+
   it('and takes nothing before the host has ended what ran of it', async () => {
     const { world, a } = await owning();
     const ended = Promise.withResolvers<void>();
