@@ -203,13 +203,13 @@ export class ShardKeeper {
     return written !== undefined && isOlderThan(lease, written) ? undefined : holder;
   }
 
-  /** At once where the last renewal is older than the beat, or the Lease was seen without its holder. */
+  /** At once where the last renewal is older than the beat, or the Lease was seen without its holder; in time also where the beat is late. */
   #renewalDueAt(beatAt: number): number {
-    const { identity } = this.#options;
+    const { identity, timing } = this.#options;
     const sentMs = this.#written?.sent.elapsedMs ?? 0;
     const { observed } = this.#seen ?? {};
     const isOurs = observed === undefined || observed.holder === identity;
-    return sentMs < beatAt || !isOurs ? 0 : Number.POSITIVE_INFINITY;
+    return sentMs < beatAt || !isOurs ? 0 : sentMs + timing.renewEveryMs;
   }
 
   #isToGo({ line, takesSince }: ShardOutlook): boolean {

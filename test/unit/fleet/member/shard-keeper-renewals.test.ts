@@ -25,6 +25,14 @@ describe('a keeper of a shard renews', () => {
     await world.stop();
   });
 
+  it('in time also where no beat comes, as that of the member has not ended', async () => {
+    const { world, a } = await owning();
+    a.beats = false;
+    await world.pass(30_000);
+    expect([a.isOwned, world.server.tookWrites('a').length, a.host.took()]).toEqual([true, 6, []]);
+    await world.stop();
+  });
+
   it('after the retry period where a request was lost, and says why until one succeeds', async () => {
     const { world, a } = await owning();
     world.server.fate = ({ verb }) => (verb === 'PUT' ? 'lost' : 'answered');

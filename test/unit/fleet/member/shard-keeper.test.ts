@@ -82,7 +82,6 @@ describe('a keeper of a shard acquires', () => {
   it('one that has run out not before it stood unchanged for its duration, by what has passed here since it was seen', async () => {
     const { world, a } = await owning();
     await world.pass(7000);
-    a.beats = false;
     world.server.fate = ({ who }) => (who === 'a' ? 'lost' : 'answered');
     const b = await world.member('b');
     world.clock.jump(3_600_000);
@@ -204,8 +203,8 @@ describe('a Lease that somebody has deleted', () => {
     const { world, a } = await owning();
     const b = await world.member('b');
     await world.pass(1000);
-    a.beats = false;
     world.server.isDeaf = (who) => who === 'a';
+    world.server.fate = ({ who }) => (who === 'a' ? 'lost' : 'answered');
     world.server.delete(leaseName);
     await world.pass(14_999);
     expect([b.state, world.server.tookWrites('b')]).toEqual(['free', []]);
