@@ -199,5 +199,5 @@ function timingOf(options: NodeFleetOptions): FleetTiming {
     throw invalidOption('renewDeadlineMs', `less than leaseDurationMs, which is ${leaseDurationMs}`, renewDeadlineMs);
   if (retryPeriodMs >= renewDeadlineMs)
     throw invalidOption('retryPeriodMs', `less than renewDeadlineMs, which is ${renewDeadlineMs}`, retryPeriodMs);
-  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs, renewEveryMs: renewDeadlineMs / 2 };
+  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs, renewEveryMs: renewDeadlineMs / 3 };
 }

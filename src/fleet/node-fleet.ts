@@ -35,8 +35,8 @@ import { guardedProvider } from './nodes/guarded-provider.ts';
 import { removeLeftNode } from './nodes/left-node.ts';
 import { ServedNodes } from './nodes/served-nodes.ts';
 
-/** So many sockets are there beside those that the requests of the nodes can take: for the Leases of the fleet. */
-const ownConnections = 4;
+/** So many sockets are there beside those that the requests of the nodes can take: for the Leases of the fleet, one for so many shards. */
+const ownConnections = { least: 4, shardsOfEach: 25 };
 /** So many statuses of one node are written at once: hundreds of nodes share what a member may have under way, and a request waits for its turn within its limit. */
 const statusesAtOnce = 4;
 
@@ -80,7 +80,8 @@ export class NodeFleet {
     const checked = checkedFleetOptions(options);
     const { kubeConfig, names, id, clock, logger, startsAtOnce, requests } = checked;
     this.#options = checked;
-    const connections = requests.concurrency + ownConnections;
+    const { least, shardsOfEach } = ownConnections;
+    const connections = requests.concurrency + Math.max(least, Math.ceil(names.shards / shardsOfEach));
     this.#turns = new FairTurns({ ...requests, clock });
     const userAgent = `pod-status-manager-fleet/${names.name} ${id}`;
     this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { userAgent, connections, clock, logger });

@@ -1,6 +1,7 @@
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError, unlessGone } from '../../client/resources/error-class.ts';
@@ -13,19 +14,23 @@ export interface FleetLeaseClientOptions {
   readonly namespace: string;
   /** How long one request may take. */
   readonly requestTimeoutMs: number;
+  /** So many Leases of shards are written at once. The others wait, and their time begins with their turn. */
+  readonly shardWritesAtOnce: number;
   readonly clock: SteadyClock;
   readonly metrics: Metrics;
 }
 
-/** The requests for Leases of a fleet. Each settles within its limit, whatever the transport does. */
+/** The requests for Leases of a fleet. Each settles within its limit, whatever the transport does; that begins with its turn. */
 export class FleetLeaseClient {
   readonly #options: FleetLeaseClientOptions;
   readonly #leases: ResourceClient<WireLease>;
+  readonly #shardTurns: Semaphore;
   readonly #stopping = new AbortController();
 
   constructor(options: FleetLeaseClientOptions) {
     this.#options = options;
     this.#leases = new ResourceClient<WireLease>(options.transport, resources.leases);
+    this.#shardTurns = new Semaphore(options.shardWritesAtOnce);
   }
 
   /** Undefined: there is no such Lease. */
@@ -50,10 +55,10 @@ export class FleetLeaseClient {
     const what = `${isNew ? 'POST' : 'PUT'} of the Lease ${metadata?.name}`;
     const { metrics } = this.#options;
     const kind = role === 'shard' ? 'shard' : 'member';
+    const send = (): Promise<WireLease> =>
+      this.#within(what, (call) => (isNew ? this.#leases.create(lease, call) : this.#leases.update(lease, call)));
     try {
-      const written = await this.#within(what, (call) =>
-        isNew ? this.#leases.create(lease, call) : this.#leases.update(lease, call),
-      );
+      const written = await (role === 'shard' ? this.#shardTurns.run(send, this.#stopping.signal) : send());
       metrics.increment('pod_status_manager_fleet_lease_writes_total', { kind, result: 'ok' });
       return written;
     } catch (error) {
@@ -84,7 +89,7 @@ export class FleetLeaseClient {
 }
 
 /** Another writer was first, or the Lease is gone. */
-export function isRefusal(error: unknown): boolean {
+export function isWriteRefused(error: unknown): boolean {
   const errorClass = classifyApiError(error);
   return errorClass === 'conflict' || errorClass === 'gone';
 }

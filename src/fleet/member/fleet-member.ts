@@ -57,6 +57,11 @@ export interface StoppedMember {
   readonly leftToRunOut: number;
 }
 
+/** With so many at once a thousand shards are renewed in time, where each takes 150 ms. */
+export function shardWritesAtOnce(shards: number): number {
+  return Math.max(32, Math.ceil(shards / 20));
+}
+
 /** How long the last writes of a stop may take, in milliseconds. */
 const lastWriteMs = 2000;
 /** How long what still runs may take to end after that, in milliseconds. */
@@ -98,8 +103,10 @@ export class FleetMember {
     this.#options = options;
     const { transport, names, id, process, timing, clock, random, logger, metrics, sink } = options;
     const identity = identityOf(id, process);
-    const requestTimeoutMs = Math.max(1, Math.floor(timing.renewDeadlineMs / 2));
-    this.#leases = new FleetLeaseClient({ transport, namespace: names.namespace, requestTimeoutMs, clock, metrics });
+    // where a renewal has no answer, there is time for another one before the deadline
+    const requestTimeoutMs = Math.max(1, Math.floor((timing.renewDeadlineMs - timing.renewEveryMs) / 2));
+    const ofLeases = { namespace: names.namespace, requestTimeoutMs, shardWritesAtOnce: shardWritesAtOnce(names.shards) };
+    this.#leases = new FleetLeaseClient({ transport, ...ofLeases, clock, metrics });
     this.#wait = new WakeableWait({ clock, logger });
     const wake = (): void => this.#wait.wake();
     this.#seen = new SeenLeases({ transport, names, clock, random, logger, metrics: sink, changed: wake });

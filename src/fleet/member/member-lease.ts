@@ -1,7 +1,7 @@
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { heldLease } from '../../client/leases/observed-lease.ts';
-import { type FleetLeaseClient, isRefusal } from './fleet-lease-client.ts';
+import { type FleetLeaseClient, isWriteRefused } from './fleet-lease-client.ts';
 import { type FleetNames, labelled, memberLeaseName, memberMarks, withMemberMarks } from './lease-documents.ts';
 import type { SeenLeases } from './seen-leases.ts';
 import type { FleetTiming } from './shard-keeper-options.ts';
@@ -77,7 +77,7 @@ export class MemberLease {
         return true;
       } catch (error) {
         this.#written = undefined;
-        if (!isRefusal(error)) throw error;
+        if (!isWriteRefused(error)) throw error;
         const read = await leases.read(this.#leaseName);
         if (read === undefined) seen.gone(this.#leaseName);
         else seen.noted(read, true);

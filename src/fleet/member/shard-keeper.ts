@@ -4,7 +4,7 @@ import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.
 import { callGuarded } from '../../base/guard.ts';
 import { heldLease, releasedLease } from '../../client/leases/observed-lease.ts';
 import type { FleetShardState } from '../fleet-reports.ts';
-import { isRefusal } from './fleet-lease-client.ts';
+import { isWriteRefused } from './fleet-lease-client.ts';
 import { isKeptFrom, type Kept, keptAgain } from './kept-shard.ts';
 import { gainReason, labelled, shardLeaseName } from './lease-documents.ts';
 import type { SeenLease } from './seen-leases.ts';
@@ -318,7 +318,7 @@ export class ShardKeeper {
       await this.#put(this.#written?.lease, sent);
       term.renewed(sent);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isWriteRefused(error)) throw error;
       const lease = await this.#read();
       if (lease?.spec?.holderIdentity === this.#options.identity) this.#written = { lease, sent: this.#written?.sent ?? sent };
       else if (lease !== undefined)
@@ -336,7 +336,7 @@ export class ShardKeeper {
       seen.noted(await leases.write(labelled(releasedLease(base, clock.now()), names, 'shard'), 'shard'));
       this.#ended('handedOver');
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isWriteRefused(error)) throw error;
       const lease = await this.#read();
       if (lease?.spec?.holderIdentity === identity) this.#written = { lease, sent: sentNow(clock) };
       else this.#ended(lease?.spec?.holderIdentity === '' ? 'handedOver' : 'lost');
@@ -360,7 +360,7 @@ export class ShardKeeper {
     return lease;
   }
 
-  /** One write of the Lease, with what belongs to it. What has failed is tried again after the retry period. */
+  /** One write of the Lease, with what belongs to it. What has failed is tried again a retry period after it began: one that had no answer has waited. */
   #write(request: () => Promise<void>): void {
     this.#isWriting = true;
     void this.#settle(request);
@@ -368,15 +368,17 @@ export class ShardKeeper {
 
   async #settle(request: () => Promise<void>): Promise<void> {
     const { clock, timing, random, wake } = this.#options;
+    const beganAt = clock.elapsed();
     try {
       await request();
       this.#failure = undefined;
       this.#retryAtMs = 0;
     } catch (error) {
-      const waitMs = timing.retryPeriodMs * (1 + random() * 0.2);
-      this.#retryAtMs = clock.elapsed() + waitMs;
+      const periodMs = timing.retryPeriodMs * (1 + random() * 0.2);
+      const waitMs = Math.max(0, beganAt + periodMs - clock.elapsed());
+      this.#retryAtMs = beganAt + periodMs;
       // another member was first: what there is now is read
-      if (isRefusal(error)) await this.#read().catch(() => {});
+      if (isWriteRefused(error)) await this.#read().catch(() => {});
       else this.#failure = failedAgain(this.#failure, error, clock.now(), waitMs);
     }
     this.#isWriting = false;

@@ -94,6 +94,25 @@ describe('a member of a fleet', () => {
     await world.end();
   });
 
+  it.each([
+    ['carried out', { answeredAfterMs: 20_000 }],
+    ['lost', 'silent'],
+  ] as const)('keeps every shard where one renewal of each has no answer, and was %s', async (_, fate) => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a');
+    await world.pass(7000);
+    a?.host.took();
+    const without = new Set<string>();
+    world.server.fate = ({ verb, name }) => {
+      if (verb !== 'PUT' || name === 'fleet-edge' || without.has(name)) return 'answered';
+      without.add(name);
+      return fate;
+    };
+    await world.pass(30_000);
+    expect([without.size, a?.owned.length, a?.host.took()]).toEqual([9, 8, []]);
+    await world.end();
+  });
+
   it('creates its Lease again at once where somebody has deleted it, and loses nothing', async () => {
     const world = new FleetWorld();
     const [a, b] = await world.fleet('a', 'b');

@@ -106,7 +106,8 @@ export class KeptShard {
     const { logger } = this.lines;
     const metrics = metricsOption(this.metrics);
     const shared = { clock, logger, random: () => 0 };
-    this.leases = new FleetLeaseClient({ transport, namespace: names.namespace, requestTimeoutMs: 5000, clock, metrics });
+    const limits = { requestTimeoutMs: 5000, shardWritesAtOnce: 32 };
+    this.leases = new FleetLeaseClient({ transport, namespace: names.namespace, ...limits, clock, metrics });
     this.seen = new SeenLeases({ transport, names, metrics: undefined, changed: wake, ...shared });
     const { leases, seen, host } = this;
     const identity = identityOf(id, 'p');
