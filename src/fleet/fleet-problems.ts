@@ -2,12 +2,22 @@ import type { LastFailure } from '../base/concurrency/run-state.ts';
 import { errorText } from '../base/errors.ts';
 import { frozenProblem, type Problem } from '../base/problem.ts';
 import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
+import type { SharedWatchFailure } from '../node/provider/shared-watches.ts';
 import type { Outside } from './member/fleet-member.ts';
 import type { NodeStartFailure } from './nodes/served-node.ts';
 
 /** A request for a Lease of the fleet that is made again and again. */
 export function leaseProblem(what: string, { error, since, attempt = 1, retryAt }: LastFailure): Problem {
   return apiProblem(what, error, { since, attempt, retryAt });
+}
+
+/** A watch that the nodes of this member share is down. */
+export function sharedWatchProblem({ resource, error, at, since = at, attempt = 1, retryAt }: SharedWatchFailure): Problem {
+  return apiProblem(`the ${resource} of the cluster could not be watched for the nodes of this member`, error, {
+    since,
+    attempt,
+    retryAt,
+  });
 }
 
 /** Why this process takes no shards. */

@@ -1,7 +1,16 @@
 import type { RunStateName } from '../base/concurrency/run-state.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
 import { isPodProblem, notRunning, type Problem, problemReport, roundedDuration } from '../base/problem.ts';
-import { leaseProblem, nodeStartProblem, nodesProblem, ofNode, outsideProblem, unownedProblem } from './fleet-problems.ts';
+import type { SharedWatches } from '../node/provider/shared-watches.ts';
+import {
+  leaseProblem,
+  nodeStartProblem,
+  nodesProblem,
+  ofNode,
+  outsideProblem,
+  sharedWatchProblem,
+  unownedProblem,
+} from './fleet-problems.ts';
 import type {
   FleetMemberReport,
   FleetNodeCounts,
@@ -26,6 +35,7 @@ export interface ReportedFleet {
   readonly member: FleetMember;
   readonly nodes: ServedNodes;
   readonly source: FleetNodeSource;
+  readonly watches: Pick<SharedWatches, 'lastFailures'>;
 }
 
 /** How a fleet is. With `withNodes` false the list of its nodes is left out. */
@@ -150,7 +160,7 @@ function failedWhy(served: ServedNode | undefined, now: number): string {
 const unownedDurations = 2;
 
 function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], now: number): Problem[] {
-  const { options, state, member, nodes, source } = fleet;
+  const { options, state, member, nodes, source, watches } = fleet;
   if (state !== 'running') return [notRunning('the fleet', state)];
   const problems: Problem[] = [];
   const { outside, failure, watchFailure } = member;
@@ -174,6 +184,7 @@ function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], n
       ),
     );
   }
+  problems.push(...watches.lastFailures().map(sharedWatchProblem));
   if (source.failure !== undefined) problems.push(nodesProblem(source.failure));
   for (const [nodeName, served] of nodes.served) problems.push(...problemsOfNode(nodeName, served, now));
   return problems;

@@ -210,7 +210,8 @@ export class NodeFleet {
   }
 
   #reported(): ReportedFleet {
-    return { options: this.#options, state: this.state, member: this.#member, nodes: this.#nodes, source: this.#source };
+    const parts = { member: this.#member, nodes: this.#nodes, source: this.#source, watches: this.#sharedWatches };
+    return { options: this.#options, state: this.state, ...parts };
   }
 }
 

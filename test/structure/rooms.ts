@@ -272,9 +272,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'fleet/node-fleet-options':
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency client/resources ' +
     'node/provider fleet/member fleet/nodes',
-  'fleet/fleet-problems': 'base/errors base/concurrency base/problem client/resources fleet/member fleet/nodes',
+  'fleet/fleet-problems': 'base/errors base/concurrency base/problem client/resources node/provider fleet/member fleet/nodes',
   'fleet/fleet-snapshot':
-    'base/metrics base/concurrency base/problem fleet/fleet-reports fleet/placement fleet/member fleet/nodes ' +
+    'base/metrics base/concurrency base/problem node/provider fleet/fleet-reports fleet/placement fleet/member fleet/nodes ' +
     'fleet/node-fleet-options fleet/fleet-problems',
   'fleet/node-fleet':
     'base/options base/metrics base/concurrency client/transport client/resources client/leases node/provider ' +

@@ -2,6 +2,7 @@ import type { V1Service } from '@kubernetes/client-node';
 import type { Wire } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
@@ -66,6 +67,11 @@ export class ClusterServices implements KnownServices {
   /** Undefined until the cluster has listed them. */
   known(): readonly Service[] | undefined {
     return this.#reflector.hasSynced ? this.#reflector.store.list() : undefined;
+  }
+
+  /** Why the last list or watch failed; undefined while they work. */
+  lastFailure(): LastFailure | undefined {
+    return this.#reflector.lastFailure();
   }
 
   /** Why no list has come yet, in words: the kubelet's, and what the server said last. */

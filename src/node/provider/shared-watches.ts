@@ -1,4 +1,5 @@
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
@@ -22,6 +23,12 @@ export interface SharedWatchesOptions {
   readonly logger?: Logger | null;
   /** Gets what `metricDefinitions` lists for the part Reflector, under `shared-pods`, `shared-nodes` and `services`. Default: nothing is measured. */
   readonly metrics?: MetricsSink;
+}
+
+/** Why a shared watch is down. */
+export interface SharedWatchFailure extends LastFailure {
+  /** What it watches. */
+  readonly resource: 'pods' | 'nodes' | 'services';
 }
 
 /**
@@ -89,6 +96,18 @@ export class SharedWatches {
   /** How many readers get events of pods and of nodes, or wait for them: two for each node that runs. */
   get readers(): number {
     return this.#pods.readers + this.#nodes.readers;
+  }
+
+  /**
+   * Why watches are down, of those that are; empty while all work. Nodes hear nothing new of what is not watched, but for what each lists
+   * now and then, and their own problems have the same words.
+   */
+  lastFailures(): readonly SharedWatchFailure[] {
+    const watches = { pods: this.#pods, nodes: this.#nodes, services: this.#services };
+    return (['pods', 'nodes', 'services'] as const).flatMap((resource) => {
+      const failure = watches[resource].lastFailure();
+      return failure === undefined ? [] : [{ resource, ...failure }];
+    });
   }
 
   /**

@@ -1,6 +1,7 @@
 import { isOlderVersion } from '../../api/json/resource-version.ts';
 import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
+import { isLastingRefusal } from '../../client/reflector/failures.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
@@ -9,6 +10,8 @@ import type { KubeRequest, KubeStream } from '../../client/transport/kube-transp
 /** What a reader needs of the watch that it shares. */
 export interface ReadWatch {
   readonly version: string | undefined;
+  /** Why the watch is down; undefined while it works. */
+  failure(): unknown;
   ready(signal: AbortSignal | undefined): Promise<void>;
   add(key: string, reader: SharedReader): void;
   remove(key: string, reader: SharedReader): void;
@@ -34,6 +37,11 @@ interface LiveWatch {
 
 /** Events are held for a watch that may come, for so long: between a list and its watch, and between two watches. */
 const heldForMs = 120_000;
+/**
+ * A reader that comes while the watch is down waits for it so long: more than an open watch takes until it counts as working, and less
+ * than a reflector takes to call a watch accepted.
+ */
+const patienceMs = 4000;
 /** More than the pods of a node change in that time. What comes beyond it costs the reader another list. */
 const mostHeldBytes = 4 * 1024 * 1024;
 const mostHeldEvents = 10_000;
@@ -74,11 +82,16 @@ export class SharedReader implements ResourceTransport {
     }
   }
 
-  /** A watch. The shared one is silent for no longer than its own limit, and `idleTimeoutMs` is not counted. */
+  /**
+   * A watch. The shared one is silent for no longer than its own limit, and `idleTimeoutMs` is not counted. Where the shared one is down,
+   * and stays so, it rejects with what the server says against that.
+   */
   stream({ query, signal, path, onChunk }: KubeStream): Promise<void> {
     const from = query?.get('resourceVersion') ?? '';
     if (this.#since === undefined || from === '' || isOlderVersion(from, this.#since)) {
       this.#leave();
+      const failure = this.#options.watch.failure();
+      if (isLastingRefusal(failure)) return Promise.reject(failure);
       return Promise.reject(new ApiError({ status: 410, reason: 'Expired', message: `GET ${path}: ${forgotten}` }));
     }
     const givenUp = (): ApiError => new ApiError({ reason: 'Aborted', message: `GET ${path} was given up` });
@@ -90,9 +103,11 @@ export class SharedReader implements ResourceTransport {
       this.#leave();
       end(givenUp());
     });
+    let stopWaiting: CancelTimer = () => {};
     const end = (error: unknown): void => {
       if (this.#live === live) this.#live = undefined;
       stopListening();
+      stopWaiting();
       if (error === undefined) resolve();
       else reject(error);
     };
@@ -101,7 +116,18 @@ export class SharedReader implements ResourceTransport {
     const held = this.#held;
     this.#hold(from);
     for (const { version, line } of held) this.take(version, line);
+    if (this.#live === live) stopWaiting = this.#waitForWatch();
     return promise;
+  }
+
+  /** Ends the reader's watch where the shared one is down, and still is after a while. */
+  #waitForWatch(): CancelTimer {
+    const { watch, clock } = this.#options;
+    if (watch.failure() === undefined) return () => {};
+    return clock.setTimer(() => {
+      const failure = watch.failure();
+      if (failure !== undefined) this.broken(failure);
+    }, patienceMs);
   }
 
   /** An event of the reader's own objects. One that its list shows already is passed over: the watch may lag behind lists. */

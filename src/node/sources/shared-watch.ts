@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../api/json/json.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
@@ -33,6 +34,9 @@ export interface SharedWatchOptions {
   readonly metrics?: MetricsSink;
 }
 
+/** A watch that was not refused by then works. Readers have more patience. */
+const refusedWithinMs = 3000;
+
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -51,13 +55,15 @@ export class SharedWatch {
   readonly #readers = new Map<string, readonly SharedReader[]>();
   readonly #waiting = new Set<Waiter>();
   #hasStarted = false;
+  /** Since when a request of the watch is under way, by `clock.elapsed()`. */
+  #streamsSince: number | undefined;
   #isStopped = false;
 
   constructor(options: SharedWatchOptions) {
     this.#options = options;
     const { transport, resource, fieldSelector, name, random, clock, logger, metrics } = options;
     this.#reflector = new Reflector({
-      transport: versionsOf(transport, fieldSelector),
+      transport: this.#noted(versionsOf(transport, fieldSelector)),
       resource,
       streamLists: false,
       readEvent: (line) => this.#read(line),
@@ -77,6 +83,17 @@ export class SharedWatch {
   /** The version up to which every event was handed on; undefined before the first `ready`. */
   get version(): string | undefined {
     return this.#reflector.resourceVersion;
+  }
+
+  /** Why the watch is down; undefined while it works, and before its first try. */
+  lastFailure(): LastFailure | undefined {
+    const since = this.#streamsSince;
+    const isOpen = since !== undefined && this.#options.clock.elapsed() - since >= refusedWithinMs;
+    return isOpen ? undefined : this.#reflector.lastFailure();
+  }
+
+  failure(): unknown {
+    return this.lastFailure()?.error;
   }
 
   /** A transport for one reader of the objects of this key: its lists go over `transport`, and its watches are this one. */
@@ -130,12 +147,28 @@ export class SharedWatch {
   /** The watch has a version to go on from. What happened before that, nobody was told of. */
   #synced(): void {
     for (const { resolve } of this.#waiting) resolve();
-    for (const reader of this.#everyReader()) reader.lost(undefined);
+    // the list of a watch that is refused mends nothing
+    for (const reader of this.#everyReader()) reader.lost(this.failure());
   }
 
   #interrupted(error: unknown): void {
     for (const { reject } of this.#waiting) reject(error);
     for (const reader of this.#everyReader()) reader.broken(error);
+  }
+
+  /** The same transport, and it is known since when its stream is under way. */
+  #noted(transport: ResourceTransport): ResourceTransport {
+    return {
+      request: (request) => transport.request(request),
+      stream: async (stream) => {
+        this.#streamsSince = this.#options.clock.elapsed();
+        try {
+          await transport.stream(stream);
+        } finally {
+          this.#streamsSince = undefined;
+        }
+      },
+    };
   }
 
   #everyReader(): readonly SharedReader[] {

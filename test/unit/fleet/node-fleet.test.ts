@@ -123,6 +123,14 @@ describe('a fleet', () => {
     );
   });
 
+  it('says what is wrong with a watch that its nodes share', async () => {
+    const { server, member } = await world();
+    server.fail({ verb: 'watch', resource: 'pods', fault: { kind: 'status', code: 403 }, times: 1e9 });
+    const a = await member('a');
+    const what = 'the pods of the cluster could not be watched for the nodes of this member';
+    await until(() => a.snapshot().problems.some(({ kind, message }) => kind === 'forbidden' && message.startsWith(what)));
+  });
+
   it('says what is wrong where it has another number of shards, or the id of another member', async () => {
     const { member } = await world();
     await member('a');

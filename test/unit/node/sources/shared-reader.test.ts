@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import type { KubeStream } from '../../../../src/client/transport/kube-transport.ts';
 import { type ReadWatch, SharedReader } from '../../../../src/node/sources/shared-reader.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -8,6 +9,7 @@ function setUp() {
   const added = new Set<SharedReader>();
   const watch = {
     version: '10',
+    failure: (): unknown => undefined,
     ready: async () => {},
     add: (_: string, reader: SharedReader) => void added.add(reader),
     remove: (_: string, reader: SharedReader) => void added.delete(reader),
@@ -102,6 +104,30 @@ describe('the reader of a shared watch', () => {
     const late = open('20');
     await settle();
     expect(late.ended.error).toEqual(expired);
+  });
+
+  it('that comes while the watch is down ends with its failure, unless the watch works again within 4 s, and is told of a refusal, not of a gap', async () => {
+    const { list, open, watch, reader, clock } = setUp();
+    await list();
+    const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no' });
+    watch.failure = () => refusal;
+    const refused = open('20');
+    await clock.advance(3999);
+    expect(refused.ended.isOver).toBe(false);
+    await clock.advance(1);
+    expect(refused.ended.error).toBe(refusal);
+    const patient = open('20');
+    watch.failure = () => undefined;
+    await clock.advance(5000);
+    expect(patient.ended.isOver).toBe(false);
+    patient.stop.abort();
+    watch.failure = () => refusal;
+    const [gone, cut] = [open('20'), new ApiError({ reason: 'Network', message: 'cut' })];
+    watch.failure = () => cut;
+    const forgotten = open('20');
+    await settle();
+    expect([gone.ended.error, forgotten.ended.error, clock.pendingTimers]).toEqual([refusal, expired, 0]);
+    reader.lost(undefined);
   });
 
   it('leaves with its user: no event is held, no timer is set', async () => {
