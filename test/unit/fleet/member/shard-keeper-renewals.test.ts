@@ -141,8 +141,8 @@ describe('a keeper of a shard loses it', () => {
     world.server.edit(leaseName, { holderIdentity: 'intruder_x', renewTime: 'now' });
     await world.pass(0);
     expect([a.isOwned, a.host.took(), a.keeper.ended.lost]).toEqual([false, ['lost 3'], 1]);
-    expect(a.lines.saying('the fleet has lost a shard: its nodes are ended here').map(({ fields }) => fields.problem)).toEqual([
-      `the Lease ${leaseName} is held by intruder_x`,
+    expect(a.lines.saying('the fleet has lost a shard: its nodes are ended here')).toMatchObject([
+      { fields: { problem: `the Lease ${leaseName} is held by intruder_x` } },
     ]);
     await world.pass(10_000);
     expect([a.state, a.keeper.holder]).toEqual(['elsewhere', 'intruder_x']);
