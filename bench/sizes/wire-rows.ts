@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { shareEqualParts } from '../../src/client/reflector/equal-parts.ts';
+import { shareEqualParts } from '../../src/api/json/equal-parts.ts';
 import { readApiAnswer } from '../../src/client/transport/api-answer.ts';
 import { HttpExchange, LineSplitter } from '../../src/client/transport/http-exchange.ts';
 import type { DebugPodRow } from '../../src/debug.ts';

@@ -17,6 +17,7 @@ import {
   requireText,
 } from '../base/options.ts';
 import type { PodProblem } from '../base/problem.ts';
+import { cachedStatus } from './cached-status.ts';
 import { ownCopy } from './canonical/canonical-json.ts';
 import { normalizeStatus } from './canonical/normalize-status.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from './events/status-manager-events.ts';
@@ -220,6 +221,11 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   /** The newest status, frozen; a mirror pod's uid answers for its static pod. Works in every state. */
   getPodStatus(podUID: string): V1PodStatus | undefined {
     return this.#cache.get(this.#translate(podUID))?.view;
+  }
+
+  /** For parts of this library, by {@link cachedStatusOf}. */
+  [cachedStatus](podUID: string): WirePodStatus | undefined {
+    return this.#cache.get(this.#translate(podUID))?.status;
   }
 
   /**

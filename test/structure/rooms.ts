@@ -64,6 +64,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'status/status-cache':
     'base/guard base/clock base/metrics base/logging base/concurrency base/problem api/json api/patch api/pod ' +
     'status/conditions status/canonical status/events status/pods status/resize status/rules',
+  'status/cached-status': 'api/json',
   'status/sync':
     'base/guard base/clock base/errors base/metrics base/logging base/concurrency base/failure-run base/problem ' +
     'api/json api/patch api/pod client/transport client/resources status/conditions status/canonical status/events ' +
@@ -73,7 +74,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/resources status/pods status/sync',
   'status/status-manager':
     'base/guard base/errors base/options base/concurrency base/problem api/json api/pod status/canonical ' +
-    'status/events status/resize status/rules status/status-cache status/sync status/status-manager-options',
+    'status/events status/resize status/rules status/status-cache status/cached-status status/sync ' +
+    'status/status-manager-options',
   'node/files': 'base/clock base/errors api/json',
   'node/mirror':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
@@ -107,7 +109,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/workers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/events status/conditions status/pods ' +
-    'status/rules status/status-manager node/problem-help node/config',
+    'status/rules status/cached-status status/status-manager node/problem-help node/config',
   'node/certificates':
     'base/guard base/clock base/errors base/names base/options base/random base/secrets base/logging base/concurrency ' +
     'base/text-beginning base/failure-run base/problem api/json client/transport client/resources node/files node/problem-help',
@@ -121,8 +123,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'node/provider':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
     'base/concurrency base/text-beginning base/failure-run base/problem api/json api/pod client/transport ' +
-    'client/resources client/events status/conditions status/canonical status/pods status/rules status/sync ' +
-    'status/status-manager-options status/status-manager node/files node/mirror node/node-object ' +
+    'client/resources client/events status/conditions status/canonical status/pods status/rules status/cached-status ' +
+    'status/sync status/status-manager-options status/status-manager node/files node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/problem-help node/environment node/sources ' +
     'node/streams node/config node/workers node/certificates node/server node/node-problems',
   'node/status-agent':

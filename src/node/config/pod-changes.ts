@@ -90,12 +90,9 @@ function withStatus(pod: Pod, { status }: Pod): Pod {
   return withoutAbsent({ ...pod, status });
 }
 
-/** The same object, without the members that are undefined. */
+/** A copy without the members that are undefined. An object that loses a member becomes slow, and several times as large. */
 function withoutAbsent<T extends object>(object: T): T {
-  for (const [key, value] of Object.entries(object)) {
-    if (value === undefined) delete object[key as keyof T];
-  }
-  return object;
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }
 
 function annotationsOf(pod: Pod): Annotations {

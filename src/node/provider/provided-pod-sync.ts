@@ -84,6 +84,7 @@ export class ProvidedPodSync {
     this.#logLost(record, answer);
     statuses.tell(record, status);
     if (isTerminalPhase(status.phase)) return { isTerminal: true };
+    statuses.shareAnswer(record);
     this.#options.resolved.keep(record);
     if (record.change === undefined && record.needsUpdate) {
       return this.#changeAndAsk(record, 'updatePod', signal);
@@ -147,6 +148,7 @@ export class ProvidedPodSync {
     const status = statusOfAnswer(statuses.facts(record), answer);
     this.#logLost(record, answer);
     statuses.tell(record, status);
+    statuses.shareAnswer(record);
     this.#pollAgain(record, status);
     return { isTerminal: isTerminalPhase(status.phase) };
   }

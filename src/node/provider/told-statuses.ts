@@ -1,6 +1,8 @@
+import { shareEqualParts } from '../../api/json/equal-parts.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { cachedStatusOf } from '../../status/cached-status.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import { sameContent } from '../config/pod-changes.ts';
 import type { ProvidedPod } from './provided-pod.ts';
@@ -26,15 +28,15 @@ export class ToldStatuses {
 
   /** What the next status of the pod is made from. */
   facts({ pod, uid }: ProvidedPod): StatusFacts {
-    const { statusManager, hostIPs, clock } = this.#options;
-    return { pod, previous: previousStatus(pod, statusManager.getPodStatus(uid)), hostIPs: hostIPs(), now: clock.now() };
+    const { hostIPs, clock } = this.#options;
+    return { pod, previous: previousStatus(pod, this.#told(uid)), hostIPs: hostIPs(), now: clock.now() };
   }
 
   tell(record: ProvidedPod, status: WirePodStatus): void {
     if (this.#isStopped) return;
     const { pod, uid } = record;
     const { statusManager, metrics } = this.#options;
-    const before = statusManager.getPodStatus(uid)?.phase ?? pod.status?.phase;
+    const before = this.#told(uid)?.phase ?? pod.status?.phase;
     if (status.phase === 'Running' && (before === undefined || before === 'Pending')) metrics.runs(pod);
     statusManager.setPodStatus(pod, status);
     record.isTold = true;
@@ -42,7 +44,7 @@ export class ToldStatuses {
 
   /** Tells how a pod is that ends, where that is new: of a pod that is being deleted, each status that is told makes a new version. */
   tellChange(record: ProvidedPod, status: WirePodStatus): void {
-    const isKnown = this.#options.statusManager.getPodStatus(record.uid) !== undefined;
+    const isKnown = this.#told(record.uid) !== undefined;
     if (isKnown && sameContent(record.toldEnding, status)) return;
     record.toldEnding = status;
     this.tell(record, status);
@@ -52,9 +54,20 @@ export class ToldStatuses {
     this.#options.statusManager.terminatePod(pod);
   }
 
+  /** The provider's answer is kept until the next one: what it has in common with the status that was told is kept once. */
+  shareAnswer({ uid, answer }: ProvidedPod): void {
+    const told = cachedStatusOf(this.#options.statusManager, uid);
+    if (answer !== undefined && told !== undefined) shareEqualParts(answer, told);
+  }
+
   /** No status is told any more. */
   stop(): void {
     this.#isStopped = true;
+  }
+
+  #told(podUID: string): Pod['status'] {
+    const { statusManager } = this.#options;
+    return cachedStatusOf(statusManager, podUID) ?? statusManager.getPodStatus(podUID);
   }
 }
 

@@ -7,6 +7,7 @@ import { type PodFields, podFields } from '../../api/pod/pod-log-fields.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { PodProblem } from '../../base/problem.ts';
+import { cachedStatusOf } from '../../status/cached-status.ts';
 import { needToReconcilePodReadiness } from '../../status/conditions/generate-runtime-conditions.ts';
 import type { PodUpdate } from '../config/pod-changes.ts';
 import { PodAdmissions } from './pod-admissions.ts';
@@ -218,7 +219,8 @@ export class PodDispatch {
     const { podWorkers, statusManager } = this.#options;
     const uid = podUIDOf(pod);
     if (podWorkers.isPodKnownTerminated(uid)) return true;
-    const isTerminal = isTerminalPhase(pod.status?.phase) || isTerminalPhase(statusManager.getPodStatus(uid)?.phase);
+    const told = cachedStatusOf(statusManager, uid) ?? statusManager.getPodStatus(uid);
+    const isTerminal = isTerminalPhase(pod.status?.phase) || isTerminalPhase(told?.phase);
     return isTerminal && !podWorkers.isPodTerminationRequested(uid);
   }
 

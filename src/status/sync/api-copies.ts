@@ -1,3 +1,4 @@
+import { shareEqualParts } from '../../api/json/equal-parts.ts';
 import { compareResourceVersions } from '../../api/json/resource-version.ts';
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isMirrorPod } from '../../api/pod/pod-identity.ts';
@@ -18,6 +19,18 @@ export interface ApiPod {
   readonly deleting: boolean;
   readonly isMirrorPod: boolean;
   readonly generation: number | undefined;
+  /** The cached status that was last found to say the same; undefined where none was. {@link noteInStep} alone sets it. */
+  inStepWith?: WirePodStatus | undefined;
+}
+
+/**
+ * The copy says what this cached status says. The two need not be compared again, for neither ever changes, and what is equal in them is
+ * kept once.
+ */
+export function noteInStep(copy: ApiPod, cached: WirePodStatus): void {
+  copy.inStepWith = cached;
+  shareEqualParts(copy.status, cached);
+  if (copy.normalized !== copy.status) shareEqualParts(copy.normalized, cached);
 }
 
 /** Reads an API object. Throws ERR_INVALID_ARGUMENT when its status is none. */
@@ -33,6 +46,7 @@ export function apiPodOf(pod: Pod): ApiPod {
     deleting: Boolean(metadata?.deletionTimestamp),
     isMirrorPod: isMirrorPod(pod),
     generation: metadata?.generation,
+    inStepWith: undefined,
   };
 }
 
@@ -45,6 +59,7 @@ export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: Pod
     status,
     normalized: status,
     deleting: copy.deleting || Boolean(metadata.deletionTimestamp),
+    inStepWith: undefined,
   };
 }
 

@@ -4,7 +4,7 @@ import { isPodReady } from '../conditions/pod-conditions.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../status-cache.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
-import type { ApiPod } from './api-copies.ts';
+import { type ApiPod, noteInStep } from './api-copies.ts';
 import { showsRunningContainer } from './finish-when-reclaimed.ts';
 import { isOvertaken, mayTry } from './sync-context.ts';
 import { canBeDeleted, type StatusToWriteContext, statusToWrite } from './sync-pod.ts';
@@ -34,7 +34,7 @@ export type Finding =
 
 const nothing: Finding = { kind: 'nothing' };
 
-/** Looks at one pod, as each batch does with every pod. Changes nothing. */
+/** Looks at one pod, as each batch does with every pod. Changes nothing that can be told from outside. */
 export function lookAt(context: LookContext, podUID: string): Finding {
   const { agent, podStatuses, records } = context;
   const entry = podStatuses.get(podUID);
@@ -99,8 +99,11 @@ function reasonToSync(
   const copy = agent.copyToCompare(target);
   if (copy === undefined) return undefined;
   // a repair comes before a DELETE: the sync that repairs also deletes when that is due
-  const differs = differsFromServer(entry.status, copy.normalized, ownedConditionTypes);
-  if (differs && !isWritten(context, podUID, entry, copy)) return 'reconcile';
+  if (copy.inStepWith !== entry.status) {
+    const differs = differsFromServer(entry.status, copy.normalized, ownedConditionTypes);
+    if (!differs) noteInStep(copy, entry.status);
+    else if (!isWritten(context, podUID, entry, copy)) return 'reconcile';
+  }
   return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
 }
 

@@ -289,3 +289,20 @@ describe('a pod that its provider has lost', () => {
     expect([world.provider.took(), world.status('web')]).toEqual([[], before]);
   });
 });
+
+describe('a pod at rest', () => {
+  it('costs no view of its status, however often it is asked about and looked at', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web');
+    let views = 0;
+    const { statusManager } = world;
+    const getPodStatus = statusManager.getPodStatus.bind(statusManager);
+    statusManager.getPodStatus = (podUID) => {
+      views += 1;
+      return getPodStatus(podUID);
+    };
+    world.provider.took();
+    await world.clock.advance(60_000);
+    expect([world.status('web').phase, views]).toEqual(['Running', 0]);
+  });
+});

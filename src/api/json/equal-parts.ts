@@ -1,4 +1,4 @@
-import { deepestCompared } from '../../api/json/json.ts';
+import { deepestCompared } from './json.ts';
 
 // JSON values as JSON.parse made them: own members only, no Date, no undefined.
 

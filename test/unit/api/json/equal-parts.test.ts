@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { shareEqualParts } from '../../../../src/api/json/equal-parts.ts';
 import { isEqualJson } from '../../../../src/api/json/json.ts';
-import { shareEqualParts } from '../../../../src/client/reflector/equal-parts.ts';
-import { type ConfigMap, configMap, setUp, startedSetUp } from './fake-api.ts';
+import { type ConfigMap, configMap, setUp, startedSetUp } from '../../client/reflector/fake-api.ts';
 
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value));
 
