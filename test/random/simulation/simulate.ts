@@ -3,6 +3,7 @@ import { mutants } from '../chaos/mutants.ts';
 import { partsMutants } from '../chaos/parts/mutants.ts';
 import { agentsKind } from './agents/agents-kind.ts';
 import { fleetsKind } from './fleet/fleets-kind.ts';
+import { wholeFleetsKind } from './fleet/whole/whole-fleets-kind.ts';
 import { catchMutant } from './mutant-run.ts';
 import { nodesKind } from './node/nodes-kind.ts';
 import { runObjects } from './objects/run-objects.ts';
@@ -21,7 +22,8 @@ const usage = `Runs the manager against the in-memory store over a simulated net
   npm run simulate -- --agents ...  whole node agents in its place, with volumes, images and everything, on a container
                 runtime in memory; agents crash and begin anew
   npm run simulate -- --fleets ...  the members of a fleet in its place, which share 5,000 nodes of 30 pods through Leases: processes
-                that are paused, crash and come back, each with a clock and a network of its own
+                that are paused, crash and come back, each with a clock and a network of its own; the nodes are modelled
+  npm run simulate -- --whole-fleets ...  whole NodeFleets with a few nodes in its place: what --fleets models is the real thing
 
   --seed S      the first seed (default 1)
   --seeds N     how many seeds, from S on (default 1)
@@ -33,6 +35,7 @@ const usage = `Runs the manager against the in-memory store over a simulated net
                 with --nodes: ${nodesKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --agents: ${agentsKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --fleets: ${fleetsKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
+                with --whole-fleets: ${wholeFleetsKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -88,6 +91,7 @@ async function main(): Promise<number> {
       nodes: { type: 'boolean', default: false },
       agents: { type: 'boolean', default: false },
       fleets: { type: 'boolean', default: false },
+      'whole-fleets': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -103,6 +107,7 @@ async function main(): Promise<number> {
   if (values.nodes) return simulateMany(nodesKind, runs);
   if (values.agents) return simulateMany(agentsKind, runs);
   if (values.fleets) return simulateMany(fleetsKind, runs);
+  if (values['whole-fleets']) return simulateMany(wholeFleetsKind, runs);
   if (values.parts) {
     const code = await simulateMany(partsKind, runs);
     if (values.mutant !== undefined) return code;

@@ -9,6 +9,7 @@ export type FleetRule =
   | 'what a member gains is its own on the server'
   | 'a shard is given up only when nothing of it runs'
   | 'what is lost runs no more'
+  | 'readiness does not flap'
   | 'a host is told in order'
   | 'the number of shards is that of the fleet'
   | 'a shard is owned again in time'
