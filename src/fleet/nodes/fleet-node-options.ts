@@ -48,7 +48,7 @@ export interface FleetNode {
   readonly options?: FleetNodeOptions;
 }
 
-/** A node that has come or gone. One that is added again with other options is stopped, and started with these. */
+/** A node that has come or gone. One that is added again with other options is stopped, and started with these; options that say the same change nothing. A function counts as another one unless it is the same. */
 export interface FleetNodeChange {
   /** What has become of the node. */
   readonly type: 'added' | 'removed';

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { ShardHost } from '../member/shard-keeper-options.ts';
 import type { ShardTerm } from '../member/shard-term.ts';
@@ -67,7 +68,7 @@ export class ServedNodes implements ShardHost, NodeSink {
     this.#byShard[shard]?.add(name);
     if (known === undefined) void this.#serve(name);
     // it starts again, with the new options, once it has ended
-    else if (known.node.options !== node.options) void this.#end(name, true);
+    else if (!isDeepStrictEqual(known.node.options ?? {}, node.options ?? {})) void this.#end(name, true);
   }
 
   removed(name: string): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
+import type { FleetNodeOptions } from '../../../../src/fleet/nodes/fleet-node-options.ts';
 import { ServedNodes } from '../../../../src/fleet/nodes/served-nodes.ts';
 import { shardOf } from '../../../../src/fleet/placement.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
@@ -10,6 +11,7 @@ const namesOf = (shard: number): string[] =>
   Array.from({ length: 60 }, (_, i) => `n${i}`).filter((name) => shardOf(name, 4) === shard);
 const [one = '', two = ''] = namesOf(1);
 const [other = ''] = namesOf(2);
+const admitPod = () => ({ admit: true }) as const;
 
 function world() {
   const agents = new FakeAgents();
@@ -170,18 +172,32 @@ describe('the nodes that a member serves', () => {
     expect([left, nodes.known.size]).toEqual([[], 0]);
   });
 
-  it('start again with other options, and not where they are added again as they are', async () => {
+  it.each<[string, FleetNodeOptions | undefined, FleetNodeOptions | undefined]>([
+    ['the same ones', { capacity: { cpu: '2' } }, { capacity: { cpu: '2' } }],
+    ['none', undefined, {}],
+    ['the same function', { admitPod }, { admitPod }],
+  ])('go on where they are added again with options that say the same: %s', async (_, first, again) => {
     const { agents, nodes, clock, gained } = world();
-    const options = {};
-    nodes.added({ name: one, options });
+    nodes.added({ name: one, ...(first !== undefined && { options: first }) });
     await gained();
-    nodes.added({ name: one, options });
-    await clock.advance(0);
+    nodes.added({ name: one, ...(again !== undefined && { options: again }) });
+    await clock.advance(10_000);
     expect(agents.took()).toEqual([`start ${one}`]);
-    nodes.added({ name: one });
+  });
+
+  it.each<[string, FleetNodeOptions | undefined, FleetNodeOptions | undefined]>([
+    ['another value', { capacity: { cpu: '2' } }, { capacity: { cpu: '3' } }],
+    ['none any more', { capacity: { cpu: '2' } }, undefined],
+    ['another function', { admitPod }, { admitPod: () => ({ admit: true }) }],
+  ])('start again with other options: %s', async (_, first, again) => {
+    const { agents, nodes, clock, gained } = world();
+    nodes.added({ name: one, ...(first !== undefined && { options: first }) });
+    await gained();
+    const node = { name: one, ...(again !== undefined && { options: again }) };
+    nodes.added(node);
     await clock.advance(0);
-    expect(agents.took()).toEqual([`stop ${one}`, `start ${one}`]);
-    expect(nodes.served.get(one)?.node).toEqual({ name: one });
+    expect(agents.took()).toEqual([`start ${one}`, `stop ${one}`, `start ${one}`]);
+    expect(nodes.served.get(one)?.node).toEqual(node);
   });
 
   it('are counted in: how long it takes until those of a shard run', async () => {
