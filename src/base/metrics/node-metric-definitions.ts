@@ -69,7 +69,7 @@ export const nodeMetricDefinitions = {
 const providerPart = 'ProviderPodSyncer';
 const method = {
   help: 'the method of the provider',
-  values: ['createPod', 'updatePod', 'deletePod', 'getPodStatus'],
+  values: ['createPod', 'updatePod', 'deletePod', 'getPodStatus', 'adopt', 'release'],
 } as const;
 
 /** What a provider node measures of its provider. */

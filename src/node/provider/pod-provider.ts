@@ -170,7 +170,7 @@ export interface PodProvider {
   /**
    * This process has nothing to do with the pods of the node any more: they run on, for whoever runs the node next. Called once, at the
    * end of the node's `stop()`, when every other call of the provider has settled or was given up. It may take ten seconds, and not longer
-   * than the stop; a failure is logged. A process that is killed does not call it.
+   * than the stop; a failure is the problem `release` of the stopped node. A process that is killed does not call it.
    */
   release?(call: ProviderCall): unknown;
   /**

@@ -1,6 +1,7 @@
 import { apiserverSource, podUIDOf } from '../../api/pod/pod-identity.ts';
 import { safeClock } from '../../base/clock.ts';
 import type { Failing } from '../../base/failure-run.ts';
+import { metricsOption } from '../../base/metrics/metrics.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';
@@ -22,6 +23,7 @@ import { NodeTakeOver } from './node-take-over.ts';
 import { PodResolver } from './pod-resolver.ts';
 import { ProviderApiHost } from './provider-api-host.ts';
 import { ProviderHandOver } from './provider-hand-over.ts';
+import { ProviderMetrics } from './provider-metrics.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
@@ -127,11 +129,13 @@ export class ProviderAgent {
   }
 
   #newHandOver(): ProviderHandOver {
-    const { given, clock, logger } = this.options;
+    const { given, logger } = this.options;
     const { provider, nodeName } = given;
     const { pods } = this.podSyncer;
+    const clock = safeClock(this.options.clock);
+    const metrics = new ProviderMetrics({ metrics: metricsOption(given.metrics), clock });
     const notice = (podUID: string): void => this.podSyncer.notice(podUID);
-    return new ProviderHandOver({ provider, pods, notice, nodeName, clock: safeClock(clock), logger });
+    return new ProviderHandOver({ provider, pods, notice, nodeName, metrics, clock, logger });
   }
 
   #newStatusManager(): StatusManager {

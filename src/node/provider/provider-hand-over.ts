@@ -9,9 +9,10 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import type { NodePod, PodProvider } from './pod-provider.ts';
 import type { ProvidedPods } from './provided-pods.ts';
-import { nodePod } from './provider-calls.ts';
+import { nodePod, shortErrorText } from './provider-calls.ts';
 import { lateCallError, type StartCallFailure, startCallFailed } from './provider-listing.ts';
-import { adoptionProblem } from './provider-problems.ts';
+import type { ProviderMetrics } from './provider-metrics.ts';
+import { adoptionProblem, releaseProblem } from './provider-problems.ts';
 
 /** How long one call of `adopt` is waited for, and the call of `release` at most. */
 const callTimeoutMs = 10_000;
@@ -22,6 +23,7 @@ export interface ProviderHandOverOptions {
   /** Something of the pod may have changed: it is asked about soon. */
   readonly notice: (podUID: string) => void;
   readonly nodeName: string;
+  readonly metrics: ProviderMetrics;
   readonly clock: SteadyClock;
   readonly logger: Logger;
 }
@@ -37,6 +39,7 @@ export class ProviderHandOver {
   #begun: readonly NodePod[] | undefined;
   #failure: StartCallFailure | undefined;
   #isAdopted = false;
+  #releaseProblem: Problem | undefined;
 
   constructor(options: ProviderHandOverOptions) {
     this.#options = options;
@@ -82,6 +85,11 @@ export class ProviderHandOver {
     return this.#failure === undefined || this.#isAdopted ? undefined : adoptionProblem(this.#failure);
   }
 
+  /** Why the provider could not be told at the end that this run has nothing to do with the pods any more; undefined before. */
+  get releaseProblem(): Problem | undefined {
+    return this.#releaseProblem;
+  }
+
   /** `adopt` is not called any more, and no timer is left. */
   stop(): void {
     this.#stopping.abort(new Error('the provider node stops'));
@@ -89,14 +97,21 @@ export class ProviderHandOver {
 
   /** To be called once, when no other call of the provider is under way or waited for. Never rejects, and takes no longer than `timeoutMs`. */
   async release(timeoutMs: number): Promise<void> {
-    const { provider, clock, logger, nodeName } = this.#options;
+    const { provider, metrics, clock, logger, nodeName } = this.#options;
     if (provider.release === undefined) return;
     const limitMs = Math.max(1, Math.min(timeoutMs, callTimeoutMs));
     const late = (): StatusManagerError => lateCallError('release', limitMs);
     try {
-      await callWithin(async (signal) => provider.release?.({ signal }), { clock, timeoutMs: limitMs, late });
+      const release = (signal: AbortSignal): Promise<unknown> =>
+        metrics.call('release', signal, async () => provider.release?.({ signal }));
+      await callWithin(release, { clock, timeoutMs: limitMs, late });
     } catch (err) {
-      logger.error({ err, node: nodeName }, 'the provider failed when it was told that its pods are no longer run from here');
+      const problem = releaseProblem(shortErrorText(err), clock.now());
+      this.#releaseProblem = problem;
+      logger.error(
+        { err, node: nodeName, ...problemFields(problem, clock.now()) },
+        'the provider failed when it was told that its pods are no longer run from here',
+      );
     }
   }
 
@@ -125,10 +140,11 @@ export class ProviderHandOver {
 
   /** False where it has failed. */
   async #adopt(begun: readonly NodePod[]): Promise<boolean> {
-    const { provider, pods, clock, logger, nodeName } = this.#options;
+    const { provider, pods, metrics, clock, logger, nodeName } = this.#options;
     const { signal } = this.#stopping;
     const late = (): StatusManagerError => lateCallError('adopt', callTimeoutMs);
-    const adopt = async (own: AbortSignal): Promise<unknown> => provider.adopt?.(begun, { signal: own });
+    const adopt = (own: AbortSignal): Promise<unknown> =>
+      metrics.call('adopt', own, async () => provider.adopt?.(begun, { signal: own }));
     try {
       await callWithin(adopt, { clock, timeoutMs: callTimeoutMs, signal, late });
       this.#isAdopted = true;

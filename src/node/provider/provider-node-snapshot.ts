@@ -63,7 +63,10 @@ function allProblems(
   { state, listProblem, startFailure }: OwnFacts,
   asked: Asked,
 ): (Problem | PodProblem)[] {
-  if (state !== 'running') return [notRunning('the node', state)];
+  if (state !== 'running') {
+    const { releaseProblem } = agent.handOver;
+    return [notRunning('the node', state), ...(releaseProblem === undefined ? [] : [releaseProblem])];
+  }
   if (startFailure !== undefined) return [notServedProblem(startFailure)];
   return [...ownProblems(agent, listProblem, asked), ...podProblems(agent, asked.at)];
 }

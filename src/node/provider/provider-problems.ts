@@ -125,6 +125,13 @@ export function adoptionProblem({
   return frozenProblem({ kind: 'adopt', message: failedCall('adopt', why), attempt, since, retryAt, help });
 }
 
+/** The provider has failed at its last call. Nothing repeats it. */
+export function releaseProblem(why: string, since: number): Problem {
+  const help =
+    'See what the provider still holds of the pods of this node, such as locks and watches, and let go of it before another process runs them.';
+  return frozenProblem({ kind: 'release', message: failedCall('release', why), attempt: 1, since, help });
+}
+
 /** A call that waits so long for its turn is worth a problem. */
 const longTurnMs = 10_000;
 

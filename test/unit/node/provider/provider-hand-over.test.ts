@@ -5,6 +5,7 @@ import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
 import { until } from '../../../support/until.ts';
 import { passUntil } from './pass-until.ts';
@@ -260,18 +261,26 @@ describe('PodProvider.release', () => {
   });
 
   it('may fail or hang: the stop goes on, and tells of it', async () => {
-    for (const releasing of [() => Promise.reject(new Error('no')), () => new Promise(() => {})]) {
+    for (const [releasing, why, result] of [
+      [() => Promise.reject(new Error('no')), 'release() failed: no', 'failed'],
+      [() => new Promise(() => {}), 'release() gave no answer within', 'aborted'],
+    ] as const) {
+      const metrics = new MetricsRecorder();
       const provider = new AdoptingProvider();
       provider.releasing = releasing;
       const { logger, lines } = recordedLines();
-      const node = nodeOf(provider, { logger });
+      const node = nodeOf(provider, { logger, metrics });
       await node.start();
       const before = clock.elapsed();
       await stopped(node);
       expect(clock.elapsed() - before).toBeLessThanOrEqual(4000);
-      expect(lines.map(({ message }) => message)).toContain(
-        'the provider failed when it was told that its pods are no longer run from here',
-      );
+      const problem = node.snapshot().problems.find(({ kind }) => kind === 'release');
+      expect(problem?.message).toContain(why);
+      const message = 'the provider failed when it was told that its pods are no longer run from here';
+      const fields = expect.objectContaining({ node: nodeName, problemKind: 'release', attempt: 1, help: problem?.help });
+      expect(lines).toContainEqual(expect.objectContaining({ message, fields }));
+      expect(problem?.help).toContain('let go of it');
+      expect(metrics.nonZero('pod_status_manager_provider_calls_total')).toEqual({ 'adopt,ok': 1, [`release,${result}`]: 1 });
     }
   });
 
