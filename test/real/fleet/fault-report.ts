@@ -23,7 +23,10 @@ export function renderFleetReport(report: FleetFaultReport): string {
     ['pods', `${created} created, ${deleted} deleted, ${statuses} versions`],
     ['writes', `${memberWrites} of members, each judged`],
     ['calls of the cloud', `${record.ledger.length}, ${creations} of them creations`],
-    ['versions', `${takenLate} asked for in time and taken late, ${unattributed} of which a dying server told nobody`],
+    [
+      'versions',
+      `${takenLate} asked for in time and taken late, ${unattributed} without an author: their server died and told nobody`,
+    ],
     ...fleetRules.map((rule): [string, number] => [rule, findings.filter((found) => found.rule === rule).length]),
     ['converged', convergedInMs === undefined ? 'never' : `${Math.round(convergedInMs)} ms after the last fault`],
     ...(['stopped', 'killed', 'paused', 'cut off'] as const).map((how): [string, string] => [
