@@ -4,6 +4,7 @@ import { frozenProblem, type Problem } from '../base/problem.ts';
 import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
 import type { SharedWatchFailure } from '../node/provider/shared-watches.ts';
 import type { Outside } from './member/fleet-member.ts';
+import type { NamedFailure } from './nodes/fleet-node-source.ts';
 import type { NodeStartFailure } from './nodes/served-node.ts';
 
 /** A request for a Lease of the fleet that is made again and again. */
@@ -49,6 +50,15 @@ export function unownedProblem(shards: readonly number[], since: number): Proble
 export function nodesProblem({ error, at }: LastFailure): Problem {
   const message = `the nodes of the fleet are not all known: ${answerOf(errorText(error))}`;
   const help = 'Mend the source of the nodes that the fleet was given: what it has told before stays.';
+  return frozenProblem({ kind: 'fleet-nodes', message, since: at, attempt: 1, help });
+}
+
+/** A node that the source tells of, and whose options cannot be used. `isLeftOut`: it does not run with older ones either. */
+export function nodeOptionsProblem({ nodeName, error, at }: NamedFailure, isLeftOut: boolean): Problem {
+  const what = isLeftOut ? 'is left out' : 'goes on with the options that it had';
+  const message = `node ${nodeName} ${what}: ${answerOf(errorText(error))}`;
+  const help =
+    'Mend what the message names: it is looked at again when the source tells of the node again, or its object changes.';
   return frozenProblem({ kind: 'fleet-nodes', message, since: at, attempt: 1, help });
 }
 

@@ -4,6 +4,7 @@ import { isPodProblem, notRunning, type Problem, problemReport, roundedDuration 
 import type { SharedWatches } from '../node/provider/shared-watches.ts';
 import {
   leaseProblem,
+  nodeOptionsProblem,
   nodeStartProblem,
   nodesProblem,
   ofNode,
@@ -64,9 +65,16 @@ export function explainNode(fleet: ReportedFleet, nodeName: string): FleetNodeEx
   const report = nodeReport(fleet, nodeName);
   const served = fleet.nodes.served.get(nodeName);
   const node = served?.agent?.snapshot({ pods: false });
-  const failure = served?.failure;
-  const problem = failure === undefined ? node?.problems.find((one) => !isPodProblem(one)) : nodeStartProblem(nodeName, failure);
+  const problem = nodeProblem(fleet, nodeName) ?? node?.problems.find((one) => !isPodProblem(one));
   return Object.freeze({ ...report, why: whyOf(fleet, report), problem, node });
+}
+
+/** What the fleet knows to be wrong with the node. */
+function nodeProblem({ nodes, source }: ReportedFleet, nodeName: string): Problem | undefined {
+  const started = nodes.served.get(nodeName)?.failure;
+  if (started !== undefined) return nodeStartProblem(nodeName, started);
+  const failed = source.failureOf(nodeName);
+  return failed && nodeOptionsProblem(failed, !nodes.known.has(nodeName));
 }
 
 export function setFleetGauges(metrics: Metrics, { member, nodes }: ReportedFleet): void {
@@ -123,13 +131,14 @@ function nodeReport({ options, member, nodes }: ReportedFleet, nodeName: string)
   return { nodeName, shard, state: owner === undefined ? 'unowned' : 'elsewhere', owner, since };
 }
 
-function whyOf({ options, member, nodes, state }: ReportedFleet, report: FleetNodeReport): string {
+function whyOf({ options, member, nodes, state, source }: ReportedFleet, report: FleetNodeReport): string {
   const { shard, owner, nodeName, since } = report;
   const { names, clock, id } = options;
   const age = roundedDuration(clock.now() - since);
   const placedOn = member.placedOn(shard);
   switch (report.state) {
     case 'unknown':
+      if (source.failureOf(nodeName) !== undefined) return 'The node is left out: its options could not be made or used.';
       return `The fleet ${names.name} has no node of this name; it would fall into shard ${shard}.`;
     case 'running':
       return `This member owns shard ${shard} and has run the node for ${age}.`;
@@ -186,6 +195,7 @@ function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], n
   }
   problems.push(...watches.lastFailures().map(sharedWatchProblem));
   if (source.failure !== undefined) problems.push(nodesProblem(source.failure));
+  for (const failed of source.failures) problems.push(nodeOptionsProblem(failed, !nodes.known.has(failed.nodeName)));
   for (const [nodeName, served] of nodes.served) problems.push(...problemsOfNode(nodeName, served, now));
   return problems;
 }

@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** How much more than its even share a member may have. */
 const loadFactor = 1.25;
 
 /** A number from 0 up to 2^48 that stays the same for a text, whoever asks and wherever. */
 function hashOf(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  // the first 6 bytes
+  return Number.parseInt(hash('sha256', text).slice(0, 12), 16);
 }
 
 /**

@@ -60,7 +60,11 @@ export interface FleetNodeChange {
 export interface SelectedNodes {
   /** As `kubectl get nodes -l`. */
   readonly labelSelector: string;
-  /** The options of a node, by its object. Called when a node comes. What it throws keeps that node out, and is told. */
+  /**
+   * The options of a node, by its object. Called when a node comes, and again when its labels, its annotations or its spec have changed: a
+   * node whose options are other ones then is stopped, and started with these. Functions, and objects of a class, among the options count
+   * as the same. What it throws is told; it keeps a new node out until its object changes, and lets another go on with the options that it had.
+   */
   readonly options?: (node: WireNode) => FleetNodeOptions;
 }
 
@@ -69,7 +73,8 @@ export type FleetNodes = readonly (string | FleetNode)[] | AsyncIterable<FleetNo
 
 /** Throws ERR_INVALID_OPTION for an option that the fleet gives its nodes itself. */
 export function requireFleetNodeOptions(name: string, options: unknown): asserts options is FleetNodeOptions {
-  if (typeof options !== 'object' || options === null) throw invalidOption(name, 'an object', options);
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw invalidOption(name, 'an object', options);
+  if ('then' in options) throw invalidOption(name, 'an object, not a promise of one', options);
   for (const given of givenOptions) {
     if (given in options) throw invalidOption(`${name}.${given}`, 'absent: the fleet gives it', 'given');
   }

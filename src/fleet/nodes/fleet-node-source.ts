@@ -1,14 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WireNode } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { isDnsSubdomain } from '../../base/names.ts';
 import { requireObject } from '../../base/options.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { checkedNode, type FleetNode, type FleetNodeChange, type FleetNodes, type SelectedNodes } from './fleet-node-options.ts';
+import {
+  checkedNode,
+  type FleetNode,
+  type FleetNodeChange,
+  type FleetNodeOptions,
+  type FleetNodes,
+  type SelectedNodes,
+} from './fleet-node-options.ts';
 
 export interface FleetNodeSourceOptions {
   readonly nodes: FleetNodes;
@@ -24,6 +33,16 @@ export interface NodeSink {
   removed(name: string): void;
 }
 
+/** Why a node is not as its source has it. */
+export interface NamedFailure extends LastFailure {
+  readonly nodeName: string;
+}
+
+/** After so many changes that came without a pause, timers and sockets have their turn. */
+const changesInTurn = 256;
+/** Failures of so many nodes are kept; each node is tried again whether its failure is kept or not. */
+const mostFailures = 1000;
+
 /** Tells of the nodes of the fleet as they come and go. A source that fails leaves the nodes that it has told of. */
 export class FleetNodeSource {
   readonly #options: FleetNodeSourceOptions;
@@ -33,6 +52,10 @@ export class FleetNodeSource {
   readonly #changes: AsyncIterable<FleetNodeChange> | undefined;
   #iterator: AsyncIterator<FleetNodeChange> | undefined;
   #failure: LastFailure | undefined;
+  /** By the names of the nodes. */
+  readonly #failures = new Map<string, NamedFailure>();
+  /** What the nodes that were told have as options, where these come of their objects. */
+  readonly #made = new Map<string, FleetNodeOptions | undefined>();
   #isStopped = false;
 
   constructor(options: FleetNodeSourceOptions, sink: NodeSink) {
@@ -44,9 +67,18 @@ export class FleetNodeSource {
     this.#reflector = !isList(nodes) && 'labelSelector' in nodes ? this.#newReflector(nodes) : undefined;
   }
 
-  /** Why the nodes are not known, or what was wrong with one of them. A source that has ended with an error is not asked again. */
+  /** Why the nodes are not known. A source that has ended with an error is not asked again. */
   get failure(): LastFailure | undefined {
     return this.#reflector?.lastFailure() ?? this.#failure;
+  }
+
+  /** What was wrong with nodes, until it is mended or they are gone: such a node is left out, or goes on with the options that it had. */
+  get failures(): Iterable<NamedFailure> {
+    return this.#failures.values();
+  }
+
+  failureOf(nodeName: string): NamedFailure | undefined {
+    return this.#failures.get(nodeName);
   }
 
   /** A list is told at once; other sources tell as they learn. */
@@ -67,10 +99,12 @@ export class FleetNodeSource {
   async #follow(changes: AsyncIterable<FleetNodeChange>): Promise<void> {
     try {
       this.#iterator = changes[Symbol.asyncIterator]();
-      while (!this.#isStopped) {
+      for (let changes = 1; !this.#isStopped; changes += 1) {
         const { done, value } = await this.#iterator.next();
         if (done === true || this.#isStopped) return;
         this.#tell(value);
+        // what never waits for anything would keep every timer back
+        if (changes % changesInTurn === 0) await turnOfEventLoop();
       }
     } catch (error) {
       this.#failed(error);
@@ -82,15 +116,18 @@ export class FleetNodeSource {
 
   /** One change that breaks a rule keeps no other back. */
   #tell(change: FleetNodeChange): void {
+    let name: string | undefined;
     try {
       requireObject('change', change);
       const { type } = change;
       if (type !== 'added' && type !== 'removed') throw invalidOption('change.type', "'added' or 'removed'", type);
+      name = nameOf(change.node);
       const node = checkedNode('change.node', change.node);
       if (type === 'added') this.#sink.added(node);
       else this.#sink.removed(node.name);
+      this.#failures.delete(node.name);
     } catch (error) {
-      this.#failed(error);
+      this.#failed(error, name);
       this.#options.logger.error(
         { err: error },
         'the source of the nodes of the fleet told of something that is no change of a node; it is passed over',
@@ -98,34 +135,91 @@ export class FleetNodeSource {
     }
   }
 
-  #failed(error: unknown): void {
+  #failed(error: unknown, nodeName?: string): void {
     const at = this.#options.clock.now();
-    this.#failure = { error, at, retryAt: at };
+    if (nodeName === undefined) this.#failure = { error, at, retryAt: at };
+    else if (this.#failures.size < mostFailures || this.#failures.has(nodeName)) {
+      this.#failures.set(nodeName, { nodeName, error, at, retryAt: at });
+    }
   }
 
   #newReflector({ labelSelector, options }: SelectedNodes): Reflector<WireNode> {
     const { transport, clock, random, logger } = this.#options;
-    const added = (object: WireNode): void => {
-      const name = object.metadata?.name ?? '';
-      try {
-        const own = options?.(object);
-        this.#sink.added(checkedNode('node', own === undefined ? name : { name, options: own }));
-      } catch (error) {
-        this.#failed(error);
-        logger.error({ err: error, node: name }, 'the options of a node of the fleet could not be made: the node is left out');
-      }
-    };
+    const added = (object: WireNode): void => this.#tellOf(object, options);
     return new Reflector<WireNode>({
       transport,
       resource: resources.nodes,
       labelSelector,
-      handlers: { added, deleted: ({ metadata }) => this.#sink.removed(metadata?.name ?? '') },
+      handlers: {
+        added,
+        // heartbeats change neither
+        updated: (object, previous) => {
+          if (!isSameInput(object, previous)) added(object);
+        },
+        deleted: ({ metadata }) => this.#gone(metadata?.name ?? ''),
+      },
       clock,
       random,
       logger,
       name: 'fleet-nodes',
     });
   }
+
+  #gone(name: string): void {
+    this.#failures.delete(name);
+    this.#made.delete(name);
+    this.#sink.removed(name);
+  }
+
+  /** Tells of a node with its options, unless it was told with the same ones. What cannot be made is tried again once its object changes. */
+  #tellOf(object: WireNode, options: SelectedNodes['options']): void {
+    const name = object.metadata?.name ?? '';
+    try {
+      const own = options?.(object);
+      const node = checkedNode('node', own === undefined ? name : { name, options: own });
+      this.#failures.delete(name);
+      if (this.#made.has(name) && isSameOption(this.#made.get(name), node.options)) return;
+      this.#made.set(name, node.options);
+      this.#sink.added(node);
+    } catch (error) {
+      this.#failed(error, name);
+      const what = this.#made.has(name) ? 'it goes on with those that it had' : 'the node is left out';
+      this.#options.logger.error({ err: error, node: name }, `the options of a node of the fleet could not be made: ${what}`);
+    }
+  }
+}
+
+function nameOf(node: unknown): string | undefined {
+  const name = typeof node === 'object' && node !== null && 'name' in node ? node.name : node;
+  return typeof name === 'string' && isDnsSubdomain(name) ? name : undefined;
+}
+
+function turnOfEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What options are made of does not change with the status of a Node. */
+function isSameInput(one: WireNode, other: WireNode): boolean {
+  const inputOf = ({ metadata, spec }: WireNode): unknown => [metadata?.uid, metadata?.labels, metadata?.annotations, spec];
+  return isDeepStrictEqual(inputOf(one), inputOf(other));
+}
+
+const deepestOption = 16;
+
+/** Functions, and objects of a class, are made anew with each call: they count as the same. */
+function isSameOption(one: unknown, other: unknown, depth = 0): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
+    return one === other || (typeof one === 'function' && typeof other === 'function');
+  }
+  if (depth === deepestOption || !isPlain(one) || !isPlain(other)) return isPlain(one) === isPlain(other);
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  const memberOf = (value: object, name: string): unknown => (value as Readonly<Record<string, unknown>>)[name];
+  return names.every((name) => name in other && isSameOption(memberOf(one, name), memberOf(other, name), depth + 1));
+}
+
+function isPlain(value: object): boolean {
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null;
 }
 
 function isList(nodes: FleetNodes): nodes is readonly (string | FleetNode)[] {

@@ -56,7 +56,8 @@ describe('the source of the nodes of a fleet', () => {
     await settle();
     expect(told).toEqual(['+a', '-a', '+c with options']);
     expect(lines.of('error').length).toBe(rubbish.length + 1);
-    expect(String(source.failure?.error)).toContain('kubeConfig');
+    expect(String(source.failureOf('b')?.error)).toContain('kubeConfig');
+    expect(String(source.failure?.error)).toContain('change.node');
   });
 
   it('keeps what it has told where the iterable fails, and says so', async () => {
@@ -125,6 +126,52 @@ describe('the source of the nodes of a fleet', () => {
     objects.delete({ name: 'a' });
     await until(() => told.length === 3);
     expect(told).toEqual(['+a with options', '+c with options', '-a']);
-    expect(String(source.failure?.error)).toBe('Error: no options for it');
+    expect(String(source.failureOf('broken')?.error)).toBe('Error: no options for it');
+    objects.delete({ name: 'broken' });
+    await until(() => source.failureOf('broken') === undefined);
+  });
+
+  it('tells of a node whose options could not be made once its object has changed, and again with other options, not with the same', async () => {
+    const server = await InMemoryApiServer.start();
+    onTestFinished(() => server.stop());
+    const transport = new KubeTransport(server.kubeConfig());
+    onTestFinished(() => transport.close());
+    const objects = server.objects(resources.nodes);
+    let calls = 0;
+    const options = ({ metadata }: { metadata?: { annotations?: Record<string, string> } }): object => {
+      calls += 1;
+      const { cpu } = metadata?.annotations ?? {};
+      if (cpu === undefined) throw new Error('no cpu');
+      return { capacity: { cpu }, readiness: () => ({}) };
+    };
+    const annotate = (annotations: Record<string, string>): void => {
+      const [node] = objects.list();
+      objects.update({ ...node, metadata: { ...node?.metadata, name: 'a', annotations } });
+    };
+    objects.create({ metadata: { name: 'a', labels: { fleet: 'edge' } } });
+    const { source, told } = world({ labelSelector: 'fleet=edge', options }, transport);
+    source.start();
+    await until(() => source.failureOf('a') !== undefined);
+    annotate({ cpu: '4' });
+    await until(() => told.length === 1);
+    expect([...source.failures]).toEqual([]);
+    annotate({ cpu: '4', other: 'x' });
+    await until(() => calls === 3);
+    annotate({ cpu: '8' });
+    await until(() => told.length === 2);
+    annotate({});
+    await until(() => source.failureOf('a') !== undefined);
+    expect(told).toEqual(['+a with options', '+a with options']);
+  });
+
+  it('lets timers have their turn where the iterable never waits for anything', async () => {
+    async function* changes() {
+      for (;;) yield { type: 'added' as const, node: 'a' };
+    }
+    const { source, told } = world(changes());
+    source.start();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await source.stop();
+    expect(told.length).toBeGreaterThan(0);
   });
 });
