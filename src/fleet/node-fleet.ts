@@ -204,9 +204,9 @@ export class NodeFleet {
     return new TurnTransport(guarded, { turns: this.#turns, key: nodeName, isUrgent });
   }
 
-  async #hasLeft(nodeName: string, term: ShardTerm, isWanted: () => boolean): Promise<void> {
+  async #hasLeft(nodeName: string, term: ShardTerm, isWanted: () => boolean, leftAt: number): Promise<boolean> {
     const { removeNodes, logger } = this.#options;
-    if (removeNodes) await removeLeftNode(nodeName, { transport: this.#transportOf(nodeName, term), isWanted, logger });
+    return !removeNodes || removeLeftNode(nodeName, { transport: this.#transportOf(nodeName, term), isWanted, leftAt, logger });
   }
 
   #reported(): ReportedFleet {

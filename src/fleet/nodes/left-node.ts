@@ -15,40 +15,48 @@ export interface LeftNodeOptions {
   readonly transport: ResourceTransport;
   /** True where the node has come again: nothing more of it is deleted then. */
   readonly isWanted: () => boolean;
+  /** When it left, in milliseconds since the epoch: what was made later is somebody else's, and stays. */
+  readonly leftAt: number;
   readonly logger: Logger;
 }
 
 /**
  * Deletes the object and the Lease of a node that has left the fleet, as they were read: one that has changed since is read again. So a
- * deletion that comes late takes nothing from the same node that has come again and has written. Never rejects.
+ * deletion that comes late takes nothing from the same node that has come again and has written. Never rejects; false where it has failed.
  */
-export async function removeLeftNode(name: string, { transport, isWanted, logger }: LeftNodeOptions): Promise<void> {
+export async function removeLeftNode(name: string, options: LeftNodeOptions): Promise<boolean> {
+  const { transport, isWanted, logger } = options;
   try {
-    await Promise.all([
-      remove(new ResourceClient(transport, resources.nodes), { name }, isWanted),
-      remove(new ResourceClient(transport, resources.leases), { namespace: nodeLeases, name }, isWanted),
+    const removed = await Promise.all([
+      remove(new ResourceClient(transport, resources.nodes), { name }, options),
+      remove(new ResourceClient(transport, resources.leases), { namespace: nodeLeases, name }, options),
     ]);
     if (isWanted()) logger.info({ node: name }, 'the node has left the fleet, and has come again');
-    else logger.info({ node: name }, 'the node has left the fleet, and is deleted');
+    else if (removed.includes(true)) logger.info({ node: name }, 'the node has left the fleet, and is deleted');
+    return true;
   } catch (err) {
     logger.warn({ err, node: name }, 'a node has left the fleet, and its object or its Lease could not be deleted');
+    return false;
   }
 }
 
+/** True where something was deleted. */
 async function remove(
   client: Pick<ResourceClient, 'get' | 'delete'>,
   target: { readonly namespace?: string; readonly name: string },
-  isWanted: () => boolean,
-): Promise<void> {
+  { isWanted, leftAt }: Pick<LeftNodeOptions, 'isWanted' | 'leftAt'>,
+): Promise<boolean> {
   for (let attempt = 1; !isWanted(); attempt++) {
     const object = await unlessGone(client.get(target, { timeoutMs }));
-    if (object === undefined || isWanted()) return;
-    const { uid, resourceVersion } = object.metadata ?? {};
+    if (object === undefined || isWanted()) return false;
+    const { uid, resourceVersion, creationTimestamp } = object.metadata ?? {};
+    if (Date.parse(String(creationTimestamp)) > leftAt) return false;
     try {
       await unlessGone(client.delete(target, { uid, resourceVersion, timeoutMs }));
-      return;
+      return true;
     } catch (error) {
       if (classifyApiError(error) !== 'conflict' || attempt === attempts) throw error;
     }
   }
+  return false;
 }

@@ -9,8 +9,11 @@ import { ServedNode, type ServedNodeOptions } from './served-node.ts';
 
 export interface ServedNodesOptions extends ServedNodeOptions {
   readonly shards: number;
-  /** Called when a node has left the fleet and has ended here. `isWanted`: it has come again meanwhile, and starts once this has settled. Never rejects. */
-  readonly hasLeft: (name: string, term: ShardTerm, isWanted: () => boolean) => Promise<void>;
+  /**
+   * Called when a node has left the fleet and has ended here. `isWanted`: it has come again meanwhile, and starts once this has settled.
+   * Resolves to false where the next owner of its shard is to try again. Never rejects.
+   */
+  readonly hasLeft: (name: string, term: ShardTerm, isWanted: () => boolean, leftAt: number) => Promise<boolean>;
   readonly metrics: Metrics;
 }
 
@@ -29,6 +32,19 @@ interface Leaving {
   readonly ended: Promise<void>;
 }
 
+/** A node that has left the fleet, and that this process has not dealt with. */
+interface LeftNode {
+  readonly shard: number;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  /** False for one that this process was the owner of: what there is of it is its own. */
+  readonly isRemembered: boolean;
+}
+
+/** So many nodes are remembered that left while another member, or none, owned their shards, and each for so long. */
+const mostLeft = 10_000;
+const rememberedForMs = 600_000;
+
 /** Runs the nodes of the shards that this member owns, as the shards and the nodes come and go. */
 export class ServedNodes implements ShardHost, NodeSink {
   readonly #options: ServedNodesOptions;
@@ -41,6 +57,8 @@ export class ServedNodes implements ShardHost, NodeSink {
   readonly #served = new Map<string, ServedNode>();
   /** A node that comes again begins only when it has left: what is removed of it is what was there before. */
   readonly #leaving = new Map<string, Leaving>();
+  /** Nodes that left while their shard was another member's or nobody's: that one may have gone before it was told. */
+  readonly #left = new Map<string, LeftNode>();
 
   constructor(options: ServedNodesOptions) {
     this.#options = options;
@@ -62,6 +80,7 @@ export class ServedNodes implements ShardHost, NodeSink {
 
   added(node: FleetNode): void {
     const { name } = node;
+    this.#left.delete(name);
     const known = this.#known.get(name);
     const { shard, since } = known ?? { shard: shardOf(name, this.#options.shards), since: this.#options.clock.now() };
     this.#known.set(name, { node, shard, since });
@@ -77,13 +96,21 @@ export class ServedNodes implements ShardHost, NodeSink {
     this.#known.delete(name);
     this.#byShard[known.shard]?.delete(name);
     const term = this.#terms.get(known.shard);
-    if (term === undefined) void this.#end(name, true);
-    else void this.#leave(name, term);
+    const left = { shard: known.shard, at: this.#options.clock.now(), isRemembered: false };
+    if (term !== undefined) return void this.#leave(name, term, left);
+    this.#remember(name, left);
+    void this.#end(name, true);
   }
 
   gained(shard: number, term: ShardTerm): void {
     this.#terms.set(shard, term);
     void this.#serveAll(shard);
+    const now = this.#options.clock.now();
+    for (const [name, left] of [...this.#left]) {
+      const isOver = now - left.at > rememberedForMs;
+      if (isOver || left.shard === shard) this.#left.delete(name);
+      if (!isOver && left.shard === shard) void this.#leave(name, term, left);
+    }
   }
 
   handOver(shard: number): Promise<void> {
@@ -94,9 +121,15 @@ export class ServedNodes implements ShardHost, NodeSink {
     return this.#endAll(shard, false);
   }
 
-  async #leave(name: string, term: ShardTerm): Promise<void> {
+  #remember(name: string, left: LeftNode): void {
+    const [oldest] = this.#left.keys();
+    if (this.#left.size >= mostLeft && oldest !== undefined) this.#left.delete(oldest);
+    this.#left.set(name, { ...left, isRemembered: true });
+  }
+
+  async #leave(name: string, term: ShardTerm, left: LeftNode): Promise<void> {
     const before = this.#leaving.get(name)?.ended;
-    const leaving = { shard: term.shard, ended: this.#endAndLeave(name, term, before) };
+    const leaving = { shard: term.shard, ended: this.#endAndLeave(name, term, left, before) };
     this.#leaving.set(name, leaving);
     await leaving.ended;
     if (this.#leaving.get(name) !== leaving) return;
@@ -104,11 +137,14 @@ export class ServedNodes implements ShardHost, NodeSink {
     void this.#serve(name);
   }
 
-  async #endAndLeave(name: string, term: ShardTerm, before: Promise<void> | undefined): Promise<void> {
+  async #endAndLeave(name: string, term: ShardTerm, left: LeftNode, before: Promise<void> | undefined): Promise<void> {
     await before;
     await this.#end(name, true);
     const isWanted = (): boolean => this.#known.has(name);
-    if (!isWanted()) await this.#options.hasLeft(name, term, isWanted);
+    if (isWanted()) return;
+    const leftAt = left.isRemembered ? left.at : Number.POSITIVE_INFINITY;
+    if ((await this.#options.hasLeft(name, term, isWanted, leftAt)) || isWanted()) return;
+    this.#remember(name, left);
   }
 
   async #serveAll(shard: number): Promise<void> {

@@ -18,7 +18,14 @@ async function world() {
   leases.create({ metadata: { name: 'n1', namespace: 'kube-node-lease' } });
   leases.create({ metadata: { name: 'n1', namespace: 'default' } });
   const lines = recordedLines();
-  return { server, transport, nodes, leases, lines, ofLines: { isWanted: () => false, logger: lines.logger } };
+  return {
+    server,
+    transport,
+    nodes,
+    leases,
+    lines,
+    ofLines: { isWanted: () => false, leftAt: Number.POSITIVE_INFINITY, logger: lines.logger },
+  };
 }
 
 const relabel = (nodes: Store, changed: string): unknown =>
@@ -39,6 +46,12 @@ describe('a node that has left the fleet', () => {
     await removeLeftNode('n1', { transport, ...ofLines });
     expect([nodes.list().length, leases.list().map(({ metadata }) => metadata?.namespace)]).toEqual([0, ['default']]);
     expect(lines.of('info')).toEqual(['the node has left the fleet, and is deleted']);
+  });
+
+  it('stays where it was made after the node had left: it is somebody else’s', async () => {
+    const { transport, nodes, leases, ofLines } = await world();
+    expect(await removeLeftNode('n1', { transport, ...ofLines, leftAt: Date.now() - 3_600_000 })).toBe(true);
+    expect([nodes.list().length, leases.list().length]).toEqual([1, 2]);
   });
 
   it('is no problem where it is gone already', async () => {
@@ -86,7 +99,12 @@ describe('a node that has left the fleet', () => {
     const coming = preceded(transport, 'GET', () => {
       isWanted = true;
     });
-    await removeLeftNode('n1', { transport: coming, isWanted: () => isWanted, logger: lines.logger });
+    await removeLeftNode('n1', {
+      transport: coming,
+      isWanted: () => isWanted,
+      leftAt: Number.POSITIVE_INFINITY,
+      logger: lines.logger,
+    });
     expect([nodes.list().length, leases.list().length]).toEqual([1, 2]);
     expect(server.requestsOn('*').filter(({ verb }) => verb === 'delete')).toEqual([]);
     expect(lines.of('info')).toEqual(['the node has left the fleet, and has come again']);

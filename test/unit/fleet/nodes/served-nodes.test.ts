@@ -17,11 +17,12 @@ function world() {
   const agents = new FakeAgents();
   const metrics = new MetricsRecorder();
   const left: string[] = [];
-  const removal = { takesMs: 0, isWanted: (): boolean => false };
-  const hasLeft = async (name: string, _: unknown, isWanted: () => boolean): Promise<void> => {
+  const removal = { takesMs: 0, isWanted: (): boolean => false, succeeds: true };
+  const hasLeft = async (name: string, _: unknown, isWanted: () => boolean): Promise<boolean> => {
     left.push(name);
     removal.isWanted = isWanted;
     if (removal.takesMs > 0) await agents.after(removal.takesMs);
+    return removal.succeeds;
   };
   const nodes = new ServedNodes({ ...agents.options(), shards: 4, hasLeft, metrics: metricsOption(metrics) });
   const { clock } = agents;
@@ -170,6 +171,30 @@ describe('the nodes that a member serves', () => {
     nodes.removed(other);
     await clock.advance(0);
     expect([left, nodes.known.size]).toEqual([[], 0]);
+  });
+
+  it('have left to the next owner of their shard, where it comes within ten minutes, and once more where that has failed', async () => {
+    const { nodes, clock, left, removal, gained } = world();
+    nodes.added({ name: one });
+    nodes.added({ name: two });
+    nodes.removed(one);
+    nodes.removed(two);
+    nodes.added({ name: two });
+    removal.succeeds = false;
+    await gained();
+    expect(left).toEqual([one]);
+    await nodes.lost(1);
+    removal.succeeds = true;
+    await gained();
+    expect(left).toEqual([one, one]);
+    await nodes.lost(1);
+    await gained();
+    await nodes.lost(1);
+    expect(left).toEqual([one, one]);
+    nodes.removed(two);
+    await clock.advance(600_001);
+    await gained();
+    expect(left).toEqual([one, one]);
   });
 
   it.each<[string, FleetNodeOptions | undefined, FleetNodeOptions | undefined]>([
