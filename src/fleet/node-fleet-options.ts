@@ -64,7 +64,8 @@ export interface NodeFleetOptions {
   readonly startsAtOnce?: number;
   /**
    * How many requests of the nodes are under way at once (default 20), and how many begin in a second (default: as many as can). Nodes have their
-   * turns one after the other: one with a thousand requests keeps another from the next turn only. Requests of the fleet's own Leases wait for none.
+   * turns one after the other, and one node has half of the places at most, apart from its Lease: one with a thousand requests, or with some
+   * that hang, keeps another from the next turn only; two whose requests hang can take all places. Requests of the fleet's own Leases wait for none.
    */
   readonly requests?: FleetRequestLimits;
   /** From 0 up to 1. Default `Math.random`. */

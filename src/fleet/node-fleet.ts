@@ -82,7 +82,9 @@ export class NodeFleet {
     this.#options = checked;
     const { least, shardsOfEach } = ownConnections;
     const connections = requests.concurrency + Math.max(least, Math.ceil(names.shards / shardsOfEach));
-    this.#turns = new FairTurns({ ...requests, clock });
+    // requests of one node that hang leave places to the others
+    const concurrencyPerKey = Math.max(1, Math.floor(requests.concurrency / 2));
+    this.#turns = new FairTurns({ ...requests, concurrencyPerKey, clock });
     const userAgent = `pod-status-manager-fleet/${names.name} ${id}`;
     this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { userAgent, connections, clock, logger });
     this.#transport = checked.transport ?? (this.#ownTransport as KubeTransport);

@@ -123,6 +123,36 @@ describe('a fleet', () => {
     );
   });
 
+  it('serves its other nodes while requests of one node hang, however many they are', async () => {
+    const { server, member } = await world();
+    const transport = new KubeTransport(server.kubeConfig());
+    onTestFinished(() => transport.close());
+    const letGo = Promise.withResolvers<void>();
+    onTestFinished(() => letGo.resolve());
+    let hanging = 0;
+    const slow: Pick<KubeTransport, 'request' | 'stream'> = {
+      request: async (request: KubeRequest) => {
+        if (request.path.includes('/pods/hangs-')) {
+          hanging += 1;
+          await letGo.promise;
+        }
+        return transport.request(request);
+      },
+      stream: (stream) => transport.stream(stream),
+    };
+    const a = await member('a', { transport: slow, requests: { concurrency: 4 } });
+    await until(() => a.snapshot().nodeCounts.running === 4);
+    for (const i of [1, 2, 3, 4]) {
+      server.store.create(buildPod({ metadata: { name: `hangs-${i}`, uid: `h${i}` }, spec: { nodeName: 'n1' } }));
+    }
+    await until(() => hanging === 2);
+    server.store.create(buildPod({ metadata: { name: 'late', uid: 'late' }, spec: { nodeName: 'n2' } }));
+    await until(() =>
+      server.store.list().some(({ metadata, status }) => metadata?.name === 'late' && status?.phase === 'Running'),
+    );
+    expect(hanging).toBe(2);
+  });
+
   it('says what is wrong with a watch that its nodes share', async () => {
     const { server, member } = await world();
     server.fail({ verb: 'watch', resource: 'pods', fault: { kind: 'status', code: 403 }, times: 1e9 });
