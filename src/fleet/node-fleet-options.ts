@@ -30,7 +30,7 @@ export interface NodeFleetOptions {
   readonly transport?: ResourceTransport;
   /** The name of the fleet: of at most 40 lower case letters, digits and hyphens. All members give the same. */
   readonly name: string;
-  /** Where the Leases of the fleet lie. Default `kube-system`. */
+  /** Where the Leases of the fleet lie. Default `kube-system`, which every cluster has; one of its own, as in deploy/fleet.yaml, spares the members the right to others' Leases. */
   readonly namespace?: string;
   /**
    * Into how many parts the nodes fall. All members give the same number, 1 to 1000; a member with another one waits until no member counts

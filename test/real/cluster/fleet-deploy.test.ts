@@ -7,6 +7,7 @@ import { KubeTransport } from '../../../src/index.ts';
 import { AdminClient } from '../../support/admin-client.ts';
 import { noteRights, rightsOf } from './used-rights.ts';
 
+const namespace = 'pod-status-manager-fleet';
 const provider = () => ({ createPod() {}, deletePod() {}, getPodStatus: () => undefined });
 const nodes = Array.from({ length: 6 }, (_, index) => `deployed-${index}`);
 let admin: AdminClient;
@@ -66,6 +67,7 @@ describe('deploy/fleet.yaml', () => {
     const options = {
       transport,
       name: 'deployed',
+      namespace,
       shards: 4,
       nodes,
       provider,
@@ -101,7 +103,7 @@ describe('deploy/fleet.yaml', () => {
     };
     // the apiserver takes up a new flow schema within a second or two
     await expect.poll(() => level('kube-node-lease'), { timeout: 30_000, interval: 500 }).toBe('node-high');
-    expect(await level('kube-system')).toBe('leader-election');
+    expect(await level(namespace)).toBe('leader-election');
   });
 
   it('gives a member more time to go than it takes', async () => {
