@@ -183,8 +183,11 @@ export class FleetNodeSource {
       this.#sink.added(node);
     } catch (error) {
       this.#failed(error, name);
-      const what = this.#made.has(name) ? 'it goes on with those that it had' : 'the node is left out';
-      this.#options.logger.error({ err: error, node: name }, `the options of a node of the fleet could not be made: ${what}`);
+      const { logger } = this.#options;
+      const fields = { err: error, node: name };
+      if (this.#made.has(name))
+        logger.error(fields, 'new options of a node of the fleet could not be made: it keeps those it had');
+      else logger.error(fields, 'the options of a node of the fleet could not be made: the node is left out');
     }
   }
 }
