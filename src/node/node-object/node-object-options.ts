@@ -46,7 +46,7 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly statusUpdateFrequencyMs?: number;
   /** How often the status is written when nothing changes, in milliseconds. Default 300 000. */
   readonly statusReportFrequencyMs?: number;
-  /** The Lease is renewed four times as often. Default 40. */
+  /** The Lease is renewed four times as often, by a sole agent three times. Default 40. */
   readonly leaseDurationSeconds?: number;
   /**
    * Who holds the Lease. Default: the node's name, as the kubelet. Two agents under one name are told apart by the times of
@@ -57,7 +57,8 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   /**
    * True: something else makes sure that one agent at a time runs this node, as a fleet does. One that has ended without a word is then not
    * suspected to live; one that is found to live is told all the same. A Lease that is there is renewed before the Node was read, and the Node
-   * is created only where the watch shows none, or shows nothing for a second. Default false.
+   * is created only where the watch shows none, or shows nothing for a second. The Lease is renewed three times in its duration, not
+   * four times: what makes sure of that has Leases of its own to renew. Default false.
    */
   readonly isSoleAgent?: boolean;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
@@ -150,7 +151,8 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     throw invalidOption('holderIdentity', 'a non-empty string', holderIdentity);
   }
   requireMethods('clock', clock, ['now', 'setTimer']);
-  const renewIntervalMs = (integerOption('leaseDurationSeconds', leaseDurationSeconds, 1) * 1000) / 4;
+  const leaseDurationMs = integerOption('leaseDurationSeconds', leaseDurationSeconds, 1) * 1000;
+  const renewIntervalMs = leaseDurationMs / (isSoleAgent === true ? 3 : 4);
   const status = resolveStatus(options, nodeName);
   return {
     transport,

@@ -16,6 +16,20 @@ async function leftNode(options: Partial<NodeObjectOptions> = {}): Promise<NodeW
 const owners = (world: NodeWorld): unknown => world.lease()?.metadata?.ownerReferences?.map(({ uid }) => uid);
 
 describe('an agent that is sure to be the only one of its node', () => {
+  it('renews its Lease three times in its duration', async () => {
+    const world = new NodeWorld({ isSoleAgent: true, leaseDurationSeconds: 60 });
+    await world.start();
+    world.takeCalls();
+    // 20 s and 2 % of jitter
+    await world.clock.advance(20_399);
+    expect(world.takeCalls()).toEqual([]);
+    await world.clock.advance(1);
+    expect(world.takeCalls()).toEqual(['PUT leases']);
+    await world.clock.advance(10 * 20_400);
+    expect(world.takeCalls().filter((call) => call === 'PUT leases')).toHaveLength(10);
+    await world.node.stop();
+  });
+
   it('takes over a node that is there without a creation that would be refused, and renews its Lease once', async () => {
     const world = await leftNode();
     const next = world.another();
