@@ -60,6 +60,8 @@ const share: FleetRule = 'every member ends with its share';
 const inTime: FleetRule = 'a shard is owned again in time';
 const moves: FleetRule = 'a member that comes or goes moves only its share';
 const noMoves: FleetRule = 'in calm weather no shard moves';
+const givenUp: FleetRule = 'a shard is given up only when nothing of it runs';
+const leftBehind: FleetRule = 'nothing is left after stop';
 const inOrder: FleetRule = 'a host is told in order';
 
 export const fleetMutants: readonly FleetMutant[] = [
@@ -121,7 +123,7 @@ export const fleetMutants: readonly FleetMutant[] = [
   },
   {
     name: 'a Lease is taken whatever its version',
-    breaks: [alone, gained, sent],
+    breaks: [alone, gained, sent, givenUp],
     breakage: { member: sending(takingAnyVersion) },
   },
   {
@@ -131,7 +133,7 @@ export const fleetMutants: readonly FleetMutant[] = [
   },
   {
     name: 'a shard is given up before its nodes have ended',
-    breaks: ['a shard is given up only when nothing of it runs'],
+    breaks: [givenUp],
     breakage: {
       member: hosting((host) => ({
         handOver: async (shard) => {
@@ -142,7 +144,7 @@ export const fleetMutants: readonly FleetMutant[] = [
   },
   {
     name: 'the nodes of a lost shard go on',
-    breaks: ['what is lost runs no more', inOrder],
+    breaks: ['what is lost runs no more', inOrder, leftBehind],
     breakage: { member: hosting(() => ({ lost: async () => {} })) },
   },
   {
@@ -197,7 +199,7 @@ export const fleetMutants: readonly FleetMutant[] = [
   },
   {
     name: 'a member that stops leaves its Leases to run out',
-    breaks: ['nothing is left after stop', inTime],
+    breaks: [leftBehind, inTime],
     breakage: { member: sending(notGivingUp) },
   },
 ];
