@@ -7,9 +7,13 @@ import type { Outside } from './member/fleet-member.ts';
 import type { NamedFailure } from './nodes/fleet-node-source.ts';
 import type { NodeStartFailure } from './nodes/served-node.ts';
 
+const rightsHelp =
+  "Give this member's user the right that is missing: the message names both. deploy/fleet.yaml has all that a fleet needs for its Leases, in the namespace of its option.";
+
 /** A request for a Lease of the fleet that is made again and again. */
 export function leaseProblem(what: string, { error, since, attempt = 1, retryAt }: LastFailure): Problem {
-  return apiProblem(what, error, { since, attempt, retryAt });
+  const problem = apiProblem(what, error, { since, attempt, retryAt });
+  return problem.kind === 'forbidden' ? frozenProblem({ ...problem, help: rightsHelp }) : problem;
 }
 
 /** A watch that the nodes of this member share is down. */

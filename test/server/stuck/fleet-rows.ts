@@ -36,7 +36,7 @@ export const fleetRows: readonly FleetRow[] = [
     about: 'fleet',
     kind: 'forbidden',
     words: 'cannot create resource "leases"',
-    help: "Give this agent's user the right that is missing: the message names both. deploy/rbac.yaml has all that an agent needs.",
+    help: "Give this member's user the right that is missing: the message names both. deploy/fleet.yaml has all that a fleet needs for its Leases, in the namespace of its option.",
     before: ({ proxy }) =>
       proxy.fail(
         /POST .*\/leases/,
