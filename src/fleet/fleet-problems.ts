@@ -42,6 +42,21 @@ export function outsideProblem(outside: Outside, name: string, shards: number): 
   return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
 }
 
+/** More members than shards are placed on. */
+export function crowdProblem(living: number, mostMembers: number): Problem {
+  const message = `the fleet has ${living} members, and shards are placed on the first ${mostMembers} of them by their ids`;
+  const help = 'Start fewer members, or remove the Leases of members that are none.';
+  return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
+}
+
+/** Leases that no member counts with. */
+export function unclearProblem(leases: readonly string[]): Problem {
+  const which = `${leases.slice(0, 5).join(', ')}${leases.length > 5 ? ` and ${leases.length - 5} more` : ''}`;
+  const message = `Leases have the names of members of the fleet and name no number of shards: ${which}`;
+  const help = 'Remove these Leases, or what takes their annotations away: such a member is passed over.';
+  return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
+}
+
 /** A shard that nobody has taken. */
 export function unownedProblem(shards: readonly number[], since: number): Problem {
   const which = shards.length === 1 ? `shard ${shards[0]}` : `${shards.length} shards, the first of them ${shards[0]},`;

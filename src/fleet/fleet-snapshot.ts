@@ -3,6 +3,7 @@ import type { Metrics } from '../base/metrics/metrics.ts';
 import { isPodProblem, notRunning, type Problem, problemReport, roundedDuration } from '../base/problem.ts';
 import type { SharedWatches } from '../node/provider/shared-watches.ts';
 import {
+  crowdProblem,
   leaseProblem,
   nodeOptionsProblem,
   nodeStartProblem,
@@ -10,6 +11,7 @@ import {
   ofNode,
   outsideProblem,
   sharedWatchProblem,
+  unclearProblem,
   unownedProblem,
 } from './fleet-problems.ts';
 import type {
@@ -27,7 +29,7 @@ import type { CheckedFleetOptions } from './node-fleet-options.ts';
 import type { FleetNodeSource } from './nodes/fleet-node-source.ts';
 import type { ServedNode } from './nodes/served-node.ts';
 import type { ServedNodes } from './nodes/served-nodes.ts';
-import { shardOf } from './placement.ts';
+import { mostMembers, shardOf } from './placement.ts';
 
 /** The parts of a fleet, as reports read them. */
 export interface ReportedFleet {
@@ -174,6 +176,7 @@ function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], n
   const problems: Problem[] = [];
   const { outside, failure, watchFailure } = member;
   if (outside !== undefined) problems.push(outsideProblem(outside, options.names.name, options.names.shards));
+  problems.push(...memberProblems(member));
   if (failure !== undefined) {
     const what = member.isMember ? 'the Lease of this member could not be renewed' : 'this process could not join the fleet';
     problems.push(leaseProblem(what, failure));
@@ -198,6 +201,14 @@ function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], n
   for (const failed of source.failures) problems.push(nodeOptionsProblem(failed, !nodes.known.has(failed.nodeName)));
   for (const [nodeName, served] of nodes.served) problems.push(...problemsOfNode(nodeName, served, now));
   return problems;
+}
+
+function memberProblems({ members }: FleetMember): Problem[] {
+  const [living, unclear] = [members.living().length, members.unclear()];
+  return [
+    ...(living > mostMembers ? [crowdProblem(living, mostMembers)] : []),
+    ...(unclear.length > 0 ? [unclearProblem(unclear)] : []),
+  ];
 }
 
 /** A node that starts has what a started one would call a problem. */

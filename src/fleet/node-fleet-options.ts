@@ -18,7 +18,7 @@ import {
 import { safeRandom } from '../base/random.ts';
 import type { ResourceTransport } from '../client/resources/resource-client.ts';
 import type { PodProvider } from '../node/provider/pod-provider.ts';
-import type { FleetNames } from './member/lease-documents.ts';
+import { type FleetNames, isOwnFleetName, longestDurationMs } from './member/lease-documents.ts';
 import type { FleetTiming } from './member/shard-keeper-options.ts';
 import { type FleetNodeOptions, type FleetNodes, nodesOption, requireFleetNodeOptions } from './nodes/fleet-node-options.ts';
 
@@ -28,7 +28,7 @@ export interface NodeFleetOptions {
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with others; `stop()` leaves it open. It has to ask the `guard` of a request at the moment of sending, as a `KubeTransport` does. */
   readonly transport?: ResourceTransport;
-  /** The name of the fleet: of at most 40 lower case letters, digits and hyphens. All members give the same. */
+  /** The name of the fleet: of at most 40 lower case letters, digits and hyphens, with neither `-member` nor `-shard` as a word. All members give the same. */
   readonly name: string;
   /** Where the Leases of the fleet lie. Default `kube-system`, which every cluster has; one of its own, as in deploy/fleet.yaml, spares the members the right to others' Leases. */
   readonly namespace?: string;
@@ -129,6 +129,8 @@ export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOpti
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   requireMethods('clock', clock, ['now', 'setTimer']);
   requireFleetNodeOptions('nodeOptions', nodeOptions);
+  if (!isOwnFleetName(labelOption('name', name, longestName)))
+    throw invalidOption('name', 'without "-member" and "-shard", by which the Leases of two fleets could have one name', name);
   const names = {
     name: labelOption('name', name, longestName),
     namespace: labelOption('namespace', namespace),
@@ -192,7 +194,7 @@ function timingOf(options: NodeFleetOptions): FleetTiming {
   const { leaseDurationMs = 15_000 } = options;
   integerOption('leaseDurationMs', leaseDurationMs, 1000);
   if (leaseDurationMs % 1000 !== 0) throw invalidOption('leaseDurationMs', 'whole seconds, in milliseconds', leaseDurationMs);
-  atMost('leaseDurationMs', leaseDurationMs, 86_400_000);
+  atMost('leaseDurationMs', leaseDurationMs, longestDurationMs);
   const { renewDeadlineMs = leaseDurationMs * shareOf.deadline, retryPeriodMs = leaseDurationMs * shareOf.retry } = options;
   numberOption('renewDeadlineMs', renewDeadlineMs, 1, longestTimerMs);
   numberOption('retryPeriodMs', retryPeriodMs, 1, longestTimerMs);

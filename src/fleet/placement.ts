@@ -26,6 +26,9 @@ export function shardOf(nodeName: string, shards: number): number {
 /** For each shard the members in the order in which they are to own it: the first is the placed owner. */
 export type Placement = readonly (readonly string[])[];
 
+/** Shards are placed on so many members, the first by their ids: each pair of a member and a shard costs time. */
+export const mostMembers = 256;
+
 /** The weights of a member for the shards, by the number of the shard. They never change, and are costly to make. */
 export class ShardWeights {
   readonly #shards: number;
@@ -45,7 +48,8 @@ export class ShardWeights {
 
   /** Forgets all members but these. */
   keep(members: readonly string[]): void {
-    for (const member of this.#ofMembers.keys()) if (!members.includes(member)) this.#ofMembers.delete(member);
+    const kept = new Set(members);
+    for (const member of this.#ofMembers.keys()) if (!kept.has(member)) this.#ofMembers.delete(member);
   }
 }
 
@@ -57,8 +61,9 @@ export class ShardWeights {
 export function placementOf(members: readonly string[], shards: number, weights = new ShardWeights(shards)): Placement {
   const room = Math.ceil((shards / Math.max(1, members.length)) * loadFactor);
   const loads = new Map(members.map((member) => [member, 0]));
+  const weighed = members.map((member) => ({ member, weights: weights.of(member) }));
   return Array.from({ length: shards }, (_, shard) => {
-    const line = members.toSorted((one, two) => compared(one, two, shard, weights));
+    const line = weighed.toSorted((one, two) => compared(one, two, shard)).map(({ member }) => member);
     const placed = line.find((member) => (loads.get(member) ?? 0) < room);
     if (placed === undefined) return line;
     loads.set(placed, (loads.get(placed) ?? 0) + 1);
@@ -67,7 +72,12 @@ export function placementOf(members: readonly string[], shards: number, weights 
 }
 
 /** The heavier one first. Equal weights are next to impossible, and decided by the names. */
-function compared(one: string, two: string, shard: number, weights: ShardWeights): number {
-  const difference = (weights.of(two)[shard] ?? 0) - (weights.of(one)[shard] ?? 0);
-  return difference === 0 ? Number(one > two) - Number(one < two) : difference;
+function compared(one: Weighed, two: Weighed, shard: number): number {
+  const difference = (two.weights[shard] ?? 0) - (one.weights[shard] ?? 0);
+  return difference === 0 ? Number(one.member > two.member) - Number(one.member < two.member) : difference;
+}
+
+interface Weighed {
+  readonly member: string;
+  readonly weights: readonly number[];
 }

@@ -6,8 +6,16 @@ import type { WireLease } from '../../api/json/types.ts';
  * clock. The times in a Lease are of another machine's clock, so they count only as marks of a change.
  */
 export class ObservedLease {
+  readonly #longestMs: number;
   #lease: WireLease | undefined;
   #since = 0;
+  /** How long it was to stand when it went. */
+  #goneMs = 0;
+
+  /** `longestMs`: no duration counts as more. */
+  constructor(longestMs = Number.POSITIVE_INFINITY) {
+    this.#longestMs = longestMs;
+  }
 
   get lease(): WireLease | undefined {
     return this.#lease;
@@ -37,6 +45,7 @@ export class ObservedLease {
 
   /** It was seen to go. */
   gone(elapsedMs: number): void {
+    this.#goneMs = this.durationMs;
     this.#lease = undefined;
     this.#since = elapsedMs;
   }
@@ -46,9 +55,15 @@ export class ObservedLease {
     return this.#since;
   }
 
+  /** How long it stands without a renewal; of one that has gone, how long it was to. */
+  get durationMs(): number {
+    if (this.#lease === undefined) return this.#goneMs;
+    return Math.min(this.#longestMs, (this.#lease.spec?.leaseDurationSeconds ?? 0) * 1000);
+  }
+
   /** When it runs out, unless it is renewed before. */
   get runsOutAt(): number {
-    return this.#since + (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
+    return this.#lease === undefined ? this.#since : this.#since + this.durationMs;
   }
 
   /** Since when nobody holds it; in the future while it has not run out. */
@@ -96,9 +111,14 @@ export function heldLease(base: WireLease | undefined, holder: LeaseHolder, now:
       leaseDurationSeconds: leaseDurationMs / 1000,
       acquireTime: isOurs && acquireTime !== undefined ? acquireTime : time,
       renewTime: time,
-      leaseTransitions: base === undefined || isOurs ? leaseTransitions : leaseTransitions + 1,
+      leaseTransitions: base === undefined || isOurs ? leaseTransitions : nextTransitions(leaseTransitions),
     },
   };
+}
+
+/** The field is an int32: the apiserver refuses what is greater, and the Lease could never be taken. */
+function nextTransitions(leaseTransitions: number): number {
+  return leaseTransitions < 2 ** 31 - 1 ? leaseTransitions + 1 : 0;
 }
 
 /** The Lease given up: nobody holds it, and it runs out after a second. */

@@ -8,7 +8,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics, MetricsSink } from '../../base/metrics/metrics.ts';
 import { longestTimerMs } from '../../base/options.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { type Placement, placementOf, ShardWeights } from '../placement.ts';
+import { mostMembers, type Placement, placementOf, ShardWeights } from '../placement.ts';
 import { FleetLeaseClient } from './fleet-lease-client.ts';
 import { FleetSettings } from './fleet-settings.ts';
 import { type FleetNames, fleetSelector, identityOf } from './lease-documents.ts';
@@ -90,6 +90,8 @@ export class FleetMember {
   /** When the last beat began: the own Lease is renewed, and then those of the shards. */
   #beatAt = Number.NEGATIVE_INFINITY;
   #nextBeatAt = Number.NEGATIVE_INFINITY;
+  /** When the own Lease, which was not as it was written, was last written again. */
+  #mendedAt = Number.NEGATIVE_INFINITY;
   #isBeating = false;
   #isTidying = false;
   /** True while it joins again once its shards have ended. */
@@ -153,7 +155,7 @@ export class FleetMember {
     const first = Promise.withResolvers<void>();
     this.#loop = this.#run(first.resolve).then(() => {
       first.reject(new StatusManagerError('ERR_STOPPED', 'The fleet was stopped before this process was a member'));
-    });
+    }, first.reject);
     await first.promise;
   }
 
@@ -187,10 +189,26 @@ export class FleetMember {
   async #run(looked: () => void): Promise<void> {
     const { clock } = this.#options;
     while (!this.#isClosed) {
-      const dueAt = this.#look();
+      const dueAt = this.#lookSafely();
       if (this.#hasJoinedOrFailed) looked();
       if (this.#isLeaving && !this.#isBeating && !this.shards.some(({ isBusy }) => isBusy)) break;
       await this.#wait.wait(Math.min(longestTimerMs, Math.max(0, dueAt - clock.elapsed())));
+    }
+  }
+
+  /** Whatever goes wrong in a look, another one comes. Nobody watches the terms meanwhile: they end. */
+  #lookSafely(): number {
+    const { clock, timing, logger, names, id } = this.#options;
+    try {
+      return this.#look();
+    } catch (err) {
+      this.#failure = failedAgain(this.#failure, err, clock.now(), timing.retryPeriodMs);
+      logger.error(
+        { err, fleet: names.name, member: id },
+        'a look at the fleet has failed: it comes again after the retry period',
+      );
+      for (const shard of this.shards) shard.lose('a look at the fleet has failed');
+      return clock.elapsed() + timing.retryPeriodMs;
     }
   }
 
@@ -211,8 +229,8 @@ export class FleetMember {
     }
     const living = this.members.living();
     // somebody has deleted the own Lease; where it cannot be created again, that waits for its retry
-    const isWell = this.isMember && !this.#isLeaving && this.#failure === undefined;
-    if (isWell && !living.some(({ isSelf }) => isSelf)) this.#nextBeatAt = now;
+    const isWell = this.isMember && !this.#isLeaving && this.#failure === undefined && !this.#isBeating;
+    if (isWell && !living.some(({ isSelf }) => isSelf)) this.#mend(now);
     if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
     this.#place(living.map(({ id }) => id));
     const takesSince = this.#isLeaving ? undefined : this.#takesSince;
@@ -229,10 +247,17 @@ export class FleetMember {
     return dueAt;
   }
 
+  /** Writes the own Lease again; where it comes back without what was written, not more often than what has failed is tried. */
+  #mend(now: number): void {
+    const mendsAt = Math.max(now, this.#mendedAt + this.#options.timing.retryPeriodMs);
+    this.#nextBeatAt = Math.min(this.#nextBeatAt, mendsAt);
+    if (mendsAt === now) this.#mendedAt = now;
+  }
+
   #place(living: readonly string[]): void {
     const { names, id, logger, placement = placementOf } = this.#options;
     const isPlaced = this.isMember && !this.#isLeaving;
-    const ids = [...new Set([...living, ...(isPlaced ? [id] : [])])].toSorted();
+    const ids = [...new Set([...living, ...(isPlaced ? [id] : [])])].toSorted().slice(0, mostMembers);
     const placedFor = ids.join(' ');
     if (placedFor === this.#placedFor) return;
     this.#placedFor = placedFor;

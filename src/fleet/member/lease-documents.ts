@@ -11,6 +11,9 @@ const agentAnnotation = 'pod-status-manager/fleet-agent';
 
 export type LeaseRole = 'fleet' | 'member' | 'shard';
 
+/** No Lease of a fleet lasts longer: one that says so counts as one of a day. */
+export const longestDurationMs = 86_400_000;
+
 /** What a fleet is called, and where its Leases lie. */
 export interface FleetNames {
   readonly name: string;
@@ -49,7 +52,12 @@ export function shardOfLease(names: FleetNames, lease: WireLease): number | unde
 export function memberOfLease({ name }: FleetNames, lease: WireLease): string | undefined {
   const prefix = `fleet-${name}-member-`;
   const leaseName = lease.metadata?.name ?? '';
-  return leaseName.startsWith(prefix) && roleOf(lease) === 'member' ? leaseName.slice(prefix.length) : undefined;
+  return leaseName.startsWith(prefix) ? leaseName.slice(prefix.length) : undefined;
+}
+
+/** False for a name of a fleet with which one of its Leases could have the name of one of another fleet. */
+export function isOwnFleetName(name: string): boolean {
+  return !/.-(member|shard)(-|$)/.test(name);
 }
 
 /** False for a Lease that has the label of the fleet, and none of its names. */

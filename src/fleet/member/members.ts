@@ -1,6 +1,6 @@
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { type FleetNames, idOf, memberMarks, memberOfLease, shardOfLease } from './lease-documents.ts';
+import { type FleetNames, idOf, memberMarks, memberOfLease, roleOf, shardOfLease } from './lease-documents.ts';
 import type { SeenLeases } from './seen-leases.ts';
 
 export interface MembersOptions {
@@ -37,17 +37,19 @@ export class Members {
     this.#options = options;
   }
 
-  /** Every member that has a Lease, sorted by id. This one is alive while it has one: what it may do, the Leases of its shards say. */
+  /** Every member that has a Lease which names its number of shards, sorted by id. This one is alive while it has one: what it may do, the Leases of its shards say. */
   all(): SeenMember[] {
-    const { names, identity, seen, clock } = this.#options;
+    const { names, id: ownID, identity, seen, clock } = this.#options;
     const now = clock.elapsed();
     const members: SeenMember[] = [];
     for (const { observed, seenAt } of seen.all()) {
       const { lease, runsOutAt, holder } = observed;
       const id = lease && memberOfLease(names, lease);
-      if (id === undefined) continue;
-      const isSelf = holder === identity;
-      members.push({ ...memberMarks(lease), id, isSelf, isAlive: isSelf || now < runsOutAt, runsOutAt, seenAt });
+      const marks = memberMarks(lease);
+      if (id === undefined || marks.shards === undefined) continue;
+      // a copy of the own Lease under another name is none
+      const isSelf = id === ownID && holder === identity;
+      members.push({ ...marks, id, isSelf, isAlive: isSelf || now < runsOutAt, runsOutAt, seenAt });
     }
     return members.toSorted((one, two) => (one.id < two.id ? -1 : 1));
   }
@@ -82,25 +84,38 @@ export class Members {
 
   /** The Leases of members that have run out: so many at once as a member may remove. */
   leftLeases(): WireLease[] {
-    const { names, identity, seen, clock } = this.#options;
+    const { names, id, seen, clock } = this.#options;
     const now = clock.elapsed();
     const leases: WireLease[] = [];
     for (const { observed } of seen.all()) {
-      const { lease, runsOutAt, holder } = observed;
-      if (lease === undefined || holder === identity || runsOutAt > now) continue;
-      if (memberOfLease(names, lease) !== undefined && leases.length < mostRemoved) leases.push(lease);
+      const { lease, runsOutAt } = observed;
+      if (lease === undefined || runsOutAt > now || roleOf(lease) !== 'member') continue;
+      const member = memberOfLease(names, lease);
+      if (member !== undefined && member !== id && leases.length < mostRemoved) leases.push(lease);
     }
     return leases;
+  }
+
+  /** The Leases with the name of a member's that name no number of shards, and have not run out: nobody counts with them. */
+  unclear(): string[] {
+    const { names, id, seen, clock } = this.#options;
+    const now = clock.elapsed();
+    const unclear: string[] = [];
+    for (const { observed } of seen.all()) {
+      const { lease, runsOutAt } = observed;
+      const member = lease && memberOfLease(names, lease);
+      if (member === undefined || member === id || runsOutAt <= now) continue;
+      if (memberMarks(lease).shards === undefined) unclear.push(lease?.metadata?.name ?? '');
+    }
+    return unclear.toSorted();
   }
 
   /** When the next of the living members runs out, by `clock.elapsed()`. */
   nextRunOutAt(): number {
     const { clock } = this.#options;
     const now = clock.elapsed();
-    return Math.min(
-      ...this.all()
-        .filter(({ isSelf, runsOutAt }) => !isSelf && runsOutAt > now)
-        .map(({ runsOutAt }) => runsOutAt),
-    );
+    let next = Number.POSITIVE_INFINITY;
+    for (const { isSelf, runsOutAt } of this.all()) if (!isSelf && runsOutAt > now) next = Math.min(next, runsOutAt);
+    return next;
   }
 }

@@ -8,7 +8,7 @@ import { ObservedLease } from '../../client/leases/observed-lease.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { type FleetNames, fleetSelector, isOfFleet, memberMarks, roleOf } from './lease-documents.ts';
+import { type FleetNames, fleetSelector, isOfFleet, longestDurationMs, memberMarks, shardOfLease } from './lease-documents.ts';
 
 export interface SeenLeasesOptions {
   readonly transport: ResourceTransport;
@@ -89,10 +89,11 @@ export class SeenLeases {
 
   /** True while a shard of the fleet has an owner, by whatever number of shards. */
   get hasOwnedShards(): boolean {
-    const now = this.#options.clock.elapsed();
+    const { clock, names } = this.#options;
+    const now = clock.elapsed();
     for (const { observed } of this.#leases.values()) {
       const { lease, holder, runsOutAt } = observed;
-      if (lease !== undefined && roleOf(lease) === 'shard' && holder !== '' && now < runsOutAt) return true;
+      if (lease !== undefined && shardOfLease(names, lease) !== undefined && holder !== '' && now < runsOutAt) return true;
     }
     return false;
   }
@@ -104,7 +105,7 @@ export class SeenLeases {
     if (!isOfFleet(names, lease)) return;
     const known = this.#leases.get(name);
     if (known === undefined) {
-      const observed = new ObservedLease();
+      const observed = new ObservedLease(longestDurationMs);
       observed.read(lease, clock.elapsed());
       this.#leases.set(name, { observed, seenAt: clock.now() });
       changed();
@@ -122,9 +123,9 @@ export class SeenLeases {
     if (known === undefined) return;
     const { lease } = known.observed;
     if (lease === undefined || (last !== undefined && lease.metadata?.uid !== last.metadata?.uid)) return;
-    const { clock, changed } = this.#options;
+    const { clock, changed, names } = this.#options;
     // the owner of a shard may not know yet that its Lease is gone
-    if (roleOf(lease) === 'shard') known.observed.gone(clock.elapsed());
+    if (shardOfLease(names, lease) !== undefined) known.observed.gone(clock.elapsed());
     else this.#leases.delete(name);
     changed();
   }

@@ -166,7 +166,9 @@ export class ShardKeeper {
     // the owner of a Lease that is gone may not know it yet, here and below; this one went before this member came
     if (observed === undefined) return areAllTaken ? takesSince + timing.leaseDurationMs : settledAt;
     if (observed.holder === identity) return takesSince;
-    const freeSince = observed.lease === undefined ? observed.since + timing.leaseDurationMs : observed.freeSince;
+    // its duration may be longer there
+    const restMs = Math.max(timing.leaseDurationMs, observed.durationMs);
+    const freeSince = observed.lease === undefined ? observed.since + restMs : observed.freeSince;
     return freeSince < takesSince ? settledAt : freeSince;
   }
 

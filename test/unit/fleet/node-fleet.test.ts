@@ -17,6 +17,8 @@ describe('the options of a fleet', () => {
     ['name', { name: 'e'.repeat(41) }, '`name` to be at most 40'],
     ['id', { id: 'a b' }, '`id` to be at most 63'],
     ['shards', { shards: 0 }, 'shards'],
+    ['name', { name: 'edge-member-x' }, '`name` to be without "-member" and "-shard"'],
+    ['name', { name: 'edge-shard' }, '`name` to be without "-member" and "-shard"'],
     ['shards', { shards: 1001 }, '`shards` to be at most 1000'],
     ['nodes', { nodes: 'n1' }, '`nodes` to be a list of nodes'],
     ['nodes', { nodes: ['n1', 'n1'] }, '`nodes` to be a list in which each name is there once'],
@@ -173,5 +175,21 @@ describe('a fleet', () => {
       message: 'the fleet edge has 4 shards, and this process was told 8; members with another number: a',
     });
     expect(c.snapshot().problems[0]).toMatchObject({ kind: 'fleet-id' });
+  });
+
+  it('says which Leases of members name no number of shards', async () => {
+    const { server, member } = await world();
+    const transport = new KubeTransport(server.kubeConfig());
+    onTestFinished(() => transport.close());
+    const labels = { 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': 'member' };
+    const metadata = { name: 'fleet-edge-member-odd', labels };
+    const body = { metadata, spec: { holderIdentity: 'odd', leaseDurationSeconds: 3600 } };
+    await transport.request({ method: 'POST', path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', body });
+    const a = await member('a');
+    await until(() => a.snapshot().problemCount > 0);
+    expect(a.snapshot().problems[0]).toMatchObject({
+      kind: 'fleet-shards',
+      message: 'Leases have the names of members of the fleet and name no number of shards: fleet-edge-member-odd',
+    });
   });
 });
