@@ -56,7 +56,7 @@ export interface NodeFleetOptions {
   readonly renewDeadlineMs?: number;
   /** How long after a failure a Lease is tried for again, in milliseconds. Default: two fifteenths of `leaseDurationMs`. */
   readonly retryPeriodMs?: number;
-  /** So many shards are handed over at once. Default 4. */
+  /** So many shards are handed over at once, each to another member: one member gets one after the other. Default 4. */
   readonly handOversAtOnce?: number;
   /** How long the nodes of a shard may take to end in peace when it is handed over, in milliseconds. Default 10 000. */
   readonly handOverTimeoutMs?: number;

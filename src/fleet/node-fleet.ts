@@ -129,9 +129,12 @@ export class NodeFleet {
   async start(options: StartOptions = {}): Promise<void> {
     requireStartOptions(options);
     this.#runState.start();
-    const { metrics, clock } = this.#options;
+    const { metrics, clock, nodeOptions } = this.#options;
     this.#endMeasuring = sampleGauges(metrics, clock, () => setFleetGauges(metrics, this.#reported()));
     this.#source.start();
+    // what every node needs is there before the first one comes
+    this.#sharedWatches.start();
+    if (nodeOptions.rawPods !== true) this.#sharedWatches.services.start();
     const waitsFor = () => awaitedAnswer('this process is no member yet', this.#member.failure ?? this.#member.watchFailure);
     await awaitStart(this.#member.start(), options, { owner: 'fleet', clock, waitsFor });
   }

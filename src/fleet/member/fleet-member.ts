@@ -11,6 +11,7 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { mostMembers, type Placement, placementOf, ShardWeights } from '../placement.ts';
 import { FleetLeaseClient } from './fleet-lease-client.ts';
 import { FleetSettings } from './fleet-settings.ts';
+import { HandOverTurns } from './hand-over-turns.ts';
 import { type FleetNames, fleetSelector, identityOf } from './lease-documents.ts';
 import { MemberLease } from './member-lease.ts';
 import { Members } from './members.ts';
@@ -62,6 +63,8 @@ export function shardWritesAtOnce(shards: number): number {
   return Math.max(32, Math.ceil(shards / 20));
 }
 
+/** So much of a stop's time shards are handed over one after the other to each member; then without waiting for any. */
+const shareInTurns = 0.5;
 /** How long the last writes of a stop may take, in milliseconds. */
 const lastWriteMs = 2000;
 /** How long what still runs may take to end after that, in milliseconds. */
@@ -81,6 +84,9 @@ export class FleetMember {
   readonly #ownLease: MemberLease;
   readonly #weights: ShardWeights;
   readonly #wait: WakeableWait;
+  readonly #turns: HandOverTurns;
+  /** From then on no member is waited for that is to take a shard, by `clock.elapsed()`. */
+  #noTurnsFrom = Number.POSITIVE_INFINITY;
   #loop: Promise<void> = Promise.resolve();
   #placement: Placement = [];
   /** The members by which the placement was made. */
@@ -117,6 +123,7 @@ export class FleetMember {
     this.#ownLease = new MemberLease({ ...shared, agent: options.agent });
     this.members = new Members(shared);
     this.#weights = new ShardWeights(names.shards);
+    this.#turns = new HandOverTurns(id);
     const ofShard = { ...shared, host, random, logger, metrics, wake };
     this.shards = Array.from({ length: names.shards }, (_, shard) => new ShardKeeper({ ...ofShard, shard }));
   }
@@ -165,9 +172,11 @@ export class FleetMember {
     const timeLeft = new TimeLeft(clock, timeoutMs);
     const before = this.#endedTerms();
     this.#isLeaving = true;
+    const forShardsMs = Math.max(0, timeoutMs - lastWriteMs);
+    this.#noTurnsFrom = clock.elapsed() + forShardsMs * shareInTurns;
     this.#nextBeatAt = Number.NEGATIVE_INFINITY;
     this.#wait.wake();
-    await timeLeft.allows(this.#loop, Math.max(0, timeoutMs - lastWriteMs));
+    await timeLeft.allows(this.#loop, forShardsMs);
     this.#isClosed = true;
     for (const shard of this.shards) shard.close('the time of the stop is over');
     this.#wait.close();
@@ -234,17 +243,28 @@ export class FleetMember {
     if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
     this.#place(living.map(({ id }) => id));
     const takesSince = this.#isLeaving ? undefined : this.#takesSince;
+    this.#lookAtTurns(now);
     let handingOver = this.shards.filter(({ isHandingOver }) => isHandingOver).length;
     let dueAt = Math.min(this.members.nextRunOutAt(), this.#isBeating ? Number.POSITIVE_INFINITY : this.#nextBeatAt);
     const { areAllTaken } = this.#settings;
     for (const [shard, keeper] of this.shards.entries()) {
       const line = this.#placement[shard] ?? [];
       const wasHandingOver = keeper.isHandingOver;
-      const mayHandOver = handingOver < handOversAtOnce;
+      const mayHandOver = handingOver < handOversAtOnce && (now >= this.#noTurnsFrom || now >= this.#turns.turnAt(line[0]));
       dueAt = Math.min(dueAt, keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, mayHandOver }));
-      if (keeper.isHandingOver && !wasHandingOver) handingOver += 1;
+      if (!keeper.isHandingOver || wasHandingOver) continue;
+      handingOver += 1;
+      this.#turns.begun(line[0]);
     }
-    return dueAt;
+    const nextTurnAt = this.#turns.nextTurnAt;
+    return Math.min(dueAt, now < this.#noTurnsFrom ? Math.min(nextTurnAt, this.#noTurnsFrom) : nextTurnAt);
+  }
+
+  #lookAtTurns(now: number): void {
+    const { id } = this.#options;
+    const leaving = this.members.all().filter(({ isAlive, isLeaving }) => isAlive && isLeaving);
+    const ids = new Set([...leaving.map((member) => member.id), ...(this.#isLeaving ? [id] : [])]);
+    this.#turns.look({ now, shards: this.shards, placedOn: (shard) => this.placedOn(shard), leaving: ids });
   }
 
   /** Writes the own Lease again; where it comes back without what was written, not more often than what has failed is tried. */
@@ -256,8 +276,10 @@ export class FleetMember {
 
   #place(living: readonly string[]): void {
     const { names, id, logger, placement = placementOf } = this.#options;
-    const isPlaced = this.isMember && !this.#isLeaving;
-    const ids = [...new Set([...living, ...(isPlaced ? [id] : [])])].toSorted().slice(0, mostMembers);
+    const others = living.filter((one) => one !== id);
+    const isPlaced = this.isMember || living.includes(id);
+    // the others learn a moment later that this one leaves
+    const ids = [...others, ...(isPlaced && !this.#isLeaving ? [id] : [])].toSorted().slice(0, mostMembers);
     const placedFor = ids.join(' ');
     if (placedFor === this.#placedFor) return;
     this.#placedFor = placedFor;

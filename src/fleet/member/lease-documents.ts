@@ -108,6 +108,24 @@ export function memberMarks(lease: WireLease | undefined): MemberMarks {
 /** So much of what a member says of its process is shown, in characters. */
 const longestAgent = 256;
 
+/** Of a shard: its owner has it, and its nodes do not run there yet. */
+const startingState = 'starting';
+
+/** The Lease of a shard whose nodes start, or run. */
+export function withNodes(lease: WireLease, areStarting: boolean): WireLease {
+  const { [stateAnnotation]: before, ...others } = lease.metadata?.annotations ?? {};
+  if (!areStarting && before === undefined) return lease;
+  return {
+    ...lease,
+    metadata: { ...lease.metadata, annotations: { ...others, ...(areStarting && { [stateAnnotation]: startingState }) } },
+  };
+}
+
+/** True for the Lease of a shard whose owner says that its nodes still start. */
+export function areNodesStarting(lease: WireLease | undefined): boolean {
+  return lease?.metadata?.annotations?.[stateAnnotation] === startingState;
+}
+
 /** The number of shards of the fleet, and with `areAllTaken` that each of them has had a Lease. What it said of another number says nothing of this one. */
 export function withShards(lease: WireLease, shards: number, areAllTaken = false): WireLease {
   const { metadata } = lease;

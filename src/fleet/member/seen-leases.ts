@@ -8,7 +8,15 @@ import { ObservedLease } from '../../client/leases/observed-lease.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import { type FleetNames, fleetSelector, isOfFleet, longestDurationMs, memberMarks, shardOfLease } from './lease-documents.ts';
+import {
+  areNodesStarting,
+  type FleetNames,
+  fleetSelector,
+  isOfFleet,
+  longestDurationMs,
+  memberMarks,
+  shardOfLease,
+} from './lease-documents.ts';
 
 export interface SeenLeasesOptions {
   readonly transport: ResourceTransport;
@@ -146,5 +154,6 @@ function saysElse(lease: WireLease, before: WireLease | undefined): boolean {
 function tellsOf(lease: WireLease | undefined): string {
   const { metadata, spec } = lease ?? {};
   const { isLeaving, shards } = memberMarks(lease);
-  return JSON.stringify([metadata?.uid, spec?.holderIdentity, spec?.leaseDurationSeconds, isLeaving, shards]);
+  const areStarting = areNodesStarting(lease);
+  return JSON.stringify([metadata?.uid, spec?.holderIdentity, spec?.leaseDurationSeconds, isLeaving, shards, areStarting]);
 }

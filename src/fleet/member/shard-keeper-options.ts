@@ -8,8 +8,11 @@ import type { ShardTerm } from './shard-term.ts';
 
 /** What runs the nodes of the shards. */
 export interface ShardHost {
-  /** The shard is this member's from now on; `term.requireOwned` is to be asked before each write. Never waits. */
-  gained(shard: number, term: ShardTerm): void;
+  /**
+   * The shard is this member's from now on; `term.requireOwned` is to be asked before each write. What it returns settles once the nodes
+   * run, or are not to be waited for any longer.
+   */
+  gained(shard: number, term: ShardTerm): Promise<void> | void;
   /** Ends the nodes of the shard in peace, and writes what is left. The term goes on meanwhile, unless `lost` is called. */
   handOver(shard: number): Promise<void>;
   /** The term is over: nothing may be written any more. Resolves once nothing of the shard runs here. */

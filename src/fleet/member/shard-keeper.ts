@@ -1,15 +1,12 @@
-import { isOlderThan } from '../../api/json/resource-version.ts';
-import type { WireLease } from '../../api/json/types.ts';
 import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { heldLease, releasedLease } from '../../client/leases/observed-lease.ts';
 import type { FleetShardState } from '../fleet-reports.ts';
 import { isWriteRefused } from './fleet-lease-client.ts';
 import { isKeptFrom, type Kept, keptAgain } from './kept-shard.ts';
-import { gainReason, labelled, shardLeaseName } from './lease-documents.ts';
-import type { SeenLease } from './seen-leases.ts';
+import { gainReason } from './lease-documents.ts';
 import type { EndedTerms, ShardKeeperOptions, ShardOutlook } from './shard-keeper-options.ts';
-import { type SentAt, ShardTerm, sentNow } from './shard-term.ts';
+import { ShardLease } from './shard-lease.ts';
+import { ShardTerm, sentNow } from './shard-term.ts';
 
 /** How long each member in the line waits for the one before it: so many retry periods, and no less than a second. */
 const inLine = { periods: 2, leastMs: 1000 };
@@ -29,14 +26,16 @@ type State =
  */
 export class ShardKeeper {
   readonly #options: ShardKeeperOptions;
-  readonly #leaseName: string;
+  readonly #lease: ShardLease;
   readonly ended: EndedTerms = { handedOver: 0, lost: 0 };
   #state: State = { name: 'elsewhere' };
   /** When the state began, in milliseconds since the epoch. */
   #since: number;
-  /** The Lease as this member wrote it last, and when that was sent; of use while it is this member's. */
-  #written: { readonly lease: WireLease; readonly sent: SentAt } | undefined;
   #isWriting = false;
+  /** True while the Lease says, or is to say, that the nodes still start: who has more to hand over to this member waits for that. */
+  #areStarting = false;
+  /** True while the others are to hear by a renewal that the nodes run. */
+  #isToTell = false;
   #isClosed = false;
   #hostEnded: Promise<void> = Promise.resolve();
   #retryAtMs = 0;
@@ -46,7 +45,7 @@ export class ShardKeeper {
 
   constructor(options: ShardKeeperOptions) {
     this.#options = options;
-    this.#leaseName = shardLeaseName(options.names, options.shard);
+    this.#lease = new ShardLease(options);
     this.#since = options.clock.now();
   }
 
@@ -58,7 +57,7 @@ export class ShardKeeper {
 
   /** Since when the shard is in its state, in milliseconds since the epoch; for one of another member, since when that has it, by its own word. */
   get since(): number {
-    const { observed } = this.#seen ?? {};
+    const { observed } = this.#lease.seen ?? {};
     if (this.#state.name !== 'elsewhere' || observed?.lease === undefined) return this.#since;
     if (this.holder !== undefined) return Date.parse(observed.lease.spec?.acquireTime ?? '') || this.#since;
     const { clock } = this.#options;
@@ -76,9 +75,12 @@ export class ShardKeeper {
 
   /** Who holds the Lease, as far as it was seen: the name of a holder; undefined while nobody does. */
   get holder(): string | undefined {
-    const { observed } = this.#seen ?? {};
-    if (observed === undefined || observed.holder === '') return undefined;
-    return observed.runsOutAt <= this.#options.clock.elapsed() ? undefined : observed.holder;
+    return this.#lease.holder;
+  }
+
+  /** See {@link ShardLease.isUnsettled}. */
+  get isUnsettled(): boolean {
+    return this.#lease.isUnsettled;
   }
 
   /** Why the Lease could not be written last, while no write has succeeded since. */
@@ -89,10 +91,6 @@ export class ShardKeeper {
   /** Resolves once the host has done what it was asked last. */
   get hostEnded(): Promise<void> {
     return this.#hostEnded;
-  }
-
-  get #seen(): SeenLease | undefined {
-    return this.#options.seen.get(this.#leaseName);
   }
 
   /** Does what is due. Returns when the next look is due at the latest, by `clock.elapsed()`. */
@@ -143,24 +141,19 @@ export class ShardKeeper {
     const dueAt = Math.max(this.#freeSince(takesSince, areAllTaken) + rank * this.#waitInLineMs, this.#retryAtMs);
     if (now < dueAt) {
       // another member has it
-      if (this.#isAnothers) this.#failure = undefined;
+      if (this.#lease.isAnothers) this.#failure = undefined;
       return dueAt;
     }
     this.#enter({ name: 'acquiring' });
-    const isAnothers = rank > 0 && this.#seen?.observed.holder !== this.#options.identity;
+    const isAnothers = rank > 0 && this.#lease.seen?.observed.holder !== this.#options.identity;
     this.#kept = isAnothers ? keptAgain(this.#kept, line[0], now, this.#options.timing) : undefined;
     this.#write(() => this.#acquire());
     return Number.POSITIVE_INFINITY;
   }
 
-  get #isAnothers(): boolean {
-    const { identity, clock } = this.#options;
-    return this.#seen?.observed.isHeldByAnother(identity, clock.elapsed()) ?? false;
-  }
-
   /** Since when the shard may be taken; in the future while somebody may own it. What was free before this member came waits for others that come with it. */
   #freeSince(takesSince: number, areAllTaken: boolean): number {
-    const { observed } = this.#seen ?? {};
+    const { observed } = this.#lease.seen ?? {};
     const { identity, timing } = this.#options;
     const settledAt = takesSince + settleMs;
     // the owner of a Lease that is gone may not know it yet, here and below; this one went before this member came
@@ -180,9 +173,9 @@ export class ShardKeeper {
     const { clock, timing } = this.#options;
     const now = clock.elapsed();
     const { deadlineMs } = state.term;
-    const other = this.#otherHolder;
-    if (other !== undefined) this.lose(`the Lease ${this.#leaseName} is held by ${other}`);
-    else if (now >= deadlineMs) this.lose(`the Lease ${this.#leaseName} was not renewed for ${timing.renewDeadlineMs} ms`);
+    const other = this.#lease.otherHolder;
+    if (other !== undefined) this.lose(`the Lease ${this.#lease.name} is held by ${other}`);
+    else if (now >= deadlineMs) this.lose(`the Lease ${this.#lease.name} was not renewed for ${timing.renewDeadlineMs} ms`);
     if (this.#state.name === 'lost') return Number.POSITIVE_INFINITY;
     if (state.name === 'owned' && this.#isToGo(outlook) && outlook.mayHandOver) this.#handOver(state.term);
     if (this.#isWriting) return deadlineMs;
@@ -196,22 +189,13 @@ export class ShardKeeper {
     return deadlineMs;
   }
 
-  /** Who has taken the Lease since this member wrote it, as far as it was seen; undefined where nobody has. */
-  get #otherHolder(): string | undefined {
-    const { lease, holder = '' } = this.#seen?.observed ?? {};
-    const written = this.#written?.lease;
-    if (lease === undefined || holder === '' || holder === this.#options.identity) return undefined;
-    // a list may have been made before the last write
-    return written !== undefined && isOlderThan(lease, written) ? undefined : holder;
-  }
-
-  /** At once where the last renewal is older than the beat, or the Lease was seen without its holder; in time also where the beat is late. */
+  /** At once where the last renewal is older than the beat, the Lease was seen without its holder, or the others wait for a word; in time also where the beat is late. */
   #renewalDueAt(beatAt: number): number {
     const { identity, timing } = this.#options;
-    const sentMs = this.#written?.sent.elapsedMs ?? 0;
-    const { observed } = this.#seen ?? {};
+    const sentMs = this.#lease.sent?.elapsedMs ?? 0;
+    const { observed } = this.#lease.seen ?? {};
     const isOurs = observed === undefined || observed.holder === identity;
-    return sentMs < beatAt || !isOurs ? 0 : sentMs + timing.renewEveryMs;
+    return sentMs < beatAt || !isOurs || this.#isToTell ? 0 : sentMs + timing.renewEveryMs;
   }
 
   #isToGo({ line, takesSince }: ShardOutlook): boolean {
@@ -281,18 +265,20 @@ export class ShardKeeper {
     if (this.#state.name !== 'releasing') return;
     this.ended[reason] += 1;
     metrics.increment('pod_status_manager_fleet_shards_ended_total', { reason: reason === 'lost' ? 'lost' : 'handed_over' });
-    this.#written = undefined;
+    this.#lease.forget();
     this.#enter({ name: 'elsewhere' });
     wake();
   }
 
   async #acquire(): Promise<void> {
-    const { shard, clock, timing, host, logger, metrics, names, id } = this.#options;
-    const base = this.#seen?.observed.lease;
+    const { shard, clock, timing, logger, metrics, names, id, identity } = this.#options;
+    const base = this.#lease.seen?.observed.lease;
     const sent = sentNow(clock);
+    const reason = gainReason(base, identity);
+    this.#areStarting = reason !== 'free';
     let term: ShardTerm;
     try {
-      await this.#put(base, sent);
+      await this.#lease.hold(base, sent, this.#areStarting);
       const refused = (): void => metrics.increment('pod_status_manager_fleet_refused_writes_total');
       term = new ShardTerm({ shard, ...timing, clock, refused }, sent);
     } catch (error) {
@@ -304,62 +290,55 @@ export class ShardKeeper {
       this.#enter({ name: 'elsewhere' });
       return;
     }
-    const reason = gainReason(base, this.#options.identity);
     metrics.increment('pod_status_manager_fleet_shards_gained_total', { reason });
     logger.info({ fleet: names.name, member: id, shard, reason }, 'the fleet has gained a shard');
     this.#enter({ name: 'owned', term });
-    callGuarded(
-      () => host.gained(shard, term),
-      (err) => logger.error({ err, shard }, 'the nodes of a shard could not be started'),
-    );
+    void this.#startNodes(term);
+  }
+
+  /** Where the shard had another owner, the others hear when its nodes run. */
+  async #startNodes(term: ShardTerm): Promise<void> {
+    const { shard, host, logger, wake } = this.#options;
+    try {
+      await host.gained(shard, term);
+    } catch (err) {
+      logger.error({ err, shard }, 'the nodes of a shard could not be started');
+    }
+    if (!this.#areStarting || this.#state.name !== 'owned' || this.#state.term !== term) return;
+    this.#areStarting = false;
+    this.#isToTell = true;
+    wake();
   }
 
   async #renew(term: ShardTerm): Promise<void> {
     const sent = sentNow(this.#options.clock);
+    this.#isToTell = false;
     try {
-      await this.#put(this.#written?.lease, sent);
+      await this.#lease.hold(this.#lease.written, sent, this.#areStarting);
       term.renewed(sent);
     } catch (error) {
       if (!isWriteRefused(error)) throw error;
-      const lease = await this.#read();
-      if (lease?.spec?.holderIdentity === this.#options.identity) this.#written = { lease, sent: this.#written?.sent ?? sent };
+      const lease = await this.#lease.read();
+      if (lease !== undefined && this.#lease.isOurs(lease)) this.#lease.found(lease, this.#lease.sent ?? sent);
       else if (lease !== undefined)
-        this.lose(`the Lease ${this.#leaseName} is held by ${lease.spec?.holderIdentity || 'nobody'}`);
+        this.lose(`the Lease ${this.#lease.name} is held by ${lease.spec?.holderIdentity || 'nobody'}`);
       // a Lease that was deleted is created again: others leave it alone for its duration
-      else this.#written = undefined;
+      else this.#lease.forget();
     }
   }
 
   async #release(): Promise<void> {
-    const { clock, leases, seen, names, identity } = this.#options;
-    const base = this.#written?.lease;
+    const base = this.#lease.written;
     if (base === undefined) return this.#ended('lost');
     try {
-      seen.noted(await leases.write(labelled(releasedLease(base, clock.now()), names, 'shard'), 'shard'));
+      await this.#lease.release(base);
       this.#ended('handedOver');
     } catch (error) {
       if (!isWriteRefused(error)) throw error;
-      const lease = await this.#read();
-      if (lease?.spec?.holderIdentity === identity) this.#written = { lease, sent: sentNow(clock) };
+      const lease = await this.#lease.read();
+      if (lease !== undefined && this.#lease.isOurs(lease)) this.#lease.found(lease, sentNow(this.#options.clock));
       else this.#ended(lease?.spec?.holderIdentity === '' ? 'handedOver' : 'lost');
     }
-  }
-
-  async #put(base: WireLease | undefined, sent: SentAt): Promise<void> {
-    const { leases, seen, names, identity, timing } = this.#options;
-    const { leaseDurationMs } = timing;
-    const holder = { namespace: names.namespace, name: this.#leaseName, identity, leaseDurationMs };
-    const lease = await leases.write(labelled(heldLease(base, holder, sent.at), names, 'shard'), 'shard');
-    this.#written = { lease, sent };
-    seen.noted(lease);
-  }
-
-  async #read(): Promise<WireLease | undefined> {
-    const { leases, seen } = this.#options;
-    const lease = await leases.read(this.#leaseName);
-    if (lease === undefined) seen.gone(this.#leaseName);
-    else seen.noted(lease, true);
-    return lease;
   }
 
   /** One write of the Lease, with what belongs to it. What has failed is tried again a retry period after it began: one that had no answer has waited. */
@@ -380,7 +359,7 @@ export class ShardKeeper {
       const waitMs = Math.max(0, beganAt + periodMs - clock.elapsed());
       this.#retryAtMs = beganAt + periodMs;
       // another member was first: what there is now is read
-      if (isWriteRefused(error)) await this.#read().catch(() => {});
+      if (isWriteRefused(error)) await this.#lease.read().catch(() => {});
       else this.#failure = failedAgain(this.#failure, error, clock.now(), waitMs);
     }
     this.#isWriting = false;

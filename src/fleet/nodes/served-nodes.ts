@@ -102,15 +102,16 @@ export class ServedNodes implements ShardHost, NodeSink {
     void this.#end(name, true);
   }
 
-  gained(shard: number, term: ShardTerm): void {
+  gained(shard: number, term: ShardTerm): Promise<void> {
     this.#terms.set(shard, term);
-    void this.#serveAll(shard);
+    const served = this.#serveAll(shard);
     const now = this.#options.clock.now();
     for (const [name, left] of [...this.#left]) {
       const isOver = now - left.at > rememberedForMs;
       if (isOver || left.shard === shard) this.#left.delete(name);
       if (!isOver && left.shard === shard) void this.#leave(name, term, left);
     }
+    return served;
   }
 
   handOver(shard: number): Promise<void> {

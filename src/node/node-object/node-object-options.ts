@@ -57,7 +57,7 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   /**
    * True: something else makes sure that one agent at a time runs this node, as a fleet does. One that has ended without a word is then not
    * suspected to live; one that is found to live is told all the same. A Lease that is there is renewed before the Node was read, and the Node
-   * is created only where the watch shows none, or shows nothing for a second. The Lease is renewed three times in its duration, not
+   * is created only where the watch shows none, or shows nothing for three seconds. The Lease is renewed three times in its duration, not
    * four times: what makes sure of that has Leases of its own to renew. Default false.
    */
   readonly isSoleAgent?: boolean;

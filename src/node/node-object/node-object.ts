@@ -32,7 +32,7 @@ import { SteadyLoop, type StepFailure } from './steady-loop.ts';
 /** So many told changes are looked at at once, and one a second after that. */
 const toldLimits = { qps: 1, burst: 5 };
 /** How long the first list of the watch is waited for, before the node is created without. */
-const firstLookMs = 1000;
+const firstLookMs = 3000;
 /** How long `stop` waits for requests that do not heed their signal. */
 const stopWaitsMs = 1000;
 /** How long `stop` waits until the Lease says that this agent has ended. */

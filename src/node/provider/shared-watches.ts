@@ -1,5 +1,6 @@
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import type { LastFailure } from '../../base/concurrency/run-state.ts';
+import { ignoreFailure } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
@@ -91,6 +92,15 @@ export class SharedWatches {
       name: 'shared-nodes',
     });
     this.#services = new ClusterServices(tools);
+  }
+
+  /**
+   * Begins the watches of pods and of nodes before the first node needs them, so that none waits for them. Not needed: each begins by itself.
+   * Called again, it does nothing.
+   */
+  start(): void {
+    // a reader asks again, and hears why
+    for (const watch of [this.#pods, this.#nodes]) watch.ready(undefined).catch(ignoreFailure);
   }
 
   /** How many readers get events of pods and of nodes, or wait for them: two for each node that runs. */

@@ -15,10 +15,13 @@ class TermsHost implements ShardHost {
   readonly terms = new Map<number, ShardTerm>();
   readonly told: string[] = [];
   endsAfter: () => Promise<void> = () => Promise.resolve();
+  /** Until the nodes of a shard run. */
+  startsAfter: (shard: number) => Promise<void> = () => Promise.resolve();
 
-  gained(shard: number, term: ShardTerm): void {
+  gained(shard: number, term: ShardTerm): Promise<void> {
     this.told.push(`gained ${shard}`);
     this.terms.set(shard, term);
+    return this.startsAfter(shard);
   }
 
   handOver(shard: number): Promise<void> {

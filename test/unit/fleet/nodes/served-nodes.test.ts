@@ -29,7 +29,7 @@ function world() {
   /** The member owns shard 1, and its nodes run. */
   const gained = async (...names: string[]): Promise<void> => {
     for (const name of names) nodes.added({ name });
-    nodes.gained(1, agents.term(1));
+    void nodes.gained(1, agents.term(1));
     await clock.advance(0);
   };
   return { agents, metrics, left, removal, nodes, gained, clock };
@@ -71,7 +71,7 @@ describe('the nodes that a member serves', () => {
     agents.stops = () => agents.after(3000);
     void nodes.lost(1);
     await clock.advance(0);
-    nodes.gained(1, agents.term(1));
+    void nodes.gained(1, agents.term(1));
     await clock.advance(2999);
     expect(agents.took()).toEqual([`start ${one}`, `stop ${one}`]);
     await clock.advance(1);

@@ -52,12 +52,12 @@ describe('an agent that is sure to be the only one of its node', () => {
     await next.stop();
   });
 
-  it('tries a creation a second later where the node cannot be watched, and finds the node by that', async () => {
+  it('tries a creation three seconds later where the node cannot be watched, and finds the node by that', async () => {
     const world = await leftNode();
     world.mayWatch = false;
     const next = world.another();
     next.start();
-    await world.clock.advance(999);
+    await world.clock.advance(2999);
     expect(world.calls).not.toContain('POST nodes');
     await world.clock.advance(1);
     expect(world.takeCalls()).toEqual(['GET leases', 'PUT leases', 'POST nodes', 'GET nodes', 'PATCH nodes/status']);

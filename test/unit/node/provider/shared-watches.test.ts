@@ -47,6 +47,19 @@ describe('SharedWatches', () => {
     await until(() => watches().every((count) => count === 0));
   });
 
+  it('begins its watches of pods and of nodes before there is a node, where it is told to, and once', async () => {
+    const sharedWatches = new SharedWatches({ transport, logger: null });
+    sharedWatches.start();
+    await until(() => watches().join() === '1,1,0');
+    sharedWatches.start();
+    const node = new ProviderNode({ transport, sharedWatches, nodeName: 'n1', provider: provider(), logger: null });
+    await node.start();
+    expect(watches().slice(0, 2)).toEqual([1, 1]);
+    await node.stop();
+    await sharedWatches.stop();
+    await until(() => watches().every((count) => count === 0));
+  });
+
   it('refuses what is no shared watches, and a namespace beside them', () => {
     const options = { transport, nodeName: 'n1', provider: provider(), logger: null };
     const sharedWatches = new SharedWatches({ transport });
