@@ -58,7 +58,7 @@ export function fleetSnapshot(fleet: ReportedFleet, withNodes: boolean): FleetSn
     moving: member.movingShards,
     nodeCounts: countsOf(nodes),
     nodes: Object.freeze(names.map((nodeName) => Object.freeze(nodeReport(fleet, nodeName)))),
-    ...problemReport(problemsOf(fleet, shards, at), at),
+    ...problemReport(problemsOf(fleet, at), at),
   });
 }
 
@@ -167,10 +167,20 @@ function failedWhy(served: ServedNode | undefined, now: number): string {
   return `The start of the node has failed ${attempt === 1 ? 'once' : `${attempt} times`}; next try in ${roundedDuration(Math.max(0, retryAt - now))}.`;
 }
 
+/** Why this process takes no shards, and which of them nobody has: what no request and no node tells of. */
+export function ownershipProblems(fleet: ReportedFleet): Problem[] {
+  const { options, state, member } = fleet;
+  if (state !== 'running') return [];
+  const { outside } = member;
+  const { name, shards } = options.names;
+  const ofOutside = outside === undefined ? [] : [outsideProblem(outside, name, shards)];
+  return [...ofOutside, ...unownedProblems(fleet, options.clock.now())];
+}
+
 /** How many Leases' durations a shard may be without an owner before that is a problem. */
 const unownedDurations = 2;
 
-function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], now: number): Problem[] {
+function problemsOf(fleet: ReportedFleet, now: number): Problem[] {
   const { options, state, member, nodes, source, watches } = fleet;
   if (state !== 'running') return [notRunning('the fleet', state)];
   const problems: Problem[] = [];
@@ -186,16 +196,7 @@ function problemsOf(fleet: ReportedFleet, shards: readonly FleetShardReport[], n
     if (keeper.failure !== undefined)
       problems.push(leaseProblem(`the Lease of shard ${shard} could not be written`, keeper.failure));
   }
-  const before = now - unownedDurations * options.timing.leaseDurationMs;
-  const unowned = shards.filter(({ state, since }) => state === 'free' && since < before);
-  if (member.isMember && unowned.length > 0) {
-    problems.push(
-      unownedProblem(
-        unowned.map(({ shard }) => shard),
-        Math.min(...unowned.map(({ since }) => since)),
-      ),
-    );
-  }
+  problems.push(...unownedProblems(fleet, now));
   problems.push(...watches.lastFailures().map(sharedWatchProblem));
   if (source.failure !== undefined) problems.push(nodesProblem(source.failure));
   for (const failed of source.failures) problems.push(nodeOptionsProblem(failed, !nodes.known.has(failed.nodeName)));
@@ -208,6 +209,18 @@ function memberProblems({ members }: FleetMember): Problem[] {
   return [
     ...(living > mostMembers ? [crowdProblem(living, mostMembers)] : []),
     ...(unclear.length > 0 ? [unclearProblem(unclear)] : []),
+  ];
+}
+
+function unownedProblems({ options, member }: ReportedFleet, now: number): Problem[] {
+  const before = now - unownedDurations * options.timing.leaseDurationMs;
+  const unowned = [...member.shards.entries()].filter(([, { state, since }]) => state === 'free' && since < before);
+  if (!member.isMember || unowned.length === 0) return [];
+  return [
+    unownedProblem(
+      unowned.map(([shard]) => shard),
+      Math.min(...unowned.map(([, { since }]) => since)),
+    ),
   ];
 }
 

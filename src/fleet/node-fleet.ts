@@ -18,6 +18,7 @@ import { type KubeRequest, KubeTransport } from '../client/transport/kube-transp
 import { TurnTransport } from '../client/transport/turn-transport.ts';
 import { ProviderNode } from '../node/provider/provider-node.ts';
 import { SharedWatches } from '../node/provider/shared-watches.ts';
+import { FleetLog } from './fleet-log.ts';
 import type {
   FleetNodeExplanation,
   FleetSnapshot,
@@ -25,7 +26,7 @@ import type {
   StopFleetOptions,
   StoppedFleet,
 } from './fleet-reports.ts';
-import { explainNode, fleetSnapshot, type ReportedFleet, setFleetGauges } from './fleet-snapshot.ts';
+import { explainNode, fleetSnapshot, ownershipProblems, type ReportedFleet, setFleetGauges } from './fleet-snapshot.ts';
 import { FleetMember } from './member/fleet-member.ts';
 import type { ShardTerm } from './member/shard-term.ts';
 import { type CheckedFleetOptions, checkedFleetOptions, type NodeFleetOptions } from './node-fleet-options.ts';
@@ -72,6 +73,7 @@ export class NodeFleet {
   readonly #nodes: ServedNodes;
   readonly #source: FleetNodeSource;
   readonly #member: FleetMember;
+  readonly #log: FleetLog;
   readonly #runState = new RunState<StoppedFleet>('fleet');
   #endMeasuring = (): void => {};
 
@@ -102,6 +104,8 @@ export class NodeFleet {
     const process = randomBytes(6).toString('hex');
     const own = { transport: this.#transport, process, agent: ownProcess(clock) };
     this.#member = new FleetMember({ ...checked, ...own }, this.#nodes);
+    const problems = () => ownershipProblems(this.#reported());
+    this.#log = new FleetLog({ fleet: names.name, member: id, problems, clock, logger });
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -135,6 +139,7 @@ export class NodeFleet {
     // what every node needs is there before the first one comes
     this.#sharedWatches.start();
     if (nodeOptions.rawPods !== true) this.#sharedWatches.services.start();
+    this.#log.start();
     const waitsFor = () => awaitedAnswer('this process is no member yet', this.#member.failure ?? this.#member.watchFailure);
     await awaitStart(this.#member.start(), options, { owner: 'fleet', clock, waitsFor });
   }
@@ -173,6 +178,7 @@ export class NodeFleet {
   }
 
   async #stop(timeoutMs: number): Promise<StoppedFleet> {
+    this.#log.stop();
     await this.#source.stop();
     const stopped = await this.#member.stop(timeoutMs);
     await this.#sharedWatches.stop();

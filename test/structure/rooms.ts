@@ -275,12 +275,13 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency client/resources ' +
     'node/provider fleet/member fleet/nodes',
   'fleet/fleet-problems': 'base/errors base/concurrency base/problem client/resources node/provider fleet/member fleet/nodes',
+  'fleet/fleet-log': 'base/clock base/failure-run base/guard base/logging base/problem',
   'fleet/fleet-snapshot':
     'base/metrics base/concurrency base/problem node/provider fleet/fleet-reports fleet/placement fleet/member fleet/nodes ' +
     'fleet/node-fleet-options fleet/fleet-problems',
   'fleet/node-fleet':
     'base/options base/metrics base/concurrency client/transport client/resources client/leases node/provider ' +
-    'fleet/fleet-reports fleet/member fleet/nodes fleet/node-fleet-options fleet/fleet-snapshot',
+    'fleet/fleet-reports fleet/member fleet/nodes fleet/node-fleet-options fleet/fleet-snapshot fleet/fleet-log',
   'observe/debug/page': '',
   'observe/debug':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json ' +

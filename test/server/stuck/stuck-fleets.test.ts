@@ -25,8 +25,10 @@ describe('a member of a fleet on which something is wrong', () => {
     requireProblem(row, find(), snapshot().at);
     expect(snapshot().notes.join('\n')).toContain(row.words);
     if (row.log !== undefined) {
-      const lines = stuck.logs.filter(({ message }) => message === row.log?.message);
-      expect(lines.map(({ fields }) => errorText(fields.err)).join('\n')).toContain(row.words);
+      const lines = () => stuck.logs.filter(({ message }) => message === row.log?.message);
+      const told = () => lines().map(({ fields }) => String(fields.reason ?? errorText(fields.err)));
+      // a line may be a second later
+      await pollUntil('the log tells of it', () => told().join('\n').includes(row.words), { seen: told });
     }
     await requireShown(stuck, row);
     await row.mend(stuck);

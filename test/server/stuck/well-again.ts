@@ -10,6 +10,8 @@ const manifestsRead = 'the manifests of the path can be read again';
 export const wellAgain: Readonly<Record<string, string>> = {
   'the node could not be kept in step': 'the node is kept in step again',
   'the Lease of the node could not be renewed': 'the Lease of the node is renewed again',
+  'this process takes no shards of the fleet': 'this process takes shards of the fleet again',
+  'shards of the fleet have no owner': 'the shards of the fleet have owners again',
   'listing or watching failed': 'listing and watching work again',
   'an event was refused: it is not written': eventsWritten,
   'an event could not be written': eventsWritten,
