@@ -98,7 +98,7 @@ export interface FleetSnapshot extends ProblemReport {
   readonly name: string;
   /** The id of this member. */
   readonly id: string;
-  /** True while this process takes shards: it is a member, and the fleet has as many shards as this process was told. */
+  /** True while this process takes shards: it is a member, does not stop, and the fleet has as many shards as this process was told. */
   readonly isMember: boolean;
   /** Every member that has a Lease, sorted by id. */
   readonly members: readonly FleetMemberReport[];

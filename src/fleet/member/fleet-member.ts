@@ -128,9 +128,9 @@ export class FleetMember {
     this.shards = Array.from({ length: names.shards }, (_, shard) => new ShardKeeper({ ...ofShard, shard }));
   }
 
-  /** True while this process takes shards. */
+  /** True while this process takes shards; false from the beginning of its stop. */
   get isMember(): boolean {
-    return this.#takesSince !== undefined;
+    return this.#takesSince !== undefined && !this.#isLeaving;
   }
 
   get outside(): Outside | undefined {
@@ -172,7 +172,8 @@ export class FleetMember {
     const timeLeft = new TimeLeft(clock, timeoutMs);
     const before = this.#endedTerms();
     this.#isLeaving = true;
-    const forShardsMs = Math.max(0, timeoutMs - lastWriteMs);
+    // a short stop hands over, too
+    const forShardsMs = timeoutMs - Math.min(lastWriteMs, timeoutMs / 4);
     this.#noTurnsFrom = clock.elapsed() + forShardsMs * shareInTurns;
     this.#nextBeatAt = Number.NEGATIVE_INFINITY;
     this.#wait.wake();
@@ -238,7 +239,7 @@ export class FleetMember {
     }
     const living = this.members.living();
     // somebody has deleted the own Lease; where it cannot be created again, that waits for its retry
-    const isWell = this.isMember && !this.#isLeaving && this.#failure === undefined && !this.#isBeating;
+    const isWell = this.isMember && this.#failure === undefined && !this.#isBeating;
     if (isWell && !living.some(({ isSelf }) => isSelf)) this.#mend(now);
     if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
     this.#place(living.map(({ id }) => id));

@@ -241,6 +241,21 @@ describe('a member of a fleet stops', () => {
     await world.end();
   });
 
+  it.each([
+    400, 1000, 2000,
+  ])('in peace also where it has only %i ms, and is no member from the beginning of it', async (timeoutMs) => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a');
+    if (a === undefined) return;
+    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 100));
+    expect(a.member.isMember).toBe(true);
+    const stopped = a.member.stop(timeoutMs);
+    expect(a.member.isMember).toBe(false);
+    expect(await world.settled(stopped)).toEqual({ handedOver: 8, leftToRunOut: 0 });
+    expect([a.member.isMember, world.server.leases.has(world.memberLease('a'))]).toEqual([false, false]);
+    await world.end();
+  });
+
   it('and says so as soon as a renewal that is under way has ended', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a', 'b');
@@ -292,7 +307,7 @@ describe('a member of a fleet stops', () => {
     const world = new FleetWorld();
     const a = world.process('a').start();
     world.server.fate = ({ verb, name }) => {
-      if (verb === 'POST' && name === world.shardLease(0)) return { answeredAfterMs: 1200 };
+      if (verb === 'POST' && name === world.shardLease(0)) return { answeredAfterMs: 1800 };
       return verb === 'DELETE' ? { answeredAfterMs: 1900 } : 'answered';
     };
     await world.pass(1100);
