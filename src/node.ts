@@ -111,7 +111,7 @@ export type {
 } from './node/provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './node/provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './node/provider/provider-pod-syncer-options.ts';
-export { SharedWatches, type SharedWatchesOptions } from './node/provider/shared-watches.ts';
+export { SharedWatches, type SharedWatchesOptions, type SharedWatchFailure } from './node/provider/shared-watches.ts';
 export { KubeletApiRefusal } from './node/server/exchange.ts';
 export type { TLSMinVersion } from './node/server/serving-files.ts';
 export type { NodeServerOptions } from './node/server/serving-settings.ts';

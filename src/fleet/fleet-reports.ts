@@ -3,10 +3,11 @@ import type { Problem, ProblemReport } from '../base/problem.ts';
 import type { ProviderNodeSnapshot } from '../node/provider/provider-node-reports.ts';
 
 /**
- * What this member does with a shard: `elsewhere` (another member owns it), `free` (nobody does), `acquiring`, `owned`, `handingOver`
+ * What this member does with a shard: `elsewhere` (another member owns it), `free` (nobody does), `unknown` (this process does not
+ * hear of the Leases), `acquiring`, `owned`, `handingOver`
  * (its nodes end here in peace) and `lost` (the Lease ran out, and what still runs here is being ended).
  */
-export type FleetShardState = 'elsewhere' | 'free' | 'acquiring' | 'owned' | 'handingOver' | 'lost';
+export type FleetShardState = 'elsewhere' | 'free' | 'unknown' | 'acquiring' | 'owned' | 'handingOver' | 'lost';
 
 /** A process of the fleet, as this member sees it. */
 export interface FleetMemberReport {
@@ -14,7 +15,7 @@ export interface FleetMemberReport {
   readonly id: string;
   /** True for the member that reports. */
   readonly isSelf: boolean;
-  /** True while its Lease has not run out. */
+  /** True while its Lease has not run out, by what this process hears of it: see `unheardSince`. */
   readonly isAlive: boolean;
   /** True once it has said that it leaves: it takes no shard any more, and hands over those that it has. */
   readonly isLeaving: boolean;
@@ -100,6 +101,11 @@ export interface FleetSnapshot extends ProblemReport {
   readonly id: string;
   /** True while this process takes shards: it is a member, does not stop, and the fleet has as many shards as this process was told. */
   readonly isMember: boolean;
+  /**
+   * Since when this process has not heard of the Leases, in milliseconds since the epoch, as after a stop: members and shards are told as it
+   * saw them last. Undefined while it hears of them, and before it was started.
+   */
+  readonly unheardSince: number | undefined;
   /** Every member that has a Lease, sorted by id. */
   readonly members: readonly FleetMemberReport[];
   /** Every shard, by number. */

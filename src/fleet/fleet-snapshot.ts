@@ -35,6 +35,8 @@ import { mostMembers, shardOf } from './placement.ts';
 export interface ReportedFleet {
   readonly options: CheckedFleetOptions;
   readonly state: RunStateName;
+  /** When it stopped, in milliseconds since the epoch; undefined before. */
+  readonly stoppedAt: number | undefined;
   readonly member: FleetMember;
   readonly nodes: ServedNodes;
   readonly source: FleetNodeSource;
@@ -53,6 +55,7 @@ export function fleetSnapshot(fleet: ReportedFleet, withNodes: boolean): FleetSn
     name: options.names.name,
     id: options.id,
     isMember: member.isMember,
+    unheardSince: unheardSince(fleet),
     members: memberReports(fleet, shards),
     shards,
     moving: member.movingShards,
@@ -79,21 +82,37 @@ function nodeProblem({ nodes, source }: ReportedFleet, nodeName: string): Proble
   return failed && nodeOptionsProblem(failed, !nodes.known.has(nodeName));
 }
 
-export function setFleetGauges(metrics: Metrics, { member, nodes }: ReportedFleet): void {
+/** Since when this process has not heard of the Leases, in milliseconds since the epoch; undefined while it hears of them, or never did. */
+function unheardSince({ state, stoppedAt, member }: ReportedFleet): number | undefined {
+  const failure = member.watchFailure;
+  return stoppedAt ?? (state === 'idle' ? undefined : (failure?.since ?? failure?.at));
+}
+
+/** True while what the Leases say is known: who does not hear of them calls no shard free and counts none. */
+function hearsOfLeases(fleet: ReportedFleet): boolean {
+  return fleet.state !== 'idle' && unheardSince(fleet) === undefined;
+}
+
+export function setFleetGauges(metrics: Metrics, fleet: ReportedFleet): void {
+  const { member, nodes } = fleet;
   const { running, starting, stopping, failed } = countsOf(nodes);
   metrics.set('pod_status_manager_fleet_members', member.members.living().length);
   const owned = member.shards.filter(({ state }) => state === 'owned').length;
   metrics.set('pod_status_manager_fleet_shards', owned, { state: 'owned' });
   metrics.set('pod_status_manager_fleet_shards', member.movingShards, { state: 'moving' });
-  metrics.set('pod_status_manager_fleet_unowned_shards', member.shards.filter(({ state }) => state === 'free').length);
+  const unowned = hearsOfLeases(fleet) ? member.shards.filter(({ state }) => state === 'free').length : 0;
+  metrics.set('pod_status_manager_fleet_unowned_shards', unowned);
   for (const [state, count] of Object.entries({ running, starting, stopping, failed })) {
     metrics.set('pod_status_manager_fleet_nodes', count, { state: state as 'running' });
   }
 }
 
-function shardReports({ options, member, nodes }: ReportedFleet): readonly FleetShardReport[] {
+function shardReports(fleet: ReportedFleet): readonly FleetShardReport[] {
+  const { options, member, nodes } = fleet;
+  const isHeard = hearsOfLeases(fleet);
   const reports = member.shards.map((keeper, shard): FleetShardReport => {
-    const { state, since } = keeper;
+    const { since } = keeper;
+    const state = keeper.state === 'free' && !isHeard ? 'unknown' : keeper.state;
     const owner = ownerOf(keeper, options.id);
     return Object.freeze({ shard, state, owner, placedOn: member.placedOn(shard), since, nodes: nodes.nodesOf(shard) });
   });
@@ -133,15 +152,14 @@ function nodeReport({ options, member, nodes }: ReportedFleet, nodeName: string)
   return { nodeName, shard, state: owner === undefined ? 'unowned' : 'elsewhere', owner, since };
 }
 
-function whyOf({ options, member, nodes, state, source }: ReportedFleet, report: FleetNodeReport): string {
-  const { shard, owner, nodeName, since } = report;
-  const { names, clock, id } = options;
+function whyOf(fleet: ReportedFleet, report: FleetNodeReport): string {
+  const { options, nodes } = fleet;
+  const { shard, nodeName, since } = report;
+  const { clock } = options;
   const age = roundedDuration(clock.now() - since);
-  const placedOn = member.placedOn(shard);
   switch (report.state) {
     case 'unknown':
-      if (source.failureOf(nodeName) !== undefined) return 'The node is left out: its options could not be made or used.';
-      return `The fleet ${names.name} has no node of this name; it would fall into shard ${shard}.`;
+      return unknownWhy(fleet, report);
     case 'running':
       return `This member owns shard ${shard} and has run the node for ${age}.`;
     case 'starting':
@@ -149,17 +167,51 @@ function whyOf({ options, member, nodes, state, source }: ReportedFleet, report:
     case 'failed':
       return failedWhy(nodes.served.get(nodeName), clock.now());
     case 'stopping':
-      return `The node ends here: its shard ${shard} goes to another member, or the node has left the fleet.`;
+      return stoppingWhy(fleet, report);
     case 'elsewhere':
-      return placedOn === id
-        ? `Member ${owner} owns shard ${shard}, and is to hand it over to this member.`
-        : `Member ${owner} owns shard ${shard}.`;
     case 'unowned':
-      if (state !== 'running') return `Nobody owns shard ${shard}, and this member does not run.`;
-      return placedOn === undefined
-        ? `Nobody owns shard ${shard}, and no member is known that may take it.`
-        : `Nobody owns shard ${shard}; ${placedOn === id ? 'this member' : `member ${placedOn}`} is to take it.`;
+      return hearsOfLeases(fleet) ? ownerWhy(fleet, report) : unheardWhy(fleet, report);
   }
+}
+
+function unknownWhy({ options, nodes, source }: ReportedFleet, { nodeName, shard }: FleetNodeReport): string {
+  if (source.failureOf(nodeName) !== undefined) return 'The node is left out: its options could not be made or used.';
+  if (!source.hasTold && nodes.known.size === 0) {
+    return `The nodes of the fleet ${options.names.name} are not known yet; this one would fall into shard ${shard}.`;
+  }
+  return `The fleet ${options.names.name} has no node of this name; it would fall into shard ${shard}.`;
+}
+
+function stoppingWhy({ member, nodes, state }: ReportedFleet, { nodeName, shard }: FleetNodeReport): string {
+  if (!nodes.known.has(nodeName)) return 'The node ends here: it has left the fleet.';
+  const keeper = member.shards[shard]?.state;
+  if (keeper === 'owned') return 'The node ends here, and starts again with its new options.';
+  if (keeper !== 'handingOver')
+    return `The node ends here: this member has lost shard ${shard}, and writes nothing for it any more.`;
+  if (state !== 'running') return `The node ends here: this member stops, and gives up shard ${shard}.`;
+  const placedOn = member.placedOn(shard);
+  return `The node ends here: its shard ${shard} goes to ${placedOn === undefined ? 'another member' : `member ${placedOn}`}.`;
+}
+
+function ownerWhy({ options, member }: ReportedFleet, { shard, owner }: FleetNodeReport): string {
+  const placedOn = member.placedOn(shard);
+  const isPlacedHere = placedOn === options.id;
+  if (owner !== undefined) {
+    return `Member ${owner} owns shard ${shard}${isPlacedHere ? ', and is to hand it over to this member' : ''}.`;
+  }
+  return placedOn === undefined
+    ? `Nobody owns shard ${shard}, and no member is known that may take it.`
+    : `Nobody owns shard ${shard}; ${isPlacedHere ? 'this member' : `member ${placedOn}`} is to take it.`;
+}
+
+/** What was seen last says little of what is. */
+function unheardWhy(fleet: ReportedFleet, { shard, owner }: FleetNodeReport): string {
+  const since = unheardSince(fleet);
+  if (since === undefined) return `Who owns shard ${shard} is not known: this member does not run yet.`;
+  const age = roundedDuration(Math.max(0, fleet.options.clock.now() - since));
+  const last = owner === undefined ? '' : ` Member ${owner} owned it then.`;
+  const why = fleet.stoppedAt === undefined ? `has not heard of the Leases for ${age}` : `stopped ${age} ago`;
+  return `Who owns shard ${shard} is not known: this member ${why}.${last}`;
 }
 
 function failedWhy(served: ServedNode | undefined, now: number): string {

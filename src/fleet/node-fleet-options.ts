@@ -20,7 +20,14 @@ import type { ResourceTransport } from '../client/resources/resource-client.ts';
 import type { PodProvider } from '../node/provider/pod-provider.ts';
 import { type FleetNames, isOwnFleetName, longestDurationMs } from './member/lease-documents.ts';
 import type { FleetTiming } from './member/shard-keeper-options.ts';
-import { type FleetNodeOptions, type FleetNodes, nodesOption, requireFleetNodeOptions } from './nodes/fleet-node-options.ts';
+import { requireUsableOptions } from './nodes/checked-node-options.ts';
+import {
+  type FleetNode,
+  type FleetNodeOptions,
+  type FleetNodes,
+  nodesOption,
+  requireFleetNodeOptions,
+} from './nodes/fleet-node-options.ts';
 
 /** Which fleet this process is a member of, which nodes the fleet has, and what runs their pods. `name`, `nodes`, `provider` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeFleetOptions {
@@ -52,9 +59,9 @@ export interface NodeFleetOptions {
   readonly removeNodes?: boolean;
   /** Another member takes a shard whose Lease has not changed for so long, in milliseconds; whole seconds, at least 1000. Default 15 000. */
   readonly leaseDurationMs?: number;
-  /** A member that has not renewed a Lease for so long writes nothing for its shard any more, in milliseconds. Default: two thirds of `leaseDurationMs`. */
+  /** A member that has not renewed a Lease for so long writes nothing for its shard any more, in milliseconds. Default, and most: two thirds of `leaseDurationMs`. */
   readonly renewDeadlineMs?: number;
-  /** How long after a failure a Lease is tried for again, in milliseconds. Default: two fifteenths of `leaseDurationMs`. */
+  /** How long after a failure a Lease is tried for again, in milliseconds, at least 50. Default: two fifteenths of `leaseDurationMs`. */
   readonly retryPeriodMs?: number;
   /** So many shards are handed over at once, each to another member: one member gets one after the other. Default 4. */
   readonly handOversAtOnce?: number;
@@ -125,23 +132,28 @@ export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOpti
   const { kubeConfig, transport, name, namespace = 'kube-system', shards = 64, id = defaultID(), provider } = options;
   const { nodeOptions = {}, removeNodes = false, handOversAtOnce = 4, handOverTimeoutMs = 10_000, startsAtOnce = 64 } = options;
   const { random = Math.random, clock = systemClock, logger, metrics } = options;
+  if ((kubeConfig === undefined) === (transport === undefined)) {
+    throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
+  }
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
-  else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   requireMethods('clock', clock, ['now', 'setTimer']);
   requireFleetNodeOptions('nodeOptions', nodeOptions);
   if (!isOwnFleetName(labelOption('name', name, longestName)))
     throw invalidOption('name', 'without "-member" and "-shard", by which the Leases of two fleets could have one name', name);
+  requireUsableOptions('nodeOptions', nodeOptions);
+  const nodes = nodesOption(options.nodes);
+  requireUsableNodes(nodes, nodeOptions);
   const names = {
     name: labelOption('name', name, longestName),
     namespace: labelOption('namespace', namespace),
     shards: atMost('shards', integerOption('shards', shards, 1), mostShards),
   };
   return {
-    kubeConfig: transport === undefined ? kubeConfig : undefined,
+    kubeConfig,
     transport,
     names,
     id: labelOption('id', id),
-    nodes: nodesOption(options.nodes),
+    nodes,
     provider: optionOfType('provider', provider, 'function'),
     nodeOptions,
     removeNodes: optionOfType('removeNodes', removeNodes, 'boolean'),
@@ -156,6 +168,19 @@ export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOpti
     metrics: metricsOption(metrics),
     sink: metrics,
   };
+}
+
+/** So many options of nodes are tried before the start: each takes about a millisecond. Those of the others are when their nodes start. */
+const mostTried = 100;
+
+function requireUsableNodes(nodes: FleetNodes, nodeOptions: FleetNodeOptions): void {
+  if (!Array.isArray(nodes)) return;
+  const tried = new Set<FleetNodeOptions>();
+  for (const [index, { options }] of (nodes as readonly FleetNode[]).entries()) {
+    if (options === undefined || tried.has(options) || tried.size === mostTried) continue;
+    tried.add(options);
+    requireUsableOptions(`nodes[${index}].options`, { ...nodeOptions, ...options });
+  }
 }
 
 function requestLimits(limits: FleetRequestLimits = {}): CheckedFleetOptions['requests'] {
@@ -188,7 +213,7 @@ function defaultID(): string {
 }
 
 /** What of a Lease's duration the deadline and the retry period are by default, as for client-go's 15, 10 and 2 seconds. */
-const shareOf = { deadline: 2 / 3, retry: 2 / 15 };
+const shareOf = { deadline: 2 / 3, retry: 2 / 15, leastDeadline: 1 / 10 };
 
 function timingOf(options: NodeFleetOptions): FleetTiming {
   const { leaseDurationMs = 15_000 } = options;
@@ -197,9 +222,12 @@ function timingOf(options: NodeFleetOptions): FleetTiming {
   atMost('leaseDurationMs', leaseDurationMs, longestDurationMs);
   const { renewDeadlineMs = leaseDurationMs * shareOf.deadline, retryPeriodMs = leaseDurationMs * shareOf.retry } = options;
   numberOption('renewDeadlineMs', renewDeadlineMs, 1, longestTimerMs);
-  numberOption('retryPeriodMs', retryPeriodMs, 1, longestTimerMs);
-  if (renewDeadlineMs >= leaseDurationMs)
-    throw invalidOption('renewDeadlineMs', `less than leaseDurationMs, which is ${leaseDurationMs}`, renewDeadlineMs);
+  numberOption('retryPeriodMs', retryPeriodMs, 50, longestTimerMs);
+  const most = Math.ceil(leaseDurationMs * shareOf.deadline);
+  if (renewDeadlineMs > most || renewDeadlineMs < leaseDurationMs * shareOf.leastDeadline) {
+    const rule = `from a tenth up to two thirds of leaseDurationMs, which is ${leaseDurationMs}: the last third is for writes that are under way`;
+    throw invalidOption('renewDeadlineMs', rule, renewDeadlineMs);
+  }
   if (retryPeriodMs >= renewDeadlineMs)
     throw invalidOption('retryPeriodMs', `less than renewDeadlineMs, which is ${renewDeadlineMs}`, retryPeriodMs);
   return { leaseDurationMs, renewDeadlineMs, retryPeriodMs, renewEveryMs: renewDeadlineMs / 3 };

@@ -3,6 +3,7 @@ import { invalidOption } from '../../base/errors.ts';
 import { isDnsSubdomain } from '../../base/names.ts';
 import { requireKnownOptions } from '../../base/options.ts';
 import type { ProviderNodeOptions } from '../../node/provider/provider-node-options.ts';
+import { isLabelSelectorText } from './checked-node-options.ts';
 
 const givenOptions: readonly string[] = [
   'kubeConfig',
@@ -102,6 +103,8 @@ export function nodesOption(nodes: unknown): FleetNodes {
   const { labelSelector, options } = nodes as SelectedNodes;
   if (typeof labelSelector !== 'string' || labelSelector === '')
     throw invalidOption('nodes.labelSelector', 'a non-empty text', labelSelector);
+  if (!isLabelSelectorText(labelSelector))
+    throw invalidOption('nodes.labelSelector', 'a selector of labels, such as `fleet=edge,!old`', labelSelector);
   if (options !== undefined && typeof options !== 'function') throw invalidOption('nodes.options', 'a function', options);
   return nodes as SelectedNodes;
 }

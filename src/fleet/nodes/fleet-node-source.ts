@@ -47,7 +47,6 @@ const mostFailures = 1000;
 export class FleetNodeSource {
   readonly #options: FleetNodeSourceOptions;
   readonly #sink: NodeSink;
-  readonly #list: readonly FleetNode[];
   readonly #reflector: Reflector<WireNode> | undefined;
   readonly #changes: AsyncIterable<FleetNodeChange> | undefined;
   #iterator: AsyncIterator<FleetNodeChange> | undefined;
@@ -56,20 +55,28 @@ export class FleetNodeSource {
   readonly #failures = new Map<string, NamedFailure>();
   /** What the nodes that were told have as options, where these come of their objects. */
   readonly #made = new Map<string, FleetNodeOptions | undefined>();
+  #hasTold = false;
   #isStopped = false;
 
   constructor(options: FleetNodeSourceOptions, sink: NodeSink) {
     this.#options = options;
     this.#sink = sink;
     const { nodes } = options;
-    this.#list = isList(nodes) ? nodes.map((node, index) => checkedNode(`nodes[${index}]`, node)) : [];
     this.#changes = !isList(nodes) && Symbol.asyncIterator in nodes ? nodes : undefined;
     this.#reflector = !isList(nodes) && 'labelSelector' in nodes ? this.#newReflector(nodes) : undefined;
+    if (!isList(nodes)) return;
+    for (const [index, node] of nodes.entries()) sink.added(checkedNode(`nodes[${index}]`, node));
+    this.#hasTold = true;
   }
 
   /** Why the nodes are not known. A source that has ended with an error is not asked again. */
   get failure(): LastFailure | undefined {
     return this.#reflector?.lastFailure() ?? this.#failure;
+  }
+
+  /** True once it has told of the nodes that there are, as far as can be known: a list at once, and an iterable with its first change. */
+  get hasTold(): boolean {
+    return this.#hasTold || this.#reflector?.lastListedAt() !== undefined;
   }
 
   /** What was wrong with nodes, until it is mended or they are gone: such a node is left out, or goes on with the options that it had. */
@@ -81,9 +88,8 @@ export class FleetNodeSource {
     return this.#failures.get(nodeName);
   }
 
-  /** A list is told at once; other sources tell as they learn. */
+  /** A list was told when it was given; other sources tell as they learn. */
   start(): void {
-    for (const node of this.#list) this.#sink.added(node);
     // a stop before the first list rejects it
     this.#reflector?.start().catch(ignoreFailure);
     if (this.#changes !== undefined) void this.#follow(this.#changes);
@@ -102,6 +108,7 @@ export class FleetNodeSource {
       for (let changes = 1; !this.#isStopped; changes += 1) {
         const { done, value } = await this.#iterator.next();
         if (done === true || this.#isStopped) return;
+        this.#hasTold = true;
         this.#tell(value);
         // what never waits for anything would keep every timer back
         if (changes % changesInTurn === 0) await turnOfEventLoop();

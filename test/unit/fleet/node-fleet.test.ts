@@ -27,7 +27,21 @@ describe('the options of a fleet', () => {
     ['nodeOptions.clock', { nodeOptions: { clock: {} } }, '`nodeOptions.clock` to be absent'],
     ['provider', { provider: {} }, '`provider` to be'],
     ['leaseDurationMs', { leaseDurationMs: 1500 }, '`leaseDurationMs` to be whole seconds'],
-    ['renewDeadlineMs', { renewDeadlineMs: 15_000 }, '`renewDeadlineMs` to be less than leaseDurationMs, which is 15000'],
+    ['renewDeadlineMs', { renewDeadlineMs: 15_000 }, 'from a tenth up to two thirds of leaseDurationMs'],
+    ['renewDeadlineMs', { renewDeadlineMs: 10_001 }, 'from a tenth up to two thirds of leaseDurationMs'],
+    ['renewDeadlineMs', { renewDeadlineMs: 2 }, 'from a tenth up to two thirds of leaseDurationMs'],
+    ['retryPeriodMs', { retryPeriodMs: 1 }, '`retryPeriodMs` to be a number from 50'],
+    ['nodeOptions', { nodeOptions: { capcity: {} } }, 'nodeOptions: Expected `options.capcity` to be absent'],
+    ['nodeOptions', { nodeOptions: { labels: 3 } }, 'nodeOptions: Expected `labels` to be'],
+    ['nodeOptions', { nodeOptions: [] }, '`nodeOptions` to be an object'],
+    ['nodeOptions', { nodeOptions: Promise.resolve({}) }, '`nodeOptions` to be an object, not a promise of one'],
+    [
+      'nodes[1].options',
+      { nodes: ['n1', { name: 'n2', options: { lables: {} } }] },
+      'nodes[1].options: Expected `options.lables`',
+    ],
+    ['nodes.labelSelector', { nodes: { labelSelector: '=== !! ,,' } }, '`nodes.labelSelector` to be a selector of labels'],
+    ['kubeConfig', { kubeConfig: {} }, '`kubeConfig` to be given, or else `transport`, and not both'],
     ['retryPeriodMs', { retryPeriodMs: 10_000 }, '`retryPeriodMs` to be less than renewDeadlineMs, which is 10000'],
     ['handOversAtOnce', { handOversAtOnce: 0 }, 'handOversAtOnce'],
     ['requests.concurrency', { requests: { concurrency: 0 } }, 'requests.concurrency'],
@@ -39,13 +53,29 @@ describe('the options of a fleet', () => {
   });
 });
 
+describe('the selector of a fleet’s nodes', () => {
+  it.each(['a=b', 'a == b,c!=d', '!a, b', 'example.com/a in (x, y),b notin (z)', 'a>3', 'a='])('may be %s', (labelSelector) => {
+    expect(() => new NodeFleet({ ...given, nodes: { labelSelector } })).not.toThrow();
+  });
+});
+
 describe('a fleet that does not run', () => {
   it('says so of itself and of each node, and stops at once', async () => {
     const fleet = new NodeFleet({ ...given, clock: new FakeClock() });
     expect(fleet.snapshot()).toMatchObject({ state: 'idle', name: 'edge', id: 'a', isMember: false, members: [], moving: 0 });
     expect(fleet.snapshot().problemCount).toBe(1);
-    expect(fleet.explain('n1')).toMatchObject({ state: 'unknown', shard: shardOf('n1', 64), owner: undefined });
-    expect(fleet.explain('n1').why).toContain('The fleet edge has no node of this name');
+    const shard = shardOf('n1', 64);
+    expect(fleet.explain('n1')).toMatchObject({ state: 'unowned', shard, owner: undefined });
+    expect(fleet.explain('n1').why).toBe(`Who owns shard ${shard} is not known: this member does not run yet.`);
+    expect(fleet.explain('n2').why).toContain('The fleet edge has no node of this name');
+    const { nodeCounts, shards, unheardSince } = fleet.snapshot();
+    expect([nodeCounts.known, new Set(shards.map(({ state }) => state)), unheardSince]).toEqual([
+      1,
+      new Set(['unknown']),
+      undefined,
+    ]);
+    const other = new NodeFleet({ ...given, nodes: { labelSelector: 'a=b' }, clock: new FakeClock() });
+    expect(other.explain('n1').why).toContain('The nodes of the fleet edge are not known yet');
     expect(await fleet.stop()).toEqual({ handedOver: 0, leftToRunOut: 0 });
     await expect(fleet.start()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
   });
@@ -70,6 +100,13 @@ describe('a fleet', () => {
     const owned = a.snapshot().shards.filter(({ state }) => state === 'owned').length;
     expect(await a.stop()).toEqual({ handedOver: owned, leftToRunOut: 0 });
     await until(() => running(b) === 4);
+    expect(a.explain(moved).why).toMatch(
+      /^Who owns shard \d is not known: this member stopped .* ago\.( Member b owned it then\.)?$/,
+    );
+    expect([a.snapshot().shards.some(({ state }) => state === 'free'), a.snapshot().unheardSince]).toEqual([
+      false,
+      expect.any(Number),
+    ]);
     expect(cloud.created.toSorted()).toEqual(nodes.map((name) => `on-${name}`));
     expect(server.store.list().map(({ status }) => status?.startTime)).toEqual(before);
     expect(phases()).toEqual(['Running', 'Running', 'Running', 'Running']);

@@ -34,9 +34,9 @@ function iterable(answers: readonly (() => unknown)[], ended: () => unknown = ()
 }
 
 describe('the source of the nodes of a fleet', () => {
-  it('tells of a list at once', async () => {
+  it('tells of a list at once, and once', async () => {
     const { source, told } = world(['a', { name: 'b', options: {} }]);
-    expect(told).toEqual([]);
+    expect([told.length, source.hasTold]).toEqual([2, true]);
     source.start();
     expect([told, source.failure]).toEqual([['+a', '+b with options'], undefined]);
   });
