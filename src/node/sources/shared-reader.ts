@@ -15,6 +15,8 @@ export interface ReadWatch {
   ready(signal: AbortSignal | undefined): Promise<void>;
   add(key: string, reader: SharedReader): void;
   remove(key: string, reader: SharedReader): void;
+  /** So many bytes more are held for readers, or fewer. The watch may make the reader that holds most of them forget its own. */
+  holds(bytes: number): void;
 }
 
 export interface SharedReaderOptions {
@@ -64,6 +66,11 @@ export class SharedReader implements ResourceTransport {
 
   constructor(options: SharedReaderOptions) {
     this.#options = options;
+  }
+
+  /** The bytes that it holds for its next watch. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   /** A read. Events are held before its first page is asked for: what happens after the version of the list is among them. */
@@ -172,16 +179,26 @@ export class SharedReader implements ResourceTransport {
 
   #hold(since: string | undefined): void {
     this.#since = since;
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#forgetHeld();
     this.#options.watch.add(this.#options.key, this);
   }
 
   #keep(version: string, line: Buffer): void {
+    if (this.#heldBytes + line.length > mostHeldBytes || this.#held.length >= mostHeldEvents) {
+      this.#leave();
+      return;
+    }
     this.#heldBytes += line.length;
-    if (this.#heldBytes > mostHeldBytes || this.#held.length >= mostHeldEvents) this.#leave();
     // the line is a piece of what came with others
-    else this.#held.push({ version, line: Buffer.from(line) });
+    this.#held.push({ version, line: Buffer.from(line) });
+    this.#options.watch.holds(line.length);
+  }
+
+  #forgetHeld(): void {
+    const bytes = this.#heldBytes;
+    this.#held = [];
+    this.#heldBytes = 0;
+    if (bytes > 0) this.#options.watch.holds(-bytes);
   }
 
   #limitHolding(): void {
@@ -193,8 +210,7 @@ export class SharedReader implements ResourceTransport {
   #leave(): void {
     this.#cancelTimer();
     this.#since = undefined;
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#forgetHeld();
     this.#options.watch.remove(this.#options.key, this);
   }
 }

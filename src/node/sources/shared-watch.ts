@@ -37,6 +37,9 @@ export interface SharedWatchOptions {
 /** A watch that was not refused by then works. Readers have more patience. */
 const refusedWithinMs = 3000;
 
+/** So much is held for all readers together; beyond it the one that holds most lists again. */
+const mostHeldBytes = 64 * 1024 * 1024;
+
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -54,6 +57,7 @@ export class SharedWatch {
   /** Lists are not changed: who goes through one may be in the middle of it. */
   readonly #readers = new Map<string, readonly SharedReader[]>();
   readonly #waiting = new Set<Waiter>();
+  #heldBytes = 0;
   #hasStarted = false;
   /** Since when a request of the watch is under way, by `clock.elapsed()`. */
   #streamsSince: number | undefined;
@@ -134,6 +138,13 @@ export class SharedWatch {
     const rest = (this.#readers.get(key) ?? []).filter((each) => each !== reader);
     if (rest.length === 0) this.#readers.delete(key);
     else this.#readers.set(key, rest);
+  }
+
+  holds(bytes: number): void {
+    this.#heldBytes += bytes;
+    if (bytes < 0 || this.#heldBytes <= mostHeldBytes) return;
+    const [largest] = this.#everyReader().toSorted((one, other) => other.heldBytes - one.heldBytes);
+    largest?.lost(undefined);
   }
 
   /** Ends the watch, and those of its readers. */

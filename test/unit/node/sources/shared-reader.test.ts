@@ -13,6 +13,7 @@ function setUp() {
     ready: async () => {},
     add: (_: string, reader: SharedReader) => void added.add(reader),
     remove: (_: string, reader: SharedReader) => void added.delete(reader),
+    holds: () => {},
   } satisfies ReadWatch;
   const transport = { request: async () => ({ metadata: { resourceVersion: '20' } }), stream: async () => {} };
   const reader = new SharedReader({ watch, key: 'n1', transport, clock });
