@@ -1,5 +1,5 @@
 import type { SteadyClock } from '../../base/clock.ts';
-import { settlesWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
+import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.ts';
 import { WakeableWait } from '../../base/concurrency/timers.ts';
 import { StatusManagerError } from '../../base/errors.ts';
@@ -65,10 +65,8 @@ export function shardWritesAtOnce(shards: number): number {
 
 /** So much of a stop's time shards are handed over one after the other to each member; then without waiting for any. */
 const shareInTurns = 0.5;
-/** How long the last writes of a stop may take, in milliseconds. */
+/** What of a stop's time is kept for its last writes, and for what still ends then: so long at most, in milliseconds, and no more than a quarter. */
 const lastWriteMs = 2000;
-/** How long what still runs may take to end after that, in milliseconds. */
-const lastNodesMs = 3000;
 
 /**
  * A process of the fleet: its own Lease, who else is alive, which shards fall to it, and the Leases of these. It knows nothing of nodes:
@@ -181,10 +179,10 @@ export class FleetMember {
     this.#isClosed = true;
     for (const shard of this.shards) shard.close('the time of the stop is over');
     this.#wait.close();
-    await timeLeft.allows(this.#ownLease.remove(), lastWriteMs);
+    await timeLeft.allows(this.#ownLease.remove());
     this.#leases.stop();
     const ended = Promise.all([this.#loop, ...this.shards.map(({ hostEnded }) => hostEnded)]);
-    await settlesWithin(ended, { clock, timeoutMs: lastNodesMs });
+    await timeLeft.allows(ended);
     await this.#seen.stop();
     const after = this.#endedTerms();
     return { handedOver: after.handedOver - before.handedOver, leftToRunOut: after.lost - before.lost };

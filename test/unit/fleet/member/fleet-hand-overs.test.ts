@@ -66,7 +66,7 @@ describe('a member that leaves', () => {
     const [a, b] = processes as [FleetProcess, FleetProcess];
     const share = a.owned.length;
     const stopped = a.member.stop(4000);
-    await world.pass(900);
+    await world.pass(1400);
     expect(gained(b)).toBe(1);
     await world.pass(500);
     expect(gained(b)).toBe(share);

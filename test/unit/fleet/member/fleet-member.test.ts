@@ -278,10 +278,12 @@ describe('a member of a fleet stops', () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
     if (a === undefined) return;
-    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 2500));
-    expect(await world.stop(a, 1000)).toEqual({ handedOver: 0, leftToRunOut: 8 });
+    const beganAt = world.clock.elapsed();
+    const stops = (): number => (world.clock.elapsed() - beganAt < 3000 ? 5000 : 900);
+    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, stops()));
+    expect(await world.stop(a, 4000)).toEqual({ handedOver: 0, leftToRunOut: 8 });
     // nothing runs here any more
-    expect([a.host.terms.size, world.clock.pendingTimers]).toEqual([0, 0]);
+    expect([a.host.terms.size, world.clock.elapsed() - beganAt]).toEqual([0, 3900]);
     await world.end();
   });
 
@@ -290,7 +292,9 @@ describe('a member of a fleet stops', () => {
     const [a] = await world.fleet('a');
     if (a === undefined) return;
     a.host.endsAfter = () => new Promise(() => {});
+    const beganAt = world.clock.elapsed();
     expect(await world.stop(a, 5000)).toEqual({ handedOver: 0, leftToRunOut: 8 });
+    expect(world.clock.elapsed() - beganAt).toBe(5000);
     await world.end();
   });
 

@@ -79,6 +79,7 @@ describe('a process that counts with another number of shards', () => {
     await world.pass(10_000);
     // whoever is first then says the number
     expect(a.owned.length + b.owned.length).toBe(Number(said(world)));
+    a.host.endsAfter = () => Promise.resolve();
     await world.end();
   });
 
