@@ -59,7 +59,7 @@ export interface StoppedMember {
 }
 
 /** With so many at once a thousand shards are renewed in time, where each takes 150 ms. */
-export function shardWritesAtOnce(shards: number): number {
+function shardWritesAtOnce(shards: number): number {
   return Math.max(32, Math.ceil(shards / 20));
 }
 

@@ -60,7 +60,7 @@ function judging(host: ShardHost, made: (shard: number, term: ShardTerm) => Judg
     gained: (shard, term) => {
       const judgement = made(shard, term);
       ends.set(shard, judgement.end);
-      host.gained(shard, judged(term, judgement));
+      return host.gained(shard, judged(term, judgement));
     },
     handOver: async (shard) => {
       await host.handOver(shard);

@@ -6,6 +6,6 @@ export const fleetsKind: SeededKind<FleetMutant> = {
   what: 'fleets',
   mutants: fleetMutants,
   mutantSeeds: 20,
-  mutantMinutes: 1,
+  mutantMinutes: 2,
   simulate: simulateFleet,
 };

@@ -249,7 +249,7 @@ function keepingForEver({ options, host }: MemberMaking): MemberMaking {
     gained: (shard, term) => {
       const line = lines[shard] ?? [];
       line.splice(0, line.length, options.id, ...line.filter((id) => id !== options.id));
-      host.gained(shard, term);
+      return host.gained(shard, term);
     },
   }));
   return broken({ options: { ...options, placement }, host });
