@@ -58,11 +58,6 @@ export interface StoppedMember {
   readonly leftToRunOut: number;
 }
 
-/** With so many at once a thousand shards are renewed in time, where each takes 150 ms. */
-function shardWritesAtOnce(shards: number): number {
-  return Math.max(32, Math.ceil(shards / 20));
-}
-
 /** So much of a stop's time shards are handed over one after the other to each member; then without waiting for any. */
 const shareInTurns = 0.5;
 /** What of a stop's time is kept for its last writes, and for what still ends then: so long at most, in milliseconds, and no more than a quarter. */
@@ -101,6 +96,8 @@ export class FleetMember {
   /** True while it joins again once its shards have ended. */
   #waitsForShards = false;
   #isLeaving = false;
+  /** True while the others may have counted this member as gone, and it has not read since what they did. */
+  #isInDoubt = false;
   #isClosed = false;
   #outside: Outside | undefined;
   #failure: LastFailure | undefined;
@@ -111,7 +108,9 @@ export class FleetMember {
     const identity = identityOf(id, process);
     // where a renewal has no answer, there is time for another one before the deadline
     const requestTimeoutMs = Math.max(1, Math.floor((timing.renewDeadlineMs - timing.renewEveryMs) / 2));
-    const ofLeases = { namespace: names.namespace, requestTimeoutMs, shardWritesAtOnce: shardWritesAtOnce(names.shards) };
+    // with so many at once a thousand shards are renewed in time, where each takes 150 ms
+    const shardWritesAtOnce = Math.max(32, Math.ceil(names.shards / 20));
+    const ofLeases = { namespace: names.namespace, requestTimeoutMs, shardWritesAtOnce };
     this.#leases = new FleetLeaseClient({ transport, ...ofLeases, clock, metrics });
     this.#wait = new WakeableWait({ clock, logger });
     const wake = (): void => this.#wait.wake();
@@ -228,9 +227,12 @@ export class FleetMember {
   #look(): number {
     const { clock, handOversAtOnce } = this.#options;
     const now = clock.elapsed();
+    // the others may count this member as gone, and have changed the number: it joins again, or reads the number where only the wall clock says so
+    const isDoubtful = this.#ownLease.age === 'doubtful';
+    if (isDoubtful && !this.#isInDoubt) this.#nextBeatAt = now;
+    this.#isInDoubt ||= isDoubtful;
+    if (this.isMember && this.#ownLease.age === 'old') this.#leave();
     if (this.isMember && this.#settings.seen !== undefined && this.#settings.seen !== this.#options.names.shards) this.#leave();
-    // the others may count this member as gone, and have changed the number: it joins again
-    if (this.isMember && !this.#ownLease.isFresh) this.#leave();
     if (this.#waitsForShards && !this.#isBeating && !this.shards.some(({ isBusy }) => isBusy)) {
       this.#waitsForShards = false;
       this.#nextBeatAt = now;
@@ -250,7 +252,10 @@ export class FleetMember {
       const line = this.#placement[shard] ?? [];
       const wasHandingOver = keeper.isHandingOver;
       const mayHandOver = handingOver < handOversAtOnce && (now >= this.#noTurnsFrom || now >= this.#turns.turnAt(line[0]));
-      dueAt = Math.min(dueAt, keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, mayHandOver }));
+      dueAt = Math.min(
+        dueAt,
+        keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, isSure: !this.#isInDoubt, mayHandOver }),
+      );
       if (!keeper.isHandingOver || wasHandingOver) continue;
       handingOver += 1;
       this.#turns.begun(line[0]);
@@ -304,8 +309,9 @@ export class FleetMember {
     const { clock, timing, random } = this.#options;
     let waitMs = timing.renewEveryMs;
     const wasLeaving = this.#isLeaving;
+    const wasInDoubt = this.#isInDoubt;
     try {
-      await this.#stepOfMember();
+      await this.#stepOfMember(wasInDoubt);
       this.#failure = undefined;
     } catch (error) {
       waitMs = timing.retryPeriodMs * (1 + random() * 0.2);
@@ -313,13 +319,14 @@ export class FleetMember {
     }
     if (this.#outside !== undefined) waitMs = timing.retryPeriodMs;
     this.#isBeating = false;
-    // the others are to know at once that it leaves
-    this.#nextBeatAt = this.#isLeaving && !wasLeaving ? this.#beatAt : this.#beatAt + waitMs;
+    // the others are to know at once that it leaves, and this one whether they have counted it as gone
+    const isAtOnce = (this.#isLeaving && !wasLeaving) || (this.#isInDoubt && !wasInDoubt);
+    this.#nextBeatAt = isAtOnce ? this.#beatAt : this.#beatAt + waitMs;
     this.#wait.wake();
   }
 
-  /** Renews the own Lease, or joins. */
-  async #stepOfMember(): Promise<void> {
+  /** Renews the own Lease, or joins. `isInDoubt`: the others may have counted this member as gone, and have gone on without it. */
+  async #stepOfMember(isInDoubt: boolean): Promise<void> {
     const { clock } = this.#options;
     const isBusy = this.shards.some((shard) => shard.isBusy);
     if (this.#isLeaving || (this.#takesSince === undefined && isBusy)) {
@@ -338,14 +345,23 @@ export class FleetMember {
       return;
     }
     // whoever changes the number reads the members after it: one of both sees the other
-    if (this.#takesSince === undefined && !(await this.#agreesOnShards(false))) {
-      await this.#ownLease.remove();
+    const isJoining = this.#takesSince === undefined;
+    if ((isJoining || isInDoubt) && !(await this.#agreesOnShards(false))) {
+      if (isJoining) await this.#ownLease.remove();
+      else if (this.#isOvertaken) this.#leave();
       return;
     }
     this.#outside = undefined;
+    if (isInDoubt) this.#isInDoubt = false;
     this.#takesSince ??= clock.elapsed();
     // it is not waited for: a slow answer must not keep the next renewals back
     if (this.placedOn(0) === this.#options.id && !this.#isTidying) void this.#tidy();
+  }
+
+  /** True where the fleet has another number of shards by now: nodes of the shards of this member may be written elsewhere. */
+  get #isOvertaken(): boolean {
+    const outside = this.#outside?.kind === 'other-shards' ? this.#outside : undefined;
+    return outside !== undefined && (outside.shards !== this.#options.names.shards || outside.members.length > 0);
   }
 
   /**

@@ -39,12 +39,16 @@ export class MemberLease {
     return this.#leaseName;
   }
 
-  /** False where it was not renewed for so long that the others may soon count this member as gone. The terms of its shards are over before. */
-  get isFresh(): boolean {
-    if (this.#sent === undefined) return false;
+  /**
+   * `old` where it was not renewed for so long that the others may soon count this member as gone; the terms of its shards are over before.
+   * `doubtful` where the wall clock alone says so: the machine has slept, or its clock was set forward.
+   */
+  get age(): 'fresh' | 'doubtful' | 'old' {
+    if (this.#sent === undefined) return 'old';
     const { clock, timing } = this.#options;
-    const ageMs = Math.max(clock.elapsed() - this.#sent.elapsedMs, clock.now() - this.#sent.at);
-    return ageMs < (timing.renewDeadlineMs + timing.leaseDurationMs) / 2;
+    const mostMs = (timing.renewDeadlineMs + timing.leaseDurationMs) / 2;
+    if (clock.elapsed() - this.#sent.elapsedMs >= mostMs) return 'old';
+    return clock.now() - this.#sent.at >= mostMs ? 'doubtful' : 'fresh';
   }
 
   /** Another process that lives under the id of this member, as its Lease tells of it; undefined where there is none. */

@@ -55,6 +55,8 @@ export interface ShardOutlook {
   readonly areAllTaken: boolean;
   /** When the last beat began, by `clock.elapsed()`: a Lease that was renewed before is due. */
   readonly beatAt: number;
+  /** False while the others may have counted this member as gone: nothing is taken or renewed until it knows. */
+  readonly isSure: boolean;
   /** True while one more shard may be handed over. */
   readonly mayHandOver: boolean;
 }

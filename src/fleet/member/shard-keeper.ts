@@ -133,11 +133,11 @@ export class ShardKeeper {
     );
   }
 
-  #lookForTurn({ line, takesSince, areAllTaken }: ShardOutlook): number {
+  #lookForTurn({ line, takesSince, areAllTaken, isSure }: ShardOutlook): number {
     const { clock, id } = this.#options;
     const now = clock.elapsed();
     const rank = line.indexOf(id);
-    if (this.#isWriting || takesSince === undefined || rank === -1) return Number.POSITIVE_INFINITY;
+    if (this.#isWriting || takesSince === undefined || !isSure || rank === -1) return Number.POSITIVE_INFINITY;
     const dueAt = Math.max(this.#freeSince(takesSince, areAllTaken) + rank * this.#waitInLineMs, this.#retryAtMs);
     if (now < dueAt) {
       // another member has it
@@ -183,6 +183,7 @@ export class ShardKeeper {
       this.#beginRelease(this.#state);
       return Number.POSITIVE_INFINITY;
     }
+    if (!outlook.isSure) return deadlineMs;
     const renewAt = Math.max(this.#renewalDueAt(outlook.beatAt), this.#retryAtMs);
     if (now < renewAt) return Math.min(renewAt, deadlineMs);
     this.#write(() => this.#renew(state.term));

@@ -200,6 +200,19 @@ describe('a member of a fleet', () => {
     expect(a?.owned.toSorted()).toEqual(everyShard);
     await world.end();
   });
+
+  it.each([13_000, 3_600_000])('keeps its shards where the clock of its machine is set forward by %i ms', async (ms) => {
+    const world = new FleetWorld();
+    const [a, b] = await world.fleet('a', 'b');
+    if (a === undefined || b === undefined) return;
+    for (const { host } of [a, b]) host.took();
+    world.clock.jump(ms);
+    expect([...a.owned, ...b.owned]).toEqual([]);
+    await world.pass(4000);
+    expect([...a.owned, ...b.owned].length).toBe(8);
+    expect([...a.host.took(), ...b.host.took()]).toEqual([]);
+    await world.end();
+  });
 });
 
 describe('a process with the id of another', () => {

@@ -98,6 +98,29 @@ describe('a process that counts with another number of shards', () => {
     await world.end();
   });
 
+  it('renews nothing where the fleet has gone on with another number while its machine slept', async () => {
+    const world = new FleetWorld();
+    const [a] = await world.fleet('a');
+    if (a === undefined) return;
+    a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 3000));
+    const renewedAt = (name: string) => world.server.leases.get(name)?.spec?.renewTime;
+    const before = Array.from({ length: 8 }, (_, shard) => world.shardLease(shard)).map(
+      (name) => [name, renewedAt(name)] as const,
+    );
+    world.server.isDeaf = (who) => who === 'a';
+    writeNumber(world, 16);
+    world.clock.jump(60_000);
+    await world.pass(2500);
+    expect(a.member.outside).toMatchObject({ kind: 'other-shards', shards: 16 });
+    await world.pass(7500);
+    expect(a.host.took().filter((told) => told.startsWith('lost'))).not.toEqual([]);
+    expect(a.owned).toEqual([]);
+    const held = before.filter(([name]) => world.server.holder(name) === 'a_p');
+    expect(held.length).toBeGreaterThan(0);
+    expect(held).toEqual(held.map(([name]) => [name, renewedAt(name)]));
+    await world.end();
+  });
+
   it('waits while a shard is held by one that is no member of its number, and says who that is', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');

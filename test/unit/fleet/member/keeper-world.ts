@@ -127,7 +127,7 @@ export class KeptShard {
     const { line, takesSince, mayHandOver, areAllTaken } = this;
     if (this.beats && now >= this.#beatAt + timing.renewEveryMs) this.#beatAt = now;
     this.isWoken = false;
-    const dueAt = this.keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, mayHandOver });
+    const dueAt = this.keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, isSure: true, mayHandOver });
     return Math.min(dueAt, this.beats ? this.#beatAt + timing.renewEveryMs : dueAt);
   }
 }
