@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 12900,
+  checks: 13050,
   soak: 19,
-  cluster: 1005,
+  cluster: 1010,
   consumers: 154,
   browser: 67,
-  docs: 282,
+  docs: 284,
   monitoring: 4,
 };

@@ -223,7 +223,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return this.#cache.get(this.#translate(podUID))?.view;
   }
 
-  /** For parts of this library, by {@link cachedStatusOf}. */
+  /** For other parts of this library: the newest status as it is kept, to be read and never changed. */
   [cachedStatus](podUID: string): WirePodStatus | undefined {
     return this.#cache.get(this.#translate(podUID))?.status;
   }
