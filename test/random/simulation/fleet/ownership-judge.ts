@@ -25,8 +25,9 @@ export interface OwnershipJudgeParts {
 interface JudgedTerm {
   readonly member: JudgedMember;
   readonly guard: WriteGuard;
-  /** Looks at which the member was awake, the term was over, and something of the shard ran. */
+  /** Looks since the last renewal at which the member was awake, the term was over, and something of the shard ran. */
   overrunLooks: number;
+  deadlineMs: number;
 }
 
 const termsKept = 6;
@@ -53,7 +54,7 @@ export class OwnershipJudge {
       this.#parts.found('the number of shards is that of the fleet', `${member.id} has gained shard ${shard}`);
       return;
     }
-    terms.push({ member, guard, overrunLooks: 0 });
+    terms.push({ member, guard, overrunLooks: 0, deadlineMs: guard.deadlineMs });
     if (terms.length > termsKept) terms.shift();
     if (guard.isOwned) this.#judgeOwner('what a member gains is its own on the server', member, shard);
     this.#judgeAlone(member, shard, guard);
@@ -102,7 +103,9 @@ export class OwnershipJudge {
 
   #lookAtEnd(term: JudgedTerm, shard: number, isLast: boolean): void {
     const { member, guard } = term;
-    if (!member.isAwake || guard.isOwned || member.hasEnded(shard) || !isLast) {
+    const isRenewed = guard.deadlineMs !== term.deadlineMs;
+    if (isRenewed || !member.isAwake || guard.isOwned || member.hasEnded(shard) || !isLast) {
+      term.deadlineMs = guard.deadlineMs;
       term.overrunLooks = 0;
       return;
     }

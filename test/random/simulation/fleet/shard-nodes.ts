@@ -7,6 +7,8 @@ import { ShardRequests, type ShardRequestsParts } from './shard-requests.ts';
 /** What the nodes ask before a write leaves the process. */
 export interface WriteGuard {
   readonly isOwned: boolean;
+  /** Each renewal moves it. */
+  readonly deadlineMs: number;
   requireOwned(): void;
   writeLimitMs(): number;
 }
