@@ -67,7 +67,9 @@ kubeConfig.loadFromDefault();
 const nodeName = process.env.NODE_NAME ?? 'my-first-node';
 const node = new ProviderNode({ kubeConfig, nodeName, provider, admitPod });
 
-await node.start();
-await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+// heard from the first moment on: pods run before the start has ended
+const ended = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+await Promise.race([node.start(), ended]);
+await ended;
 await node.stop();
 await provider.close();

@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { root } from '../../structure/source-tree.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
@@ -23,9 +25,9 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function startAgent(folder: string): Promise<ChildProcess> {
+async function startAgent(folder: string, kubeConfig = server.kubeConfig()): Promise<ChildProcess> {
   const KUBECONFIG = join(folder, 'kubeconfig');
-  await writeFile(KUBECONFIG, server.kubeConfig().exportConfig(), { mode: 0o600 });
+  await writeFile(KUBECONFIG, kubeConfig.exportConfig(), { mode: 0o600 });
   const env = { ...process.env, KUBECONFIG, NODE_NAME: nodeName };
   const agent = spawn(process.execPath, [join(root, 'examples/first-agent.ts')], { env, stdio: 'ignore' });
   onTestFinished(() => void agent.kill('SIGKILL'));
@@ -86,6 +88,19 @@ describe('examples/first-agent.ts', () => {
     await expect.poll(served, { timeout: 20_000 }).toBeUndefined();
     expect(isAlive(secondPid)).toBe(false);
     expect(await end(second)).toBe(0);
+  });
+
+  it('ends in peace where it is told so while it starts', async () => {
+    // it starts for as long as no server answers
+    const deaf = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    onTestFinished(() => void deaf.close());
+    await once(deaf, 'listening');
+    const kubeConfig = new KubeConfig();
+    const cluster = { name: 'deaf', skipTLSVerify: false, server: `http://127.0.0.1:${(deaf.address() as AddressInfo).port}` };
+    kubeConfig.loadFromClusterAndUser(cluster, { name: 'agent' });
+    const agent = await startAgent(await tempDir(), kubeConfig);
+    await once(deaf, 'connection');
+    expect(await end(agent)).toBe(0);
   });
 
   it('gives a container the value of a secret; until the secret is there the pod waits, and says why', async () => {
