@@ -43,8 +43,9 @@ export class SampleFleet implements DebugFleetSource {
 
   snapshot({ nodes }: { readonly nodes: boolean }): object {
     const shards = Array.from({ length: this.#shards }, (_, shard) => this.#shard(shard));
+    const at = Date.now();
     return {
-      at: Date.now(),
+      at,
       state: 'running',
       name: 'edge',
       id: 'member-0',
@@ -54,7 +55,7 @@ export class SampleFleet implements DebugFleetSource {
         isSelf: member.id === 'member-0',
         agent: `process ${member.id} on host-1`,
         shards: shards.filter(({ owner }) => owner === member.id).length,
-        seenAt: Date.now() - 3_000,
+        seenAt: at - 3_000,
       })),
       shards,
       nodes: nodes ? this.#names.map((nodeName, index) => this.#node(nodeName, index)) : [],
