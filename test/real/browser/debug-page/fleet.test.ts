@@ -61,7 +61,7 @@ it('shows members, shards and nodes, what needs somebody first, and follows what
   expect(await page.locator('.notices').innerText()).toContain('nobody owns 1 shard');
   expect(await page.title()).toBe('(1) edge · pod status manager');
   const members = page.getByRole('region', { name: 'Members' }).locator('tbody tr');
-  expect(await members.first().innerText()).toMatch(/member-0\s*this one\s+alive\s+5\s+\d+\s+3 s\s+process member-0 on host-1/);
+  expect(await members.first().innerText()).toMatch(/member-0\s*this one\s+alive\s+5\s+\d+\s+4 min\s+process member-0 on host-1/);
   expect(await members.filter({ hasText: 'leaving' }).count()).toBe(1);
   expect(await members.last().innerText()).toMatch(/member-3\s+gone\s+0\s+0/);
   const isDrawn = `(() => {

@@ -55,7 +55,8 @@ export class SampleFleet implements DebugFleetSource {
         isSelf: member.id === 'member-0',
         agent: `process ${member.id} on host-1`,
         shards: shards.filter(({ owner }) => owner === member.id).length,
-        seenAt: at - 3_000,
+        // the page tells the time once a second: minutes are the same a second later
+        seenAt: at - 240_000,
       })),
       shards,
       nodes: nodes ? this.#names.map((nodeName, index) => this.#node(nodeName, index)) : [],
