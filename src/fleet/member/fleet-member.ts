@@ -14,7 +14,7 @@ import { FleetSettings } from './fleet-settings.ts';
 import { HandOverTurns } from './hand-over-turns.ts';
 import { type FleetNames, fleetSelector, identityOf } from './lease-documents.ts';
 import { MemberLease } from './member-lease.ts';
-import { Members } from './members.ts';
+import { Members, type SeenMember } from './members.ts';
 import { SeenLeases } from './seen-leases.ts';
 import { ShardKeeper } from './shard-keeper.ts';
 import type { FleetTiming, ShardHost } from './shard-keeper-options.ts';
@@ -237,25 +237,24 @@ export class FleetMember {
       this.#waitsForShards = false;
       this.#nextBeatAt = now;
     }
-    const living = this.members.living();
+    const members = this.members.all();
+    const living = this.members.living(members);
     // somebody has deleted the own Lease; where it cannot be created again, that waits for its retry
     const isWell = this.isMember && this.#failure === undefined && !this.#isBeating;
     if (isWell && !living.some(({ isSelf }) => isSelf)) this.#mend(now);
     if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
     this.#place(living.map(({ id }) => id));
     const takesSince = this.#isLeaving ? undefined : this.#takesSince;
-    this.#lookAtTurns(now);
+    this.#lookAtTurns(now, members);
     let handingOver = this.shards.filter(({ isHandingOver }) => isHandingOver).length;
-    let dueAt = Math.min(this.members.nextRunOutAt(), this.#isBeating ? Number.POSITIVE_INFINITY : this.#nextBeatAt);
+    let dueAt = Math.min(this.members.nextRunOutAt(members), this.#isBeating ? Number.POSITIVE_INFINITY : this.#nextBeatAt);
     const { areAllTaken } = this.#settings;
+    const ofAll = { takesSince, areAllTaken, beatAt: this.#beatAt, isSure: !this.#isInDoubt };
     for (const [shard, keeper] of this.shards.entries()) {
       const line = this.#placement[shard] ?? [];
       const wasHandingOver = keeper.isHandingOver;
       const mayHandOver = handingOver < handOversAtOnce && (now >= this.#noTurnsFrom || now >= this.#turns.turnAt(line[0]));
-      dueAt = Math.min(
-        dueAt,
-        keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, isSure: !this.#isInDoubt, mayHandOver }),
-      );
+      dueAt = Math.min(dueAt, keeper.look({ ...ofAll, line, mayHandOver }));
       if (!keeper.isHandingOver || wasHandingOver) continue;
       handingOver += 1;
       this.#turns.begun(line[0]);
@@ -264,9 +263,9 @@ export class FleetMember {
     return Math.min(dueAt, now < this.#noTurnsFrom ? Math.min(nextTurnAt, this.#noTurnsFrom) : nextTurnAt);
   }
 
-  #lookAtTurns(now: number): void {
+  #lookAtTurns(now: number, members: readonly SeenMember[]): void {
     const { id } = this.#options;
-    const leaving = this.members.all().filter(({ isAlive, isLeaving }) => isAlive && isLeaving);
+    const leaving = members.filter(({ isAlive, isLeaving }) => isAlive && isLeaving);
     const ids = new Set([...leaving.map((member) => member.id), ...(this.#isLeaving ? [id] : [])]);
     this.#turns.look({ now, shards: this.shards, placedOn: (shard) => this.placedOn(shard), leaving: ids });
   }

@@ -54,10 +54,10 @@ export class Members {
     return members.toSorted((one, two) => (one.id < two.id ? -1 : 1));
   }
 
-  /** Those that may own shards. */
-  living(): SeenMember[] {
+  /** Those of `all` that may own shards. */
+  living(all: readonly SeenMember[] = this.all()): SeenMember[] {
     const { shards } = this.#options.names;
-    return this.all().filter((member) => member.isAlive && !member.isLeaving && member.shards === shards);
+    return all.filter((member) => member.isAlive && !member.isLeaving && member.shards === shards);
   }
 
   /** The other members that are alive and count with another number of shards. */
@@ -110,12 +110,12 @@ export class Members {
     return unclear.toSorted();
   }
 
-  /** When the next of the living members runs out, by `clock.elapsed()`. */
-  nextRunOutAt(): number {
+  /** When the next of the living members of `all` runs out, by `clock.elapsed()`. */
+  nextRunOutAt(all: readonly SeenMember[]): number {
     const { clock } = this.#options;
     const now = clock.elapsed();
     let next = Number.POSITIVE_INFINITY;
-    for (const { isSelf, runsOutAt } of this.all()) if (!isSelf && runsOutAt > now) next = Math.min(next, runsOutAt);
+    for (const { isSelf, runsOutAt } of all) if (!isSelf && runsOutAt > now) next = Math.min(next, runsOutAt);
     return next;
   }
 }
