@@ -34,7 +34,7 @@ interface Receiver {
  */
 export class HandOverTurns {
   readonly #id: string;
-  /** Of the last look: what is asked after it is answered by that. */
+  /** The time of the last look. Questions that come after it are answered as of then. */
   #now = Number.NEGATIVE_INFINITY;
   #receivers: ReadonlyMap<string, Receiver> = new Map();
   /** Since when a receiver is at work on no shard, while somebody has one for it. */
