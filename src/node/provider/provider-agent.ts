@@ -27,6 +27,9 @@ import { ProviderMetrics } from './provider-metrics.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
+/** Many nodes share a process, and most of them are at rest. What nobody tells of, such as a pod of the provider's own, is found within this. */
+const quietHousekeepingIntervalMs = 15_000;
+
 /**
  * The parts of a provider node, each made after those that it needs. Nothing of them runs before its start. What goes in a circle is
  * asked when it runs: the workers and the sync loop.
@@ -192,6 +195,7 @@ export class ProviderAgent {
     const { given, measured } = this.options;
     const { syncLoop, admitPod } = given;
     return new SyncLoop({
+      quietHousekeepingIntervalMs,
       ...syncLoop,
       config: this.config,
       podManager: this.podManager,

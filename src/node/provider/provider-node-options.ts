@@ -91,8 +91,11 @@ export interface ProviderNodeOptions extends NodeMembers {
   >;
   /** How often pods are synced again, and how long they wait after a failure: as `PodWorkers`'s. */
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
-  /** How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. */
-  readonly syncLoop?: Pick<SyncLoopOptions, 'housekeepingIntervalMs' | 'listTimeoutMs'>;
+  /**
+   * How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. Default of
+   * `quietHousekeepingIntervalMs`: 15 000.
+   */
+  readonly syncLoop?: Pick<SyncLoopOptions, 'housekeepingIntervalMs' | 'quietHousekeepingIntervalMs' | 'listTimeoutMs'>;
   /** How the apiserver's pods are read: as `ApiServerSource`'s. */
   readonly apiServerSource?: Pick<ApiServerSourceOptions, 'streamLists' | 'idleTimeoutMs'>;
   /** As `MirrorPodReconciler`'s. */
@@ -131,7 +134,7 @@ const partOptions = {
     rateLimiter: true,
   }),
   workers: namesOf<Given<'workers'>>({ resyncIntervalMs: true, backOffPeriodMs: true }),
-  syncLoop: namesOf<Given<'syncLoop'>>({ housekeepingIntervalMs: true, listTimeoutMs: true }),
+  syncLoop: namesOf<Given<'syncLoop'>>({ housekeepingIntervalMs: true, quietHousekeepingIntervalMs: true, listTimeoutMs: true }),
   apiServerSource: namesOf<Given<'apiServerSource'>>({ streamLists: true, idleTimeoutMs: true }),
   mirrorPods: namesOf<Given<'mirrorPods'>>({ handlers: true, concurrency: true, requestTimeoutMs: true }),
 };

@@ -22,10 +22,19 @@ export class Housekeeping {
   readonly #dispatch: PodDispatch;
   /** The pods that the workers have known at any time since the runtime was last asked for its list. */
   #known: ReadonlySet<string> = new Set();
+  /** When the last look was that had nothing to do and nothing to wait for, and what there was then. */
+  #quiet: { readonly since: number; readonly updates: number; readonly changes: number } | undefined;
 
   constructor(options: ResolvedLoopOptions, dispatch: PodDispatch) {
     this.#options = options;
     this.#dispatch = dispatch;
+  }
+
+  /** True where another look would find what the last one has found, unless that was long ago. */
+  get mayBeLeftOut(): boolean {
+    const { clock, podWorkers, quietHousekeepingIntervalMs } = this.#options;
+    if (this.#quiet === undefined || clock.elapsed() - this.#quiet.since >= quietHousekeepingIntervalMs) return false;
+    return this.#quiet.changes === podWorkers.changes && this.#quiet.updates === this.#dispatch.updates;
   }
 
   /**
@@ -34,7 +43,8 @@ export class Housekeeping {
    * afterwards. `isListing`: a list that was asked for earlier is still waited for.
    */
   lookAtPods(isListing: boolean): void {
-    const { podManager, podWorkers, metrics } = this.#options;
+    const { podManager, podWorkers, metrics, clock } = this.#options;
+    this.#quiet = undefined;
     const { allPods, allMirrorPods } = podManager.getPodsAndMirrorPods();
     const working = podWorkers.syncKnownPods(allPods);
     const dispatched = this.#dispatch.takeDispatched();
@@ -58,6 +68,10 @@ export class Housekeeping {
       if (begins && !hasWaited) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
     }
     if (metrics.isUsed) setPodGauges(metrics, { allPods, allMirrorPods, activePods, working });
+    const { changes } = podWorkers;
+    if (changes === undefined || toBegin.length > 0 || allPods.some(isDeleted)) return;
+    for (const pod of working.values()) if (pod.orphan || pod.state === 'terminating') return;
+    this.#quiet = { since: clock.elapsed(), updates: this.#dispatch.updates, changes };
   }
 
   /** Ends what the runtime has and nobody wants, and finishes deleted pods that were over before the agent started. */
@@ -90,9 +104,13 @@ export class Housekeeping {
   }
 }
 
+function isDeleted({ metadata }: Pod): boolean {
+  return metadata?.deletionTimestamp != null;
+}
+
 /** A pod that reached its end, and whose deletion was asked for, before the agent started. */
-function isOverAndDeleted({ metadata, status }: Pod): boolean {
-  return metadata?.deletionTimestamp != null && isTerminalPhase(status?.phase);
+function isOverAndDeleted(pod: Pod): boolean {
+  return isDeleted(pod) && isTerminalPhase(pod.status?.phase);
 }
 
 function possiblyRunning(working: ReadonlyMap<string, KnownPod>): Set<string> {

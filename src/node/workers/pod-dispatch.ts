@@ -34,6 +34,7 @@ export class PodDispatch {
 
   /** The pods whose wait for an admission is over. */
   #dueAdmissions = new Set<string>();
+  #updates = 0;
 
   /** `admissionDue`: told that {@link beginDue} has something to do. */
   constructor(options: ResolvedLoopOptions, admissionDue: () => void) {
@@ -44,8 +45,14 @@ export class PodDispatch {
     });
   }
 
+  /** How many updates of sources were handled. */
+  get updates(): number {
+    return this.#updates;
+  }
+
   /** `sourcesReady`: every source has been heard from, so that a pod that is missing is gone. */
   apply({ op, source, pods }: PodUpdate, sourcesReady: () => boolean): void {
+    this.#updates += 1;
     if (op === 'ADD') this.#addAll(pods.toSorted(byCreationTime));
     else if (op === 'UPDATE' || op === 'DELETE') this.#each(pods, (pod) => this.#update(pod));
     else if (op === 'RECONCILE') this.#each(pods, (pod) => this.#reconcile(pod));

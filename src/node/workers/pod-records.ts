@@ -55,6 +55,7 @@ export class PodRecords {
   readonly #exactlyAsKubelet: boolean;
   readonly #readRuntime: ReadRuntime;
   #isSynced = false;
+  #changes = 0;
 
   constructor({ exactlyAsKubelet }: { readonly exactlyAsKubelet: boolean }, readRuntime: ReadRuntime) {
     this.#exactlyAsKubelet = exactlyAsKubelet;
@@ -66,6 +67,11 @@ export class PodRecords {
   /** True once the agent has named its pods, so that a pod without a record is none of them. */
   get isSynced(): boolean {
     return this.#isSynced;
+  }
+
+  /** Grows when a pod comes, is forgotten, goes on to another state or is to be created again. A sync alone changes nothing. */
+  get changes(): number {
+    return this.#changes;
   }
 
   get(podUID: string): PodRecord | undefined {
@@ -85,7 +91,10 @@ export class PodRecords {
     let record = this.#records.get(podUID);
     const isNew = record === undefined;
     record ??= this.#add(podUID, options);
-    return [record, takeUpdate(record, options, isNew, this.#gracePeriodOf)];
+    const { state, isRestartRequested } = record;
+    const taken = takeUpdate(record, options, isNew, this.#gracePeriodOf);
+    if (record.state !== state || record.isRestartRequested !== isRestartRequested) this.#changes += 1;
+    return [record, taken];
   }
 
   /** Takes the update that waits, if its call may be made. */
@@ -120,6 +129,7 @@ export class PodRecords {
       return { isPhaseTransition: false, isOver: true, completed: takeCompleted(record) };
     }
     if (state === 'terminating') {
+      this.#changes += 1;
       record.isTerminated = true;
       const completed = takeCompleted(record);
       const isOver = update.pod === undefined;
@@ -131,6 +141,7 @@ export class PodRecords {
       return { isPhaseTransition: !isOver, isOver, completed };
     }
     if (isTerminal) {
+      this.#changes += 1;
       record.isTerminationRequested = true;
       record.isTerminationStarted = true;
       requeue(record);
@@ -170,6 +181,7 @@ export class PodRecords {
   #add(podUID: string, { pod, runningPod }: UpdatePodOptions): PodRecord {
     const { name = '', namespace = '' } = pod?.metadata ?? runningPod ?? {};
     const record = new PodRecord(podUID, name, namespace);
+    this.#changes += 1;
     this.#records.set(podUID, record);
     if (pod == null) return record;
     if (isTerminalPhase(pod.status?.phase) && isRuntimeTerminal(this.#readRuntime(podUID))) {
@@ -212,6 +224,7 @@ export class PodRecords {
   }
 
   #finish(record: PodRecord): void {
+    this.#changes += 1;
     record.isTerminated = true;
     record.isFinished = true;
     record.pending = undefined;
@@ -221,8 +234,9 @@ export class PodRecords {
 
   /** True when the pod is forgotten. */
   #forgetOrEnd(record: PodRecord, orphan: boolean): boolean {
+    if (!record.isFinished && !orphan) return false;
+    this.#changes += 1;
     if (!record.isFinished) {
-      if (!orphan) return false;
       record.isDeleted = true;
       if (record.isStarted || this.#isObserved(record)) {
         if (!record.isTerminationRequested) {

@@ -158,6 +158,11 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     return known;
   }
 
+  /** Grows when a pod comes, is forgotten, goes on to another state or is to be created again. A sync alone changes nothing. */
+  get changes(): number {
+    return this.#records.changes;
+  }
+
   /** True once no container of the pod runs. False for a pod that is not known. */
   isPodKnownTerminated(podUID: string): boolean {
     return answer(this.#records, 'isPodKnownTerminated', podUID);

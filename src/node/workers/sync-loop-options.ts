@@ -32,6 +32,8 @@ export interface LoopPodWorkers {
   isPodTerminationRequested(podUID: string): boolean;
   /** True once no container of the pod runs; false for a pod that is not known. */
   isPodKnownTerminated(podUID: string): boolean;
+  /** Grows with each change that a look at all pods may have to deal with. Without it no look is left out. */
+  readonly changes?: number;
 }
 
 /** The pods that are due again; a `WorkQueue` is one. */
@@ -88,6 +90,11 @@ export interface SyncLoopOptions {
   readonly onCaughtUp?: () => unknown;
   /** How often all pods are looked at, in milliseconds. Default 2000, as the kubelet. */
   readonly housekeepingIntervalMs?: number;
+  /**
+   * How long looks are left out while nothing has changed since one that has found nothing to do: no update of a source, no pod that ends
+   * or waits. For workers that count their `changes`. In milliseconds. Default: `housekeepingIntervalMs`, so that none is left out.
+   */
+  readonly quietHousekeepingIntervalMs?: number;
   /** How long a list of the runtime may take, in milliseconds. Default 30 000. */
   readonly listTimeoutMs?: number;
   /** Gets an event for each pod that is refused. Default: nobody. */
@@ -120,6 +127,7 @@ const knownOptions = [
   'onHousekeeping',
   'onCaughtUp',
   'housekeepingIntervalMs',
+  'quietHousekeepingIntervalMs',
   'listTimeoutMs',
   'eventRecorder',
   'clock',
@@ -153,6 +161,7 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
   if (onCaughtUp !== undefined) optionOfType('onCaughtUp', onCaughtUp, 'function');
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
+  const { housekeepingIntervalMs = 2000, quietHousekeepingIntervalMs = housekeepingIntervalMs } = options;
   return {
     config,
     podManager,
@@ -163,7 +172,8 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
     admitPod,
     onHousekeeping,
     onCaughtUp,
-    housekeepingIntervalMs: numberOption('housekeepingIntervalMs', options.housekeepingIntervalMs ?? 2000, 1, longestTimerMs),
+    housekeepingIntervalMs: numberOption('housekeepingIntervalMs', housekeepingIntervalMs, 1, longestTimerMs),
+    quietHousekeepingIntervalMs: numberOption('quietHousekeepingIntervalMs', quietHousekeepingIntervalMs, 1, longestTimerMs),
     listTimeoutMs: numberOption('listTimeoutMs', options.listTimeoutMs ?? 30_000, 1, longestTimerMs),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),

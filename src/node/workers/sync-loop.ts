@@ -263,6 +263,7 @@ export class SyncLoop {
       this.#options.logger.debug({ heard: [...this.#seenSources] }, 'not every source was heard from; no pod counts as gone');
       return;
     }
+    if (this.#housekeeping.mayBeLeftOut) return;
     this.#housekeeping.lookAtPods(this.#isListing);
     if (!this.#isListing) this.#list();
   }

@@ -3,7 +3,7 @@ import type { RunningPod } from '../../../../src/api/pod/runtime-pod.ts';
 import type { PodUpdate } from '../../../../src/node/config/pod-changes.ts';
 import type { KnownPod } from '../../../../src/node/workers/pod-records.ts';
 import { SyncLoop } from '../../../../src/node/workers/sync-loop.ts';
-import type { SyncLoopOptions } from '../../../../src/node/workers/sync-loop-options.ts';
+import type { LoopPodWorkers, SyncLoopOptions } from '../../../../src/node/workers/sync-loop-options.ts';
 import { WorkQueue } from '../../../../src/node/workers/work-queue.ts';
 import type { UpdatePodOptions } from '../../../../src/node/workers/workers-options.ts';
 import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
@@ -20,6 +20,8 @@ export class LoopWorld implements AsyncDisposable {
   /** What the workers know, by uid. */
   readonly known = new Map<string, KnownPod['state']>();
   readonly desired: string[][] = [];
+  /** What the workers count; undefined: they count nothing. */
+  changes: number | undefined;
   readonly statuses = new Map<string, PodStatus>();
   readonly keptStatuses: string[][] = [];
   readonly errors: string[] = [];
@@ -44,15 +46,7 @@ export class LoopWorld implements AsyncDisposable {
         seenAllSources: (seen) => this.sources.every((source) => new Set(seen).has(source)),
       },
       podManager: this.podManager,
-      podWorkers: {
-        updatePod: (update) => this.#update(update),
-        syncKnownPods: (desired) => this.#syncKnownPods(desired),
-        isPodTerminationRequested: (uid) => ['terminating', 'terminated'].includes(this.known.get(uid) ?? ''),
-        isPodKnownTerminated: (uid) => {
-          this.questions += 1;
-          return this.known.get(uid) === 'terminated';
-        },
-      },
+      podWorkers: this.#workers(),
       workQueue: this.workQueue,
       statusManager: {
         getPodStatus: (uid) => this.statuses.get(uid) as never,
@@ -104,6 +98,19 @@ export class LoopWorld implements AsyncDisposable {
     return new Promise((resolve) => {
       this.#next = resolve;
     });
+  }
+
+  #workers(): LoopPodWorkers {
+    const workers: LoopPodWorkers = {
+      updatePod: (update) => this.#update(update),
+      syncKnownPods: (desired) => this.#syncKnownPods(desired),
+      isPodTerminationRequested: (uid) => ['terminating', 'terminated'].includes(this.known.get(uid) ?? ''),
+      isPodKnownTerminated: (uid) => {
+        this.questions += 1;
+        return this.known.get(uid) === 'terminated';
+      },
+    };
+    return Object.defineProperty(workers, 'changes', { get: () => this.changes });
   }
 
   #update(update: UpdatePodOptions): void {
