@@ -48,7 +48,7 @@ export class RequestLog {
   /** The requests on a resource, oldest first; `*` stands for every resource. */
   entries(resource: string): readonly LoggedRequest[] {
     return this.#logsOf(resource)
-      .flatMap(({ entries }) => entries.slice(-this.#capacity))
+      .flatMap(({ entries }) => this.#last(entries))
       .sort((a, b) => a.place - b.place)
       .map(({ logged, answer }) => ({ ...logged, status: typeof answer === 'number' ? answer : statusOf(answer) }));
   }
@@ -64,7 +64,7 @@ export class RequestLog {
       entry.answer = statusOf(response);
     });
     log.entries.push(entry);
-    if (log.entries.length > 2 * this.#capacity) log.entries = log.entries.slice(-this.#capacity);
+    if (log.entries.length > 2 * this.#capacity) log.entries = this.#last(log.entries);
     log.counts.set(verb, (log.counts.get(verb) ?? 0) + 1);
   }
 
@@ -76,6 +76,11 @@ export class RequestLog {
 
   clear(): void {
     this.#logs.clear();
+  }
+
+  /** As many of the newest as are to be listed. */
+  #last(entries: readonly Entry[]): Entry[] {
+    return entries.slice(Math.max(0, entries.length - this.#capacity));
   }
 
   #logsOf(resource: string): ResourceLog[] {

@@ -255,6 +255,13 @@ describe('InMemoryApiServer, other resources and the connection', () => {
     expect(server.countRequests()).toBe(0);
   });
 
+  it('lists no request where none is to be kept, and counts them all the same', async () => {
+    const { client, server } = await serve({ requestLogSize: 0 });
+    for (let i = 0; i < 3; i++) await client.send('GET', pods);
+    expect(server.requests).toEqual([]);
+    expect(server.countRequests('list')).toBe(3);
+  });
+
   it('serves the given store', async () => {
     const store = new PodStore({ validate: false, clock: new FakeClock() });
     const { client, server } = await serve({ store });
