@@ -1,20 +1,7 @@
-import type { LastFailure } from '../base/concurrency/run-state.ts';
-import { errorText } from '../base/errors.ts';
 import { frozenProblem, type Problem } from '../base/problem.ts';
-import { answerOf, apiProblem } from '../client/resources/api-problem.ts';
+import { apiProblem } from '../client/resources/api-problem.ts';
 import type { SharedWatchFailure } from '../node/provider/shared-watches.ts';
 import type { Outside } from './member/fleet-member.ts';
-import type { NamedFailure } from './nodes/fleet-node-source.ts';
-import type { NodeStartFailure } from './nodes/served-node.ts';
-
-const rightsHelp =
-  "Give this member's user the right that is missing: the message names both. deploy/fleet.yaml has all that a fleet needs for its Leases, in the namespace of its option.";
-
-/** A request for a Lease of the fleet that is made again and again. */
-export function leaseProblem(what: string, { error, since, attempt = 1, retryAt }: LastFailure): Problem {
-  const problem = apiProblem(what, error, { since, attempt, retryAt });
-  return problem.kind === 'forbidden' ? frozenProblem({ ...problem, help: rightsHelp }) : problem;
-}
 
 /** A watch that the nodes of this member share is down. */
 export function sharedWatchProblem({ resource, error, at, since = at, attempt = 1, retryAt }: SharedWatchFailure): Problem {
@@ -64,27 +51,6 @@ export function unownedProblem(shards: readonly number[], since: number): Proble
   const message = `${which} of the fleet ${verb} no owner: nobody serves the nodes`;
   const help = 'See what the members say of these shards: their snapshots and logs tell why none takes them.';
   return frozenProblem({ kind: 'fleet-unowned', message, since, attempt: 0, help });
-}
-
-export function nodesProblem({ error, at }: LastFailure): Problem {
-  const message = `the nodes of the fleet are not all known: ${answerOf(errorText(error))}`;
-  const help = 'Mend the source of the nodes that the fleet was given: what it has told before stays.';
-  return frozenProblem({ kind: 'fleet-nodes', message, since: at, attempt: 1, help });
-}
-
-/** A node that the source tells of, and whose options cannot be used. `isLeftOut`: it does not run with older ones either. */
-export function nodeOptionsProblem({ nodeName, error, at }: NamedFailure, isLeftOut: boolean): Problem {
-  const what = isLeftOut ? 'is left out' : 'goes on with the options that it had';
-  const message = `node ${nodeName} ${what}: ${answerOf(errorText(error))}`;
-  const help =
-    'Mend what the message names: it is looked at again when the source tells of the node again, or its object changes.';
-  return frozenProblem({ kind: 'fleet-nodes', message, since: at, attempt: 1, help });
-}
-
-export function nodeStartProblem(nodeName: string, { error, since, attempt, retryAt }: NodeStartFailure): Problem {
-  const message = `node ${nodeName} could not be started: ${errorText(error)}`;
-  const help = 'See what the message names: the options of the node, or the function that makes its provider.';
-  return frozenProblem({ kind: 'fleet-node-start', message, since, attempt, retryAt, help });
 }
 
 /** A problem of a node, which says whose it is. */

@@ -2,18 +2,7 @@ import type { RunStateName } from '../base/concurrency/run-state.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
 import { isPodProblem, notRunning, type Problem, problemReport, roundedDuration } from '../base/problem.ts';
 import type { SharedWatches } from '../node/provider/shared-watches.ts';
-import {
-  crowdProblem,
-  leaseProblem,
-  nodeOptionsProblem,
-  nodeStartProblem,
-  nodesProblem,
-  ofNode,
-  outsideProblem,
-  sharedWatchProblem,
-  unclearProblem,
-  unownedProblem,
-} from './fleet-problems.ts';
+import { crowdProblem, ofNode, outsideProblem, sharedWatchProblem, unclearProblem, unownedProblem } from './fleet-problems.ts';
 import type {
   FleetMemberReport,
   FleetNodeCounts,
@@ -24,8 +13,10 @@ import type {
 } from './fleet-reports.ts';
 import type { FleetMember } from './member/fleet-member.ts';
 import { idOf } from './member/lease-documents.ts';
+import { leaseProblem } from './member/lease-problems.ts';
 import type { ShardKeeper } from './member/shard-keeper.ts';
 import type { CheckedFleetOptions } from './node-fleet-options.ts';
+import { nodeOptionsProblem, nodeStartProblem, nodesProblem } from './nodes/fleet-node-problems.ts';
 import type { FleetNodeSource } from './nodes/fleet-node-source.ts';
 import type { ServedNode } from './nodes/served-node.ts';
 import type { ServedNodes } from './nodes/served-nodes.ts';

@@ -266,15 +266,15 @@ export const rooms: Readonly<Record<string, string>> = {
   'fleet/fleet-reports': 'base/concurrency base/problem node/provider',
   'fleet/placement': '',
   'fleet/member':
-    'base/guard base/errors base/clock base/options base/metrics base/logging base/concurrency api/json client/transport ' +
-    'client/resources client/reflector client/leases fleet/fleet-reports fleet/placement',
+    'base/guard base/errors base/clock base/options base/metrics base/logging base/concurrency base/problem api/json ' +
+    'client/transport client/resources client/reflector client/leases fleet/fleet-reports fleet/placement',
   'fleet/nodes':
-    'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency api/json ' +
+    'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency base/problem api/json ' +
     'client/resources client/reflector node/provider fleet/placement fleet/member',
   'fleet/node-fleet-options':
     'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency client/resources ' +
     'node/provider fleet/member fleet/nodes',
-  'fleet/fleet-problems': 'base/errors base/concurrency base/problem client/resources node/provider fleet/member fleet/nodes',
+  'fleet/fleet-problems': 'base/problem client/resources node/provider fleet/member',
   'fleet/fleet-log': 'base/clock base/failure-run base/guard base/logging base/problem',
   'fleet/fleet-snapshot':
     'base/metrics base/concurrency base/problem node/provider fleet/fleet-reports fleet/placement fleet/member fleet/nodes ' +

@@ -13,6 +13,7 @@ import { FleetLeaseClient } from './fleet-lease-client.ts';
 import { FleetSettings } from './fleet-settings.ts';
 import { HandOverTurns } from './hand-over-turns.ts';
 import { type FleetNames, fleetSelector, identityOf } from './lease-documents.ts';
+import { lossHelp } from './lease-problems.ts';
 import { MemberLease } from './member-lease.ts';
 import { Members, type SeenMember } from './members.ts';
 import { SeenLeases } from './seen-leases.ts';
@@ -176,7 +177,7 @@ export class FleetMember {
     this.#wait.wake();
     await timeLeft.allows(this.#loop, forShardsMs);
     this.#isClosed = true;
-    for (const shard of this.shards) shard.close('the time of the stop is over');
+    for (const shard of this.shards) shard.close('the time of the stop is over', lossHelp.ofStop);
     this.#wait.close();
     await timeLeft.allows(this.#ownLease.remove());
     this.#leases.stop();
@@ -214,7 +215,7 @@ export class FleetMember {
         { err, fleet: names.name, member: id },
         'a look at the fleet has failed: it comes again after the retry period',
       );
-      for (const shard of this.shards) shard.lose('a look at the fleet has failed');
+      for (const shard of this.shards) shard.lose('a look at the fleet has failed', lossHelp.ofLook);
       return clock.elapsed() + timing.retryPeriodMs;
     }
   }

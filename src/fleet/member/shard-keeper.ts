@@ -1,9 +1,11 @@
 import { failedAgain, type LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded } from '../../base/guard.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { FleetShardState } from '../fleet-reports.ts';
 import { isWriteRefused } from './fleet-lease-client.ts';
 import { isKeptFrom, type Kept, keptAgain } from './kept-shard.ts';
 import { gainReason } from './lease-documents.ts';
+import { lostShardProblem } from './lease-problems.ts';
 import type { EndedTerms, ShardKeeperOptions, ShardOutlook } from './shard-keeper-options.ts';
 import { ShardLease } from './shard-lease.ts';
 import { ShardTerm, sentNow } from './shard-term.ts';
@@ -109,22 +111,24 @@ export class ShardKeeper {
   }
 
   /** Ends the term at once, and begins no other one: also an acquisition whose answer is still to come begins none. */
-  close(why: string): void {
+  close(why: string, help?: string): void {
     this.#isClosed = true;
-    this.lose(why);
+    this.lose(why, help);
     if (this.#state.name === 'releasing') this.#ended('lost');
   }
 
-  /** Ends the term at once, where there is one. */
-  lose(why: string): void {
+  /** Ends the term at once, where there is one. `help`: what would help, where that is not for the Lease to say. */
+  lose(why: string, help?: string): void {
     const state = this.#state;
     if (state.name !== 'owned' && state.name !== 'handingOver') return;
-    const { shard, host, logger, metrics, names, id } = this.#options;
+    const { shard, host, logger, metrics, names, id, clock } = this.#options;
     state.term.end();
     this.#enter({ name: 'lost' });
     this.ended.lost += 1;
     metrics.increment('pod_status_manager_fleet_shards_ended_total', { reason: 'lost' });
-    logger.warn({ fleet: names.name, member: id, shard, problem: why }, 'the fleet has lost a shard: its nodes are ended here');
+    const problem = lostShardProblem(shard, why, this.#failure, help);
+    const said = { problem: why, reason: problem.message, ...problemFields(problem, clock.now()) };
+    logger.warn({ fleet: names.name, member: id, shard, ...said }, 'the fleet has lost a shard: its nodes are ended here');
     this.#afterHost(
       () => host.lost(shard),
       () => {

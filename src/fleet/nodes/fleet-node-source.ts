@@ -7,6 +7,7 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { isDnsSubdomain } from '../../base/names.ts';
 import { requireObject } from '../../base/options.ts';
+import { type ProblemFields, problemFields } from '../../base/problem.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
@@ -18,6 +19,7 @@ import {
   type FleetNodes,
   type SelectedNodes,
 } from './fleet-node-options.ts';
+import { type NamedFailure, nodeOptionsProblem, nodesProblem } from './fleet-node-problems.ts';
 
 export interface FleetNodeSourceOptions {
   readonly nodes: FleetNodes;
@@ -31,11 +33,6 @@ export interface FleetNodeSourceOptions {
 export interface NodeSink {
   added(node: FleetNode): void;
   removed(name: string): void;
-}
-
-/** Why a node is not as its source has it. */
-export interface NamedFailure extends LastFailure {
-  readonly nodeName: string;
 }
 
 /** After so many changes that came without a pause, timers and sockets have their turn. */
@@ -114,10 +111,13 @@ export class FleetNodeSource {
         if (changes % changesInTurn === 0) await turnOfEventLoop();
       }
     } catch (error) {
-      this.#failed(error);
+      const problem = this.#failed(error);
       const { logger } = this.#options;
       if (!this.#isStopped)
-        logger.error({ err: error }, 'the source of the nodes of the fleet has failed: nodes that come or go now are not known');
+        logger.error(
+          { err: error, ...problem },
+          'the source of the nodes of the fleet has failed: nodes that come or go now are not known',
+        );
     }
   }
 
@@ -134,20 +134,25 @@ export class FleetNodeSource {
       else this.#sink.removed(node.name);
       this.#failures.delete(node.name);
     } catch (error) {
-      this.#failed(error, name);
+      const problem = this.#failed(error, name);
       this.#options.logger.error(
-        { err: error },
+        { err: error, ...(name !== undefined && { node: name }), ...problem },
         'the source of the nodes of the fleet told of something that is no change of a node; it is passed over',
       );
     }
   }
 
-  #failed(error: unknown, nodeName?: string): void {
+  /** What a log line says of it. */
+  #failed(error: unknown, nodeName?: string): ProblemFields {
     const at = this.#options.clock.now();
-    if (nodeName === undefined) this.#failure = { error, at, retryAt: at };
-    else if (this.#failures.size < mostFailures || this.#failures.has(nodeName)) {
-      this.#failures.set(nodeName, { nodeName, error, at, retryAt: at });
+    const failure = { error, at, retryAt: at };
+    if (nodeName === undefined) {
+      this.#failure = failure;
+      return problemFields(nodesProblem(failure), at);
     }
+    const named = { ...failure, nodeName };
+    if (this.#failures.size < mostFailures || this.#failures.has(nodeName)) this.#failures.set(nodeName, named);
+    return problemFields(nodeOptionsProblem(named, !this.#made.has(nodeName)), at);
   }
 
   #newReflector({ labelSelector, options }: SelectedNodes): Reflector<WireNode> {
@@ -189,9 +194,9 @@ export class FleetNodeSource {
       this.#made.set(name, node.options);
       this.#sink.added(node);
     } catch (error) {
-      this.#failed(error, name);
+      const problem = this.#failed(error, name);
       const { logger } = this.#options;
-      const fields = { err: error, node: name };
+      const fields = { err: error, node: name, ...problem };
       if (this.#made.has(name))
         logger.error(fields, 'new options of a node of the fleet could not be made: it keeps those it had');
       else logger.error(fields, 'the options of a node of the fleet could not be made: the node is left out');

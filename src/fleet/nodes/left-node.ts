@@ -1,7 +1,9 @@
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError, unlessGone } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
+import { leftNodeProblem } from './fleet-node-problems.ts';
 
 const nodeLeases = 'kube-node-lease';
 /** How long each request may take. */
@@ -35,7 +37,8 @@ export async function removeLeftNode(name: string, options: LeftNodeOptions): Pr
     else if (removed.includes(true)) logger.info({ node: name }, 'the node has left the fleet, and is deleted');
     return true;
   } catch (err) {
-    logger.warn({ err, node: name }, 'a node has left the fleet, and its object or its Lease could not be deleted');
+    const problem = problemFields(leftNodeProblem(name, err));
+    logger.warn({ err, node: name, ...problem }, 'a node has left the fleet, and its object or its Lease could not be deleted');
     return false;
   }
 }

@@ -3,10 +3,12 @@ import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { ProviderNode } from '../../node/provider/provider-node.ts';
 import type { StopProviderNodeOptions } from '../../node/provider/provider-node-reports.ts';
 import type { ShardTerm } from '../member/shard-term.ts';
 import type { FleetNode } from './fleet-node-options.ts';
+import { type NodeStartFailure, nodeStartProblem } from './fleet-node-problems.ts';
 
 export interface ServedNodeOptions {
   /** Makes the node, which is not started. May throw. */
@@ -17,14 +19,6 @@ export interface ServedNodeOptions {
   readonly handOverTimeoutMs: number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
-}
-
-/** Why the last start of a node has failed. Times in milliseconds since the epoch. */
-export interface NodeStartFailure {
-  readonly error: unknown;
-  readonly since: number;
-  readonly attempt: number;
-  readonly retryAt: number;
 }
 
 export type ServedNodeState = 'starting' | 'running' | 'failed' | 'stopping';
@@ -155,10 +149,11 @@ export class ServedNode {
     const { clock, logger } = this.#options;
     const { since = clock.now(), attempt: before = 0 } = this.#failure ?? {};
     const attempt = before + 1;
-    const retryInMs = nthDelayMs(attempt, startRetry);
-    this.#failure = { error, since, attempt, retryAt: Math.round(clock.now() + retryInMs) };
+    this.#failure = { error, since, attempt, retryAt: Math.round(clock.now() + nthDelayMs(attempt, startRetry)) };
     this.#enter('failed');
-    logger.error({ err: error, node: this.node.name, attempt, retryInMs }, 'a node of the fleet could not be started');
+    const { name } = this.node;
+    const problem = problemFields(nodeStartProblem(name, this.#failure), clock.now());
+    logger.error({ err: error, node: name, ...problem }, 'a node of the fleet could not be started');
     await this.#endAgent({ timeoutMs: lostTimeoutMs });
   }
 

@@ -107,7 +107,14 @@ describe('a keeper of a shard renews', () => {
 });
 
 describe('a keeper of a shard loses it', () => {
-  it.each(['lost', 'silent'] as const)('ten seconds after the last renewal was sent (requests %s), not later', async (fate) => {
+  it.each([
+    ['lost', 'unavailable', 'See whether the apiserver is up, and whether what lies between lets requests through.'],
+    [
+      'silent',
+      'timeout',
+      'See whether the apiserver is overloaded, or the network drops packets: it was reached, and gave no answer.',
+    ],
+  ] as const)('ten seconds after the last renewal was sent (requests %s), not later, and says why', async (fate, problemKind, help) => {
     const { world, a } = await owning();
     await world.pass(5000);
     world.server.fate = ({ who }) => (who === 'a' ? fate : 'answered');
@@ -118,9 +125,13 @@ describe('a keeper of a shard loses it', () => {
     expect([a.isOwned, a.host.took()]).toEqual([false, ['lost 3']]);
     expect(() => a.host.term?.requireOwned()).toThrow('shard 3');
     expect([a.keeper.ended, a.metrics.nonZero(ends)]).toEqual([{ handedOver: 0, lost: 1 }, { lost: 1 }]);
-    expect(a.lines.saying('the fleet has lost a shard: its nodes are ended here').map(({ fields }) => fields)).toEqual([
+    const [{ fields } = { fields: {} }, ...others] = a.lines.saying('the fleet has lost a shard: its nodes are ended here');
+    expect([fields, others]).toMatchObject([
       { fleet: 'edge', member: 'a', shard: 3, problem: `the Lease ${leaseName} was not renewed for 10000 ms` },
+      [],
     ]);
+    const reason = expect.stringContaining('the Lease of shard 3 could not be written: ');
+    expect(fields).toMatchObject({ reason, problemKind, help, attempt: expect.any(Number), failingForMs: expect.any(Number) });
     await world.stop();
   });
 
@@ -142,7 +153,13 @@ describe('a keeper of a shard loses it', () => {
     await world.pass(0);
     expect([a.isOwned, a.host.took(), a.keeper.ended.lost]).toEqual([false, ['lost 3'], 1]);
     expect(a.lines.saying('the fleet has lost a shard: its nodes are ended here')).toMatchObject([
-      { fields: { problem: `the Lease ${leaseName} is held by intruder_x` } },
+      {
+        fields: {
+          problem: `the Lease ${leaseName} is held by intruder_x`,
+          problemKind: 'not-owner',
+          help: expect.stringContaining('where another process has taken this over'),
+        },
+      },
     ]);
     await world.pass(10_000);
     expect([a.state, a.keeper.holder]).toEqual(['elsewhere', 'intruder_x']);

@@ -55,6 +55,13 @@ describe('the source of the nodes of a fleet', () => {
     source.start();
     await settle();
     expect(told).toEqual(['+a', '-a', '+c with options']);
+    const [ofChange, ofNode] = [lines.lines.at(0)?.fields, lines.lines.at(-1)?.fields];
+    expect(ofChange).toMatchObject({ problemKind: 'fleet-nodes', help: expect.stringContaining('Mend the source of the nodes') });
+    expect(ofNode).toMatchObject({
+      node: 'b',
+      problemKind: 'fleet-nodes',
+      help: expect.stringContaining('Mend what the message'),
+    });
     expect(lines.of('error').length).toBe(rubbish.length + 1);
     expect(String(source.failureOf('b')?.error)).toContain('kubeConfig');
     expect(String(source.failure?.error)).toContain('change.node');
@@ -68,7 +75,8 @@ describe('the source of the nodes of a fleet', () => {
     source.start();
     await settle();
     expect([told, String(source.failure?.error)]).toEqual([['+a'], 'Error: the database is gone']);
-    expect(lines.of('error').length).toBe(1);
+    const help = 'Mend the source of the nodes that the fleet was given: what it has told before stays.';
+    expect(lines.lines).toMatchObject([{ level: 'error', fields: { problemKind: 'fleet-nodes', help } }]);
   });
 
   it('says so where the iterable makes no iterator', async () => {
@@ -127,6 +135,9 @@ describe('the source of the nodes of a fleet', () => {
     await until(() => told.length === 3);
     expect(told).toEqual(['+a with options', '+c with options', '-a']);
     expect(String(source.failureOf('broken')?.error)).toBe('Error: no options for it');
+    const help = expect.stringContaining('Mend what the message names');
+    const leftOut = lines.saying('the options of a node of the fleet could not be made: the node is left out');
+    expect(leftOut).toMatchObject([{ fields: { node: 'broken', problemKind: 'fleet-nodes', help } }]);
     objects.delete({ name: 'broken' });
     await until(() => source.failureOf('broken') === undefined);
   });

@@ -40,6 +40,8 @@ function preceded(transport: ResourceTransport, method: string, happens: (reques
   return { request, stream: (stream) => transport.stream(stream) };
 }
 
+const notDeleted = 'a node has left the fleet, and its object or its Lease could not be deleted';
+
 describe('a node that has left the fleet', () => {
   it('is deleted, with its own Lease and no other', async () => {
     const { transport, nodes, leases, lines, ofLines } = await world();
@@ -67,7 +69,18 @@ describe('a node that has left the fleet', () => {
     });
     await removeLeftNode('n1', { transport: guarded, ...ofLines });
     expect([nodes.list().length, leases.list().length]).toEqual([1, 2]);
-    expect(lines.of('warn')).toEqual(['a node has left the fleet, and its object or its Lease could not be deleted']);
+    expect(lines.of('warn')).toEqual([notDeleted]);
+    expect(lines.saying(notDeleted)).toMatchObject([{ fields: { node: 'n1', problemKind: 'not-owner', attempt: 1 } }]);
+  });
+
+  it('stays where a right is missing, and the line says which would help', async () => {
+    const { transport, lines, ofLines } = await world();
+    const forbidden = preceded(transport, 'DELETE', () => {
+      throw new ApiError({ status: 403, reason: 'Forbidden', message: 'cannot delete resource "nodes"' });
+    });
+    expect(await removeLeftNode('n1', { transport: forbidden, ...ofLines })).toBe(false);
+    const help = expect.stringContaining("Give this agent's user the right that is missing");
+    expect(lines.saying(notDeleted)).toMatchObject([{ fields: { node: 'n1', problemKind: 'forbidden', help } }]);
   });
 
   it('is read again where somebody has changed it since, and is deleted then', async () => {

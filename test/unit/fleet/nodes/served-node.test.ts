@@ -56,7 +56,15 @@ describe('a served node', () => {
     expect([served.state, served.failure?.attempt]).toEqual(['failed', 3]);
     await clock.advance(4000);
     expect([served.state, served.failure, agents.mostOfOneName]).toEqual(['running', undefined, 1]);
-    expect(agents.lines.saying('a node of the fleet could not be started').length).toBe(3);
+    const told = agents.lines.saying('a node of the fleet could not be started').map(({ fields }) => fields);
+    const problemKind = 'fleet-node-start';
+    const help = 'See what the message names: the options of the node, or the function that makes its provider.';
+    const ofAll = { err: error, node: 'n1', problemKind, help };
+    expect(told).toEqual([
+      { ...ofAll, attempt: 1, failingForMs: 0, retryInMs: 1000 },
+      { ...ofAll, attempt: 2, failingForMs: 1000, retryInMs: 2000 },
+      { ...ofAll, attempt: 3, failingForMs: 3000, retryInMs: 4000 },
+    ]);
     expect(agents.lines.saying('the node of the fleet has started').length).toBe(1);
     await served.stop(true);
     expect(clock.pendingTimers).toBe(0);

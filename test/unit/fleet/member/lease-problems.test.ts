@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { leaseProblem } from '../../../src/fleet/fleet-problems.ts';
-import { ApiError } from '../../../src/index.ts';
+import { leaseProblem } from '../../../../src/fleet/member/lease-problems.ts';
+import { ApiError } from '../../../../src/index.ts';
 
 const failed = (status: number, reason: string) => {
   const error = new ApiError({ status, reason, message: `${status} leases is ${reason}` });
