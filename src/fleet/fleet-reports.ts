@@ -61,6 +61,8 @@ export interface FleetNodeReport {
   readonly owner: string | undefined;
   /** Since when it is so, in milliseconds since the epoch. */
   readonly since: number;
+  /** Of one that is `stopping`: since when its provider's `release` has been under way, in milliseconds since the epoch. */
+  readonly releasingSince: number | undefined;
 }
 
 /** Who owns a node, since when, and why it is not here. It can be turned into JSON. */

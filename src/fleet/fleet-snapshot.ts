@@ -61,8 +61,13 @@ export function explainNode(fleet: ReportedFleet, nodeName: string): FleetNodeEx
   const report = nodeReport(fleet, nodeName);
   const served = fleet.nodes.served.get(nodeName);
   const node = served?.agent?.snapshot({ pods: false });
-  const problem = nodeProblem(fleet, nodeName) ?? node?.problems.find((one) => !isPodProblem(one));
+  const problem = nodeProblem(fleet, nodeName) ?? node?.problems.find((one) => !isPodProblem(one) && !isEnd(one));
   return Object.freeze({ ...report, why: whyOf(fleet, report), problem, node });
+}
+
+/** That a node ends is not wrong in a fleet. */
+function isEnd({ kind }: Problem): boolean {
+  return kind === 'stopped';
 }
 
 /** What the fleet knows to be wrong with the node. */
@@ -137,10 +142,16 @@ function nodeReport({ options, member, nodes }: ReportedFleet, nodeName: string)
   const keeper = member.shards[shard];
   const owner = keeper && ownerOf(keeper, id);
   const served = nodes.served.get(nodeName);
-  if (served !== undefined) return { nodeName, shard, state: served.state, owner, since: served.since };
-  if (known === undefined) return { nodeName, shard, state: 'unknown', owner, since: clock.now() };
+  const report = { nodeName, shard, owner, releasingSince: releasingSince(served) };
+  if (served !== undefined) return { ...report, state: served.state, since: served.since };
+  if (known === undefined) return { ...report, state: 'unknown', since: clock.now() };
   const since = Math.max(keeper?.since ?? 0, known.since);
-  return { nodeName, shard, state: owner === undefined ? 'unowned' : 'elsewhere', owner, since };
+  return { ...report, state: owner === undefined ? 'unowned' : 'elsewhere', since };
+}
+
+/** Since when the provider has been told that its pods are run from elsewhere, and has not settled. */
+function releasingSince(served: ServedNode | undefined): number | undefined {
+  return served?.state === 'stopping' ? served.agent?.snapshot({ pods: false }).releasingSince : undefined;
 }
 
 function whyOf(fleet: ReportedFleet, report: FleetNodeReport): string {
@@ -158,7 +169,7 @@ function whyOf(fleet: ReportedFleet, report: FleetNodeReport): string {
     case 'failed':
       return failedWhy(nodes.served.get(nodeName), clock.now());
     case 'stopping':
-      return stoppingWhy(fleet, report);
+      return `${stoppingWhy(fleet, report)}${releasingText(report, clock.now())}`;
     case 'elsewhere':
     case 'unowned':
       return hearsOfLeases(fleet) ? ownerWhy(fleet, report) : unheardWhy(fleet, report);
@@ -182,6 +193,10 @@ function stoppingWhy({ member, nodes, state }: ReportedFleet, { nodeName, shard 
   if (state !== 'running') return `The node ends here: this member stops, and gives up shard ${shard}.`;
   const placedOn = member.placedOn(shard);
   return `The node ends here: its shard ${shard} goes to ${placedOn === undefined ? 'another member' : `member ${placedOn}`}.`;
+}
+
+function releasingText({ releasingSince: since }: FleetNodeReport, now: number): string {
+  return since === undefined ? '' : ` Its provider has been releasing the pods for ${roundedDuration(now - since)}.`;
 }
 
 function ownerWhy({ options, member }: ReportedFleet, { shard, owner }: FleetNodeReport): string {
@@ -272,7 +287,8 @@ const longStartMs = 10_000;
 
 function problemsOfNode(nodeName: string, { failure, agent, state, since }: ServedNode, now: number): Problem[] {
   if (failure !== undefined) return [nodeStartProblem(nodeName, failure)];
-  const isToBeHeard = state === 'running' || (state === 'starting' && now - since >= longStartMs);
+  const isToBeHeard = state !== 'starting' || now - since >= longStartMs;
   if (agent === undefined || !isToBeHeard) return [];
-  return agent.snapshot({ pods: false }).problems.map((one) => (isPodProblem(one) ? one : ofNode(nodeName, one)));
+  const problems = agent.snapshot({ pods: false }).problems.filter((one) => !isEnd(one));
+  return problems.map((one) => (isPodProblem(one) ? one : ofNode(nodeName, one)));
 }

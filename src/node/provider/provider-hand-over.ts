@@ -40,6 +40,7 @@ export class ProviderHandOver {
   #failure: StartCallFailure | undefined;
   #isAdopted = false;
   #releaseProblem: Problem | undefined;
+  #releasingSince: number | undefined;
 
   constructor(options: ProviderHandOverOptions) {
     this.#options = options;
@@ -90,6 +91,11 @@ export class ProviderHandOver {
     return this.#releaseProblem;
   }
 
+  /** Since when `release` is under way, in milliseconds since the epoch, also once it is not waited for any more; undefined otherwise. */
+  get releasingSince(): number | undefined {
+    return this.#releasingSince;
+  }
+
   /** `adopt` is not called any more, and no timer is left. */
   stop(): void {
     this.#stopping.abort(new Error('the provider node stops'));
@@ -102,8 +108,7 @@ export class ProviderHandOver {
     const limitMs = Math.max(1, Math.min(timeoutMs, callTimeoutMs));
     const late = (): StatusManagerError => lateCallError('release', limitMs);
     try {
-      const release = (signal: AbortSignal): Promise<unknown> =>
-        metrics.call('release', signal, async () => provider.release?.({ signal }));
+      const release = (signal: AbortSignal): Promise<unknown> => metrics.call('release', signal, () => this.#callRelease(signal));
       await callWithin(release, { clock, timeoutMs: limitMs, late });
     } catch (err) {
       const problem = releaseProblem(shortErrorText(err), clock.now());
@@ -112,6 +117,16 @@ export class ProviderHandOver {
         { err, node: nodeName, ...problemFields(problem, clock.now()) },
         'the provider failed when it was told that its pods are no longer run from here',
       );
+    }
+  }
+
+  async #callRelease(signal: AbortSignal): Promise<void> {
+    const { provider, clock } = this.#options;
+    this.#releasingSince = clock.now();
+    try {
+      await provider.release?.({ signal });
+    } finally {
+      this.#releasingSince = undefined;
     }
   }
 

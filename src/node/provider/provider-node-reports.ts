@@ -121,6 +121,11 @@ export interface ProviderNodeSnapshot extends ProblemReport {
   readonly callsUnderWay: readonly PodCallReport[];
   /** How many calls of the provider wait for their turn: see `pods.concurrency` and `pods.rateLimiter`. */
   readonly callsWaiting: number;
+  /**
+   * Since when the provider's `release` has been under way, in milliseconds since the epoch; undefined before it is called, and once it has
+   * settled. What it has failed at, and that it is late, is the problem `release`.
+   */
+  readonly releasingSince: number | undefined;
   /** The Node on the apiserver: what was written last, and what failed. */
   readonly node: Pick<NodeObjectReport, 'uid' | 'readiness' | 'lastReportAt' | 'rival'> & {
     /** Why the Node could not be written or read last, while no success has followed. */

@@ -50,6 +50,7 @@ export function nodeSnapshot(agent: ProviderAgent, own: OwnFacts, withPods: bool
     podsWithoutStatus: podsWithoutStatus(agent),
     callsUnderWay: callsUnderWay(agent, at),
     callsWaiting: callsWaiting(agent),
+    releasingSince: agent.handOver.releasingSince,
     pods: withPods ? podReports(agent) : [],
   };
 }

@@ -260,10 +260,29 @@ describe('PodProvider.release', () => {
     expect(provider.count('release')).toBe(1);
   });
 
+  it('shows in the snapshot while it is under way, and no longer', async () => {
+    const provider = new AdoptingProvider();
+    const release = Promise.withResolvers<void>();
+    let calledAt = 0;
+    provider.releasing = () => {
+      calledAt = clock.now();
+      return release.promise;
+    };
+    const node = nodeOf(provider);
+    await node.start();
+    expect(node.snapshot().releasingSince).toBeUndefined();
+    const stop = node.stop();
+    await passUntil(clock, () => provider.count('release') === 1);
+    expect([node.snapshot().releasingSince, kinds(node)]).toEqual([calledAt, ['stopped']]);
+    release.resolve();
+    await stop;
+    expect([node.snapshot().releasingSince, kinds(node)]).toEqual([undefined, ['stopped']]);
+  });
+
   it('may fail or hang: the stop goes on, and tells of it', async () => {
-    for (const [releasing, why, result] of [
-      [() => Promise.reject(new Error('no')), 'release() failed: no', 'failed'],
-      [() => new Promise(() => {}), 'release() gave no answer within', 'aborted'],
+    for (const [releasing, why, result, since] of [
+      [() => Promise.reject(new Error('no')), 'release() failed: no', 'failed', undefined],
+      [() => new Promise(() => {}), 'release() gave no answer within', 'aborted', expect.any(Number)],
     ] as const) {
       const metrics = new MetricsRecorder();
       const provider = new AdoptingProvider();
@@ -276,6 +295,7 @@ describe('PodProvider.release', () => {
       expect(clock.elapsed() - before).toBeLessThanOrEqual(4000);
       const problem = node.snapshot().problems.find(({ kind }) => kind === 'release');
       expect(problem?.message).toContain(why);
+      expect(node.snapshot().releasingSince).toEqual(since);
       const message = 'the provider failed when it was told that its pods are no longer run from here';
       const fields = expect.objectContaining({ node: nodeName, problemKind: 'release', attempt: 1, help: problem?.help });
       expect(lines).toContainEqual(expect.objectContaining({ message, fields }));
