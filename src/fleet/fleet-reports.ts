@@ -15,7 +15,7 @@ export interface FleetMemberReport {
   readonly id: string;
   /** True for the member that reports. */
   readonly isSelf: boolean;
-  /** True while its Lease has not run out, by what this process hears of it: see `unheardSince`. */
+  /** True while its Lease has not run out. While this process does not hear of the Leases: as it was when it heard of them last. */
   readonly isAlive: boolean;
   /** True once it has said that it leaves: it takes no shard any more, and hands over those that it has. */
   readonly isLeaving: boolean;

@@ -1,6 +1,7 @@
 import type { RunStateName } from '../base/concurrency/run-state.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
 import { isPodProblem, notRunning, type Problem, problemReport, roundedDuration } from '../base/problem.ts';
+import { classifyApiError } from '../client/resources/error-class.ts';
 import type { SharedWatches } from '../node/provider/shared-watches.ts';
 import { crowdProblem, ofNode, outsideProblem, sharedWatchProblem, unclearProblem, unownedProblem } from './fleet-problems.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
 import type { FleetMember } from './member/fleet-member.ts';
 import { idOf } from './member/lease-documents.ts';
 import { leaseProblem } from './member/lease-problems.ts';
+import type { SeenMember } from './member/members.ts';
 import type { ShardKeeper } from './member/shard-keeper.ts';
 import type { CheckedFleetOptions } from './node-fleet-options.ts';
 import { nodeOptionsProblem, nodeStartProblem, nodesProblem } from './nodes/fleet-node-problems.ts';
@@ -89,10 +91,29 @@ function hearsOfLeases(fleet: ReportedFleet): boolean {
   return fleet.state !== 'idle' && unheardSince(fleet) === undefined;
 }
 
+/** Every member: while nothing is heard of the Leases, as it was then. Without the server's answer nobody has gone. */
+function membersAsHeard(fleet: ReportedFleet): readonly SeenMember[] {
+  const { options, member } = fleet;
+  const now = options.clock.now();
+  const heardUntil = unheardSince(fleet) ?? silentSince(member) ?? now;
+  return member.members.all(options.clock.elapsed() - Math.max(0, now - heardUntil));
+}
+
+const unanswered: readonly unknown[] = ['unavailable', 'timeout'];
+
+/** Since when the renewals have no answer, and no other member was seen to renew; undefined while they have. A watch is silent then without a failure. */
+function silentSince({ failure, members }: FleetMember): number | undefined {
+  if (failure === undefined || !unanswered.includes(classifyApiError(failure.error))) return undefined;
+  const others = members.all().filter(({ isSelf }) => !isSelf);
+  return Math.max(failure.since ?? failure.at, ...others.map(({ seenAt }) => seenAt));
+}
+
 export function setFleetGauges(metrics: Metrics, fleet: ReportedFleet): void {
   const { member, nodes } = fleet;
   const { running, starting, stopping, failed } = countsOf(nodes);
-  metrics.set('pod_status_manager_fleet_members', member.members.living().length);
+  const living = member.members.living(membersAsHeard(fleet)).length;
+  // who has not heard of anybody yet says nothing
+  if (living > 0 || hearsOfLeases(fleet)) metrics.set('pod_status_manager_fleet_members', living);
   const owned = member.shards.filter(({ state }) => state === 'owned').length;
   metrics.set('pod_status_manager_fleet_shards', owned, { state: 'owned' });
   metrics.set('pod_status_manager_fleet_shards', member.movingShards, { state: 'moving' });
@@ -120,10 +141,10 @@ function ownerOf({ state, holder }: ShardKeeper, ownID: string): string | undefi
   return holder === undefined ? undefined : idOf(holder);
 }
 
-function memberReports({ member }: ReportedFleet, shards: readonly FleetShardReport[]): readonly FleetMemberReport[] {
+function memberReports(fleet: ReportedFleet, shards: readonly FleetShardReport[]): readonly FleetMemberReport[] {
   const owned = new Map<string, number>();
   for (const { owner } of shards) if (owner !== undefined) owned.set(owner, (owned.get(owner) ?? 0) + 1);
-  const reports = member.members.all().map(({ id, isSelf, isAlive, isLeaving, agent, seenAt }): FleetMemberReport => {
+  const reports = membersAsHeard(fleet).map(({ id, isSelf, isAlive, isLeaving, agent, seenAt }): FleetMemberReport => {
     return Object.freeze({ id, isSelf, isAlive, isLeaving, agent, shards: owned.get(id) ?? 0, seenAt });
   });
   return Object.freeze(reports);

@@ -7,7 +7,7 @@ const origin = 'own';
 export const fleetMetricDefinitions = {
   pod_status_manager_fleet_members: {
     type: 'gauge',
-    help: 'Members of the fleet whose Lease is fresh, as this member sees it, itself included.',
+    help: 'Members of the fleet whose Lease is fresh, as this member sees it, itself included. While the apiserver does not answer it: as it saw them last.',
     unit: '{member}',
     labels: {},
     part,

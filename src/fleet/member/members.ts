@@ -37,10 +37,12 @@ export class Members {
     this.#options = options;
   }
 
-  /** Every member that has a Lease which names its number of shards, sorted by id. This one is alive while it has one: what it may do, the Leases of its shards say. */
-  all(): SeenMember[] {
-    const { names, id: ownID, identity, seen, clock } = this.#options;
-    const now = clock.elapsed();
+  /**
+   * Every member that has a Lease which names its number of shards, sorted by id. This one is alive while it has one: what it may do, the
+   * Leases of its shards say. `now`: as of when, by `clock.elapsed()`.
+   */
+  all(now = this.#options.clock.elapsed()): SeenMember[] {
+    const { names, id: ownID, identity, seen } = this.#options;
     const members: SeenMember[] = [];
     for (const { observed, seenAt } of seen.all()) {
       const { lease, runsOutAt, holder } = observed;
