@@ -39,8 +39,8 @@ export function crowdProblem(living: number, mostMembers: number): Problem {
 /** Leases that no member counts with. */
 export function unclearProblem(leases: readonly string[]): Problem {
   const which = `${leases.slice(0, 5).join(', ')}${leases.length > 5 ? ` and ${leases.length - 5} more` : ''}`;
-  const message = `Leases have the names of members of the fleet and name no number of shards: ${which}`;
-  const help = 'Remove these Leases, or what takes their annotations away: such a member is passed over.';
+  const message = `Leases have the names of members of the fleet, and name no number of shards or another holder: ${which}`;
+  const help = 'Remove these Leases, or what changes them: such a member is passed over.';
   return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
 }
 

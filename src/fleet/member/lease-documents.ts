@@ -167,6 +167,11 @@ export function idOf(identity: string): string {
   return end === -1 ? identity : identity.slice(0, end);
 }
 
+/** True for the Lease of a member that one of its processes holds. A copy under another name is none. */
+export function isHeldByMember(lease: WireLease | undefined, id: string): boolean {
+  return idOf(lease?.spec?.holderIdentity ?? '') === id;
+}
+
 /** How one came to a shard whose Lease was `base`. */
 export function gainReason(base: WireLease | undefined, identity: string): 'free' | 'handed_over' | 'run_out' {
   const holder = base?.spec?.holderIdentity ?? '';

@@ -1,6 +1,6 @@
 import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { type FleetNames, idOf, memberMarks, memberOfLease, roleOf, shardOfLease } from './lease-documents.ts';
+import { type FleetNames, idOf, isHeldByMember, memberMarks, memberOfLease, roleOf, shardOfLease } from './lease-documents.ts';
 import type { SeenLeases } from './seen-leases.ts';
 
 export interface MembersOptions {
@@ -38,7 +38,7 @@ export class Members {
   }
 
   /**
-   * Every member that has a Lease which names its number of shards, sorted by id. This one is alive while it has one: what it may do, the
+   * Every member that holds its Lease, which names its number of shards, sorted by id. This one is alive while it has one: what it may do, the
    * Leases of its shards say. `now`: as of when, by `clock.elapsed()`.
    */
   all(now = this.#options.clock.elapsed()): SeenMember[] {
@@ -48,8 +48,7 @@ export class Members {
       const { lease, runsOutAt, holder } = observed;
       const id = lease && memberOfLease(names, lease);
       const marks = memberMarks(lease);
-      if (id === undefined || marks.shards === undefined) continue;
-      // a copy of the own Lease under another name is none
+      if (id === undefined || marks.shards === undefined || !isHeldByMember(lease, id)) continue;
       const isSelf = id === ownID && holder === identity;
       members.push({ ...marks, id, isSelf, isAlive: isSelf || now < runsOutAt, runsOutAt, seenAt });
     }
@@ -77,9 +76,10 @@ export class Members {
     for (const { observed } of seen.all()) {
       const { lease, holder, runsOutAt } = observed;
       if (lease === undefined || holder === '') continue;
-      if (memberOfLease(names, lease) === undefined) {
+      const id = memberOfLease(names, lease);
+      if (id === undefined) {
         if (shardOfLease(names, lease) !== undefined && now < runsOutAt) holders.add(holder);
-      } else if (memberMarks(lease).shards === names.shards) known.add(holder);
+      } else if (isHeldByMember(lease, id) && memberMarks(lease).shards === names.shards) known.add(holder);
     }
     return [...holders].filter((holder) => !known.has(holder)).map(idOf);
   }
@@ -98,7 +98,7 @@ export class Members {
     return leases;
   }
 
-  /** The Leases with the name of a member's that name no number of shards, and have not run out: nobody counts with them. */
+  /** The Leases with the name of a member's that name no number of shards, or are held by another, and have not run out: nobody counts with them. */
   unclear(): string[] {
     const { names, id, seen, clock } = this.#options;
     const now = clock.elapsed();
@@ -107,7 +107,7 @@ export class Members {
       const { lease, runsOutAt } = observed;
       const member = lease && memberOfLease(names, lease);
       if (member === undefined || member === id || runsOutAt <= now) continue;
-      if (memberMarks(lease).shards === undefined) unclear.push(lease?.metadata?.name ?? '');
+      if (memberMarks(lease).shards === undefined || !isHeldByMember(lease, member)) unclear.push(lease?.metadata?.name ?? '');
     }
     return unclear.toSorted();
   }

@@ -226,7 +226,8 @@ describe('a fleet', () => {
     await until(() => a.snapshot().problemCount > 0);
     expect(a.snapshot().problems[0]).toMatchObject({
       kind: 'fleet-shards',
-      message: 'Leases have the names of members of the fleet and name no number of shards: fleet-edge-member-odd',
+      message:
+        'Leases have the names of members of the fleet, and name no number of shards or another holder: fleet-edge-member-odd',
     });
   });
 });

@@ -75,20 +75,35 @@ describe('a member of a fleet', () => {
     await world.end();
   });
 
-  it('takes no copy of its Lease under another name for itself, and removes it once it has run out', async () => {
+  it.each([
+    'a',
+    'b',
+  ])('counts no copy of the Lease of %s under another name, says so, and removes it once it has run out', async (of) => {
     const world = new FleetWorld();
     const [a, b] = await world.fleet('a', 'b');
-    const lease = world.server.leases.get(world.memberLease('a'));
+    const lease = world.server.leases.get(world.memberLease(of));
     const name = 'fleet-edge-member-copy';
     world.server.put({ ...lease, metadata: { name, labels: ofMember, annotations: lease?.metadata?.annotations ?? {} } });
     await world.pass(100);
     expect(a?.member.members.all().map(({ id, isSelf }) => [id, isSelf])).toEqual([
       ['a', true],
       ['b', false],
-      ['copy', false],
     ]);
+    expect([a?.member.members.unclear(), b?.member.members.living().length]).toEqual([[name], 2]);
+    expect([0, 1, 2, 3, 4, 5, 6, 7].map((shard) => a?.member.placedOn(shard))).not.toContain('copy');
     await world.pass(60_000);
     expect([world.server.leases.has(name), (a?.owned.length ?? 0) + (b?.owned.length ?? 0)]).toEqual([false, 8]);
+    await world.end();
+  });
+
+  it('does not believe the Lease of another that the holder of a shard counts as it does', async () => {
+    const world = new FleetWorld();
+    const spec = { holderIdentity: 'b_p', leaseDurationSeconds: 15 };
+    world.server.put({ metadata: { name: world.shardLease(3), labels: ofShard }, spec });
+    world.server.put({ metadata: { name: 'fleet-edge-member-copy', labels: ofMember, annotations: counting(8) }, spec });
+    const a = world.process('a').start();
+    await world.pass(1000);
+    expect([a.member.isMember, a.member.outside]).toMatchObject([false, { kind: 'other-shards', holders: ['b'] }]);
     await world.end();
   });
 
@@ -150,7 +165,7 @@ describe('a member of a fleet', () => {
     const world = new FleetWorld();
     for (let member = 0; member < 3000; member += 1) {
       const metadata = { name: `fleet-edge-member-z${member}`, labels: ofMember, annotations: counting(8) };
-      world.server.put({ metadata, spec: { holderIdentity: 'x', leaseDurationSeconds: 15 } });
+      world.server.put({ metadata, spec: { holderIdentity: `z${member}_p`, leaseDurationSeconds: 15 } });
     }
     const a = world.process('a').start();
     await world.pass(100);
