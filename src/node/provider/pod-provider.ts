@@ -161,6 +161,9 @@ export interface PodProvider {
    * `getPods` and any call for a pod, with those pods that the cluster shows as begun and not ended: an earlier run of the agent, or another
    * process, has begun them. `status` has what that has told: restart counts, start times, addresses. What is not begun comes to `createPod`.
    *
+   * Only the apiserver says what was begun, static pods too, by their mirror pods. So with this method no pod is run, a static pod either,
+   * before the first list of the apiserver: what an earlier run has begun would be created twice.
+   *
    * The start waits ten seconds for it. Where it fails it is called again half a second later, and less and less often, and the node begins
    * all the same: new pods are created. Of the pods it was given, one that `getPodStatus` does not know is neither created, nor lost, nor
    * deleted, nor counted as ended before `adopt` has succeeded. A provider without this method hears of such pods by `getPodStatus`, and `getPods` is

@@ -3,6 +3,7 @@ import type { Pod, PodStatus } from '../../../../src/api/json/types.ts';
 import type { NodePod, PodProvider, ProviderCall } from '../../../../src/node/provider/pod-provider.ts';
 import { ProviderNode } from '../../../../src/node/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../../src/node/provider/provider-node-options.ts';
+import type { PodSource } from '../../../../src/node/sources/pod-source.ts';
 import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
@@ -221,6 +222,24 @@ describe('PodProvider.adopt', () => {
     await passUntil(clock, () => !kinds(node).includes('adopt'));
     await passUntil(clock, () => node.snapshot().podsWithoutStatus.length === 0);
     expect([provider.count('createPod begun'), provider.count('adopt')]).toEqual([0, 2]);
+  });
+
+  it.each([true, false])('keeps static pods back before the first list of the apiserver: %s', async (adopts) => {
+    server.fail({ resource: 'pods', fault: { kind: 'hang' }, times: 1e9 });
+    const provider = new AdoptingProvider();
+    const { adopt } = provider;
+    Object.assign(provider, { adopt: adopts ? adopt : undefined });
+    const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+    const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'static' };
+    const pod = { metadata: { name: 'static', namespace: 'default', uid: 'static', annotations }, spec };
+    const file: PodSource = { start: (send) => send([pod]), stop: () => {} };
+    const node = nodeOf(provider, { sources: { file } });
+    const outcome = expect(node.start()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    await passUntil(clock, () => node.snapshot().registered && (adopts || provider.count('createPod static') > 0));
+    await clock.advance(5000);
+    expect(provider.calls).toEqual(adopts ? [] : ['getPods', 'createPod static']);
+    await stopped(node);
+    await outcome;
   });
 
   it('waits for the first list of the apiserver, and a stop ends the wait', async () => {
