@@ -56,7 +56,7 @@ function told(answer: unknown): ToldFleet {
       .flatMap((one) => callGuarded(() => memberOf(one, nodesOf), ignoreFailure) ?? [])
       .sort((a, b) => Number(b.isAlive) - Number(a.isAlive) || compareNames(a.id, b.id)),
     shards: allShards.length,
-    unowned: allShards.filter(({ owner }) => owner === undefined).length,
+    unowned: allShards.filter(({ owner, isKnown }) => isKnown && owner === undefined).length,
     moving: moving.size,
     nodes: listOf(nodes, nodesAtMost).flatMap((one) => callGuarded(() => rowOf(one, moving), ignoreFailure) ?? []),
   };
@@ -71,13 +71,21 @@ interface ToldShard {
   readonly shard: number;
   readonly owner: string | undefined;
   readonly isMoving: boolean;
+  /** False while the member does not hear who owns it. */
+  readonly isKnown: boolean;
   readonly nodes: number;
 }
 
 function shardOf(one: unknown): ToldShard | undefined {
   const { shard, owner, state, nodes } = membersOf(one);
   if (!isCount(shard)) return undefined;
-  return { shard, owner: nameOf(owner) || undefined, isMoving: movingShards.includes(state), nodes: isCount(nodes) ? nodes : 0 };
+  return {
+    shard,
+    owner: nameOf(owner) || undefined,
+    isMoving: movingShards.includes(state),
+    isKnown: state !== 'unknown',
+    nodes: isCount(nodes) ? nodes : 0,
+  };
 }
 
 function memberOf(one: unknown, nodesOf: ReadonlyMap<string, number>): DebugFleetMember | undefined {

@@ -56,6 +56,17 @@ describe('what the handler shows of a fleet', () => {
     });
   });
 
+  it('counts no shard as unowned of which the member does not hear who owns it', async () => {
+    const shards = ['unknown', 'free', 'acquiring', 'elsewhere'].map((state, shard) => ({
+      shard,
+      state,
+      owner: state === 'elsewhere' ? 'b' : undefined,
+      nodes: 1,
+    }));
+    await using at = await start({ snapshot: () => ({ name: 'edge', id: 'a', state: 'running', shards }), explain: () => ({}) });
+    expect(await at.ask()).toMatchObject({ shards: 4, unowned: 2, moving: 1 });
+  });
+
   it('has first the nodes that failed, then those without an owner, then those that move, each with its reason', async () => {
     const sample = new SampleFleet({ members: 2, shards: 8, nodes: 40 });
     sample.unownedShards.add(7);
