@@ -8,10 +8,11 @@ import type { DemoOptions } from '../options.ts';
 import { pause } from '../pause.ts';
 import { Random } from '../random.ts';
 import type { Screen } from '../screen.ts';
-import { type Picture, type Piece, type Row, renderLines, renderView, textRows } from '../view.ts';
+import { type Picture, type Row, renderLines, renderView, textRows } from '../view.ts';
 import { openWorld, type World } from '../world.ts';
 import { FleetCloud } from './fleet-cloud.ts';
 import { FleetPods } from './fleet-pods.ts';
+import { memberPiece } from './member-piece.ts';
 import { Members } from './members.ts';
 
 /** Shorter than the default, so that one sees what happens. */
@@ -93,10 +94,12 @@ async function playFleet(
   let stage: Picture['stage'] = 'starting';
   let startedAt = performance.now();
   const picture = (): Picture => pictureOf(parts, seconds, { stage, elapsedMs: performance.now() - startedAt });
-  screen.begin({ view: (columns) => renderView(picture(), columns, screen.paint), line: () => renderLines(picture()) });
   const problems: string[] = [];
   let lost: Awaited<ReturnType<FleetPods['lost']>>;
-  let last: Picture;
+  let last: Picture | undefined;
+  // what was there at the end stays: the members leave afterwards
+  const shown = (): Picture => last ?? picture();
+  screen.begin({ view: (columns) => renderView(shown(), columns, screen.paint), line: () => renderLines(shown()) });
   const changes = setInterval(() => cloud.changeOne(), changeEveryMs);
   try {
     const isServed = (): boolean =>
@@ -146,15 +149,9 @@ function pictureOf(
   now: Pick<Picture, 'stage' | 'elapsedMs'>,
 ): Picture {
   const { killed, stopped, frozen } = members.counts;
-  const pieces = members.all.map((member): Piece => {
-    const { id, state, isFrozen, isLeaving } = member;
-    if (isFrozen) return { text: `${id} frozen`, style: 'red' };
-    const text = state === undefined ? `${id} starts` : `${id} ${state.shards} shards ${state.running} nodes`;
-    return isLeaving ? { text: `${text}, leaves`, style: 'yellow' } : { text };
-  });
   const served = Math.min(nodes.length, members.running);
   const rows: Row[] = [
-    ['members', pieces],
+    ['members', members.all.map(memberPiece)],
     ['nodes', [{ text: `${served} of ${nodes.length} served`, style: served === nodes.length ? 'green' : 'yellow' }]],
     [
       'pods',

@@ -41,9 +41,8 @@ const fleet = new NodeFleet({
 function tellState(): void {
   const { isMember, shards: all, moving, nodeCounts, notes } = fleet.snapshot({ nodes: false });
   const own = all.filter(({ owner }) => owner === id).length;
-  const unowned = all.filter(({ owner }) => owner === undefined).length;
   const { running, failed } = nodeCounts;
-  send({ kind: 'state', state: { isMember, shards: own, unowned, moving, running, failed, notes } });
+  send({ kind: 'state', state: { isMember, shards: own, moving, running, failed, notes } });
 }
 
 const states = setInterval(tellState, stateEveryMs);

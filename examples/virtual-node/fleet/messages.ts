@@ -40,7 +40,6 @@ export type CloudCall =
 export interface MemberState {
   readonly isMember: boolean;
   readonly shards: number;
-  readonly unowned: number;
   readonly moving: number;
   readonly running: number;
   readonly failed: number;

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FleetCloud } from '../../../examples/virtual-node/fleet/fleet-cloud.ts';
 import { FleetPods } from '../../../examples/virtual-node/fleet/fleet-pods.ts';
+import { memberPiece, type ShownMember } from '../../../examples/virtual-node/fleet/member-piece.ts';
 import { type CloudPod, statusOfCloudPod, versionOfStatus } from '../../../examples/virtual-node/fleet/messages.ts';
 import { parseOptions } from '../../../examples/virtual-node/options.ts';
 import { openWorld } from '../../../examples/virtual-node/world.ts';
@@ -34,6 +35,20 @@ async function setUp() {
   };
   return { pods, cloud, all, write };
 }
+
+describe('a member of the demo of a fleet', () => {
+  const state = { isMember: true, shards: 3, moving: 0, running: 20, failed: 0, notes: [] };
+  it.each<[string, Partial<ShownMember>]>([
+    ['m starts', {}],
+    ['m 3 shards 20 nodes', { state }],
+    ['m 3 shards 20 nodes, leaves', { state, isLeaving: true }],
+    ['m frozen', { isFrozen: true }],
+    ['m has ended', { isAlive: false, isLeaving: true }],
+  ])('is shown as: %s', (text, facts) => {
+    const fresh: ShownMember = { id: 'm', state: undefined, isAlive: true, isFrozen: false, isLeaving: false };
+    expect(memberPiece({ ...fresh, ...facts }).text).toBe(text);
+  });
+});
 
 describe('the judge of a fleet', () => {
   it('finds no status lost where the server says what the cloud runs', async () => {
