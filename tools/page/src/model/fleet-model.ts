@@ -13,6 +13,11 @@ export interface FleetFilter {
 
 export const everyNode: FleetFilter = { text: '', states: [], trouble: false, sort: 'need', descending: false };
 
+/** True for a filter that every node passes. */
+export function isEveryNode({ text, states, trouble }: FleetFilter): boolean {
+  return text.trim() === '' && states.length === 0 && !trouble;
+}
+
 /** What of a filter stands in an address. */
 export function formatFleetFilter({ text, states, trouble, sort, descending }: FleetFilter, parameters: URLSearchParams): void {
   if (text !== '') parameters.set('nodes', text);

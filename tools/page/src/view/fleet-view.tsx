@@ -3,7 +3,7 @@ import type { DebugFleet, DebugFleetMember } from '../../../../src/observe/debug
 import { memberState } from '../../../../src/observe/debug/fleet-words.ts';
 import { fleetSeries } from '../model/fleet-columns.ts';
 import type { Model } from '../model/model.ts';
-import { age, count, duration } from '../text/format.ts';
+import { age, count } from '../text/format.ts';
 import type { Tone } from '../text/sync-words.ts';
 import { FleetFilterBar } from './fleet-filter-bar.tsx';
 import { FleetTable } from './fleet-table.tsx';
@@ -111,7 +111,7 @@ function Members({ members, now }: { readonly members: readonly DebugFleetMember
               </td>
               <td class="number">{count(member.shards)}</td>
               <td class="number">{count(member.nodes)}</td>
-              <td class="number">{member.seenAt === undefined ? '–' : agoOf(now - member.seenAt, member.seenAt, now)}</td>
+              <td class="number">{member.seenAt === undefined ? '–' : age(member.seenAt, now)}</td>
               <td>{member.agent ?? '–'}</td>
             </tr>
           ))}
@@ -119,8 +119,4 @@ function Members({ members, now }: { readonly members: readonly DebugFleetMember
       </table>
     </section>
   );
-}
-
-function agoOf(ms: number, at: number, now: number): string {
-  return ms < 60_000 ? duration(Math.max(0, Math.floor(ms / 1000) * 1000)).replace('.0', '') : age(at, now);
 }
