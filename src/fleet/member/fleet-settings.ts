@@ -54,7 +54,9 @@ export class FleetSettings {
     const lease = this.#seenLease;
     const isOthers = lease !== undefined && this.seen !== names.shards;
     const areAllTaken = Array.from({ length: names.shards }, (_, shard) => seen.get(shardLeaseName(names, shard))).every(Boolean);
-    if (isOthers || (lease !== undefined && this.areAllTaken === areAllTaken)) return;
+    // of a Lease that was deleted before this process came it knows nothing: what was said once stays
+    const hasToSay = areAllTaken && !this.areAllTaken;
+    if (isOthers || (lease !== undefined && !hasToSay)) return;
     const written = labelled(withShards(lease ?? this.#newLease, names.shards, areAllTaken), names, 'fleet');
     seen.noted(await leases.write(written, 'fleet'));
   }
