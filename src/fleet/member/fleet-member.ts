@@ -240,9 +240,8 @@ export class FleetMember {
     }
     const members = this.members.all();
     const living = this.members.living(members);
-    // somebody has deleted the own Lease; where it cannot be created again, that waits for its retry
-    const isWell = this.isMember && this.#failure === undefined && !this.#isBeating;
-    if (isWell && !living.some(({ isSelf }) => isSelf)) this.#mend(now);
+    // somebody has deleted the own Lease
+    if (this.isMember && !living.some(({ isSelf }) => isSelf)) this.#mend(now);
     if (now >= this.#nextBeatAt && !this.#isBeating) this.#beat();
     this.#place(living.map(({ id }) => id));
     const takesSince = this.#isLeaving ? undefined : this.#takesSince;
@@ -265,13 +264,12 @@ export class FleetMember {
   }
 
   #lookAtTurns(now: number, members: readonly SeenMember[]): void {
-    const { id } = this.#options;
-    const leaving = members.filter(({ isAlive, isLeaving }) => isAlive && isLeaving);
-    const ids = new Set([...leaving.map((member) => member.id), ...(this.#isLeaving ? [id] : [])]);
-    this.#turns.look({ now, shards: this.shards, placedOn: (shard) => this.placedOn(shard), leaving: ids });
+    // as their Leases say, this one's, too: so all members come to the same
+    const leaving = new Set(members.filter(({ isLeaving }) => isLeaving).map(({ id }) => id));
+    this.#turns.look({ now, shards: this.shards, placedOn: (shard) => this.placedOn(shard), leaving });
   }
 
-  /** Writes the own Lease again; where it comes back without what was written, not more often than what has failed is tried. */
+  /** Writes the own Lease again; where it cannot be created, or comes back without what was written, not more often than what has failed is tried. */
   #mend(now: number): void {
     const mendsAt = Math.max(now, this.#mendedAt + this.#options.timing.retryPeriodMs);
     this.#nextBeatAt = Math.min(this.#nextBeatAt, mendsAt);
@@ -309,9 +307,8 @@ export class FleetMember {
     const { clock, timing, random } = this.#options;
     let waitMs = timing.renewEveryMs;
     const wasLeaving = this.#isLeaving;
-    const wasInDoubt = this.#isInDoubt;
     try {
-      await this.#stepOfMember(wasInDoubt);
+      await this.#stepOfMember();
       this.#failure = undefined;
     } catch (error) {
       waitMs = timing.retryPeriodMs * (1 + random() * 0.2);
@@ -319,20 +316,19 @@ export class FleetMember {
     }
     if (this.#outside !== undefined) waitMs = timing.retryPeriodMs;
     this.#isBeating = false;
-    // the others are to know at once that it leaves, and this one whether they have counted it as gone
-    const isAtOnce = (this.#isLeaving && !wasLeaving) || (this.#isInDoubt && !wasInDoubt);
-    this.#nextBeatAt = isAtOnce ? this.#beatAt : this.#beatAt + waitMs;
+    // the others are to know at once that it leaves
+    this.#nextBeatAt = this.#isLeaving && !wasLeaving ? this.#beatAt : this.#beatAt + waitMs;
     this.#wait.wake();
   }
 
-  /** Renews the own Lease, or joins. `isInDoubt`: the others may have counted this member as gone, and have gone on without it. */
-  async #stepOfMember(isInDoubt: boolean): Promise<void> {
+  /** Renews the own Lease, or joins. */
+  async #stepOfMember(): Promise<void> {
     const { clock } = this.#options;
     const isBusy = this.shards.some((shard) => shard.isBusy);
     if (this.#isLeaving || (this.#takesSince === undefined && isBusy)) {
       this.#waitsForShards = !this.#isLeaving;
       // whoever counts with another number waits for as long as nodes of these shards may be written
-      if (isBusy || this.#takesSince !== undefined) await this.#ownLease.renew(true);
+      if (isBusy) await this.#ownLease.renew(true);
       return;
     }
     if (this.#takesSince === undefined) {
@@ -344,24 +340,19 @@ export class FleetMember {
       this.#outside = { kind: 'namesake', agent: this.#ownLease.namesake ?? 'unknown' };
       return;
     }
-    // whoever changes the number reads the members after it: one of both sees the other
+    // whoever changes the number reads the members after it: one of both sees the other. One in doubt may have been counted as gone
     const isJoining = this.#takesSince === undefined;
-    if ((isJoining || isInDoubt) && !(await this.#agreesOnShards(false))) {
+    if ((isJoining || this.#isInDoubt) && !(await this.#agreesOnShards(false))) {
+      // one that is in doubt renews no shard until it knows more, and leaves where it has seen another number
       if (isJoining) await this.#ownLease.remove();
-      else if (this.#isOvertaken) this.#leave();
       return;
     }
     this.#outside = undefined;
-    if (isInDoubt) this.#isInDoubt = false;
+    // where that was sent before its machine slept, the next look finds it out
+    this.#isInDoubt = false;
     this.#takesSince ??= clock.elapsed();
     // it is not waited for: a slow answer must not keep the next renewals back
     if (this.placedOn(0) === this.#options.id && !this.#isTidying) void this.#tidy();
-  }
-
-  /** True where the fleet has another number of shards by now: nodes of the shards of this member may be written elsewhere. */
-  get #isOvertaken(): boolean {
-    const outside = this.#outside?.kind === 'other-shards' ? this.#outside : undefined;
-    return outside !== undefined && (outside.shards !== this.#options.names.shards || outside.members.length > 0);
   }
 
   /**
@@ -383,9 +374,9 @@ export class FleetMember {
       await this.#readAll();
       return this.members.countingElse().length === 0 && !this.#seen.hasOwnedShards;
     };
-    const { shards, isChanged } = await this.#settings.agree(isUnused);
+    const shards = await this.#settings.agree(isUnused);
     // what is decided last is decided by what there is then
-    if (isChanged || !mayChange) await this.#readAll();
+    if (!mayChange) await this.#readAll();
     const members = this.members.countingElse().map(({ id }) => id);
     const holders = this.members.strangers().filter((id) => !members.includes(id));
     if (shards === names.shards && members.length === 0 && holders.length === 0) return true;

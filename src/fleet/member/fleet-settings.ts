@@ -66,31 +66,24 @@ export class FleetSettings {
   }
 
   /**
-   * Reads the number, and writes this member's where there is none or another, and `mayChange` says so. Rejects with what a request
-   * rejects with; where another member was first, it is read again.
+   * Reads the number, and writes this member's where there is none or another, and `mayChange` says so. Resolves to the number that the
+   * fleet has then; undefined where nobody has said it. Rejects with what a request rejects with; where another member was first, it is read again.
    */
-  async agree(mayChange: () => Promise<boolean>): Promise<AgreedShards> {
+  async agree(mayChange: () => Promise<boolean>): Promise<number | undefined> {
     const { names, leases, seen } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const lease = await leases.read(this.#leaseName);
       if (lease !== undefined) seen.noted(lease, true);
       const shards = shardsOf(lease);
-      if (shards === names.shards || !(await mayChange())) return { shards, isChanged: false };
+      if (shards === names.shards || !(await mayChange())) return shards;
       try {
         seen.noted(await leases.write(labelled(withShards(lease ?? this.#newLease, names.shards), names, 'fleet'), 'fleet'));
-        return { shards: names.shards, isChanged: true };
+        return names.shards;
       } catch (error) {
         if (classifyApiError(error) !== 'conflict' || attempt === attempts) throw error;
       }
     }
   }
-}
-
-/** The number of shards that the fleet has now; undefined where nobody has said it. */
-export interface AgreedShards {
-  readonly shards: number | undefined;
-  /** True where this member has just written it. */
-  readonly isChanged: boolean;
 }
 
 /** How often the number is read again, where another member is always first. */

@@ -1,4 +1,3 @@
-import type { WireLease } from '../../api/json/types.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { heldLease } from '../../client/leases/observed-lease.ts';
 import { type FleetLeaseClient, isWriteRefused } from './fleet-lease-client.ts';
@@ -26,7 +25,6 @@ const attempts = 3;
 export class MemberLease {
   readonly #options: MemberLeaseOptions;
   readonly #leaseName: string;
-  #written: WireLease | undefined;
   /** When the last renewal was sent. */
   #sent: SentAt | undefined;
 
@@ -62,25 +60,24 @@ export class MemberLease {
   /** Creates or renews the Lease. False where another process lives under this id: nothing is written then. */
   async renew(isLeaving = false): Promise<boolean> {
     const { names, id, identity, agent, timing, leases, seen, clock } = this.#options;
+    // the machine may sleep before a later try: the others may count this member as gone since the first one
+    const sent = sentNow(clock);
     for (let attempt = 1; ; attempt++) {
       if (this.namesake !== undefined) return false;
-      const base = this.#written ?? seen.get(this.#leaseName)?.observed.lease;
+      const base = seen.get(this.#leaseName)?.observed.lease;
       const holder = {
         namespace: names.namespace,
         name: memberLeaseName(names, id),
         identity,
         leaseDurationMs: timing.leaseDurationMs,
       };
-      const sent = sentNow(clock);
       const marks = { isLeaving, agent, shards: names.shards };
       const lease = labelled(withMemberMarks(heldLease(base, holder, clock.now()), marks), names, 'member');
       try {
-        this.#written = await leases.write(lease, 'member');
+        seen.noted(await leases.write(lease, 'member'));
         this.#sent = sent;
-        seen.noted(this.#written);
         return true;
       } catch (error) {
-        this.#written = undefined;
         if (!isWriteRefused(error)) throw error;
         const read = await leases.read(this.#leaseName);
         if (read === undefined) seen.gone(this.#leaseName);
@@ -92,10 +89,10 @@ export class MemberLease {
 
   /** Deletes the Lease where it is this process's. Rejects with what the request rejects with. */
   async remove(): Promise<void> {
-    const written = this.#written;
-    this.#written = undefined;
-    if (written === undefined) return;
-    await this.#options.leases.remove(written);
-    this.#options.seen.gone(this.#leaseName);
+    const { seen, identity, leases } = this.#options;
+    const { lease, holder } = seen.get(this.#leaseName)?.observed ?? {};
+    if (lease === undefined || holder !== identity) return;
+    await leases.remove(lease);
+    seen.gone(this.#leaseName);
   }
 }

@@ -131,9 +131,7 @@ export class ShardKeeper {
     logger.warn({ fleet: names.name, member: id, shard, ...said }, 'the fleet has lost a shard: its nodes are ended here');
     this.#afterHost(
       () => host.lost(shard),
-      () => {
-        if (this.#state.name === 'lost') this.#enter({ name: 'elsewhere' });
-      },
+      () => this.#enter({ name: 'elsewhere' }),
     );
   }
 
@@ -198,8 +196,7 @@ export class ShardKeeper {
   #renewalDueAt(beatAt: number): number {
     const { identity, timing } = this.#options;
     const sentMs = this.#lease.sent?.elapsedMs ?? 0;
-    const { observed } = this.#lease.seen ?? {};
-    const isOurs = observed === undefined || observed.holder === identity;
+    const isOurs = this.#lease.seen?.observed.holder === identity;
     return sentMs < beatAt || !isOurs || this.#isToTell ? 0 : sentMs + timing.renewEveryMs;
   }
 
@@ -266,13 +263,11 @@ export class ShardKeeper {
   }
 
   #ended(reason: 'handedOver' | 'lost'): void {
-    const { metrics, wake } = this.#options;
+    const { metrics } = this.#options;
     if (this.#state.name !== 'releasing') return;
     this.ended[reason] += 1;
     metrics.increment('pod_status_manager_fleet_shards_ended_total', { reason: reason === 'lost' ? 'lost' : 'handed_over' });
-    this.#lease.forget();
     this.#enter({ name: 'elsewhere' });
-    wake();
   }
 
   async #acquire(): Promise<void> {
@@ -358,7 +353,6 @@ export class ShardKeeper {
     try {
       await request();
       this.#failure = undefined;
-      this.#retryAtMs = 0;
     } catch (error) {
       const periodMs = timing.retryPeriodMs * (1 + random() * 0.2);
       const waitMs = Math.max(0, beganAt + periodMs - clock.elapsed());

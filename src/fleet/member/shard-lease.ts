@@ -87,8 +87,7 @@ export class ShardLease {
   /** Gives up what `base` is a copy of. */
   async release(base: WireLease): Promise<void> {
     const { leases, seen, names, clock } = this.#options;
-    const released = withNodes(releasedLease(base, clock.now()), false);
-    seen.noted(await leases.write(labelled(released, names, 'shard'), 'shard'));
+    seen.noted(await leases.write(labelled(releasedLease(base, clock.now()), names, 'shard'), 'shard'));
   }
 
   async read(): Promise<WireLease | undefined> {

@@ -48,6 +48,25 @@ describe('a member that leaves', () => {
     await world.end();
   });
 
+  it('goes before one that only balances, as its Lease says', async () => {
+    const world = new FleetWorld();
+    const [a, b] = (await world.fleet('a', 'b')) as [FleetProcess, FleetProcess];
+    await world.pass(6000);
+    const c = world.process('c');
+    for (const { host } of [a, b, c]) host.startsAfter = () => new Promise(() => {});
+    b.host.took();
+    const stopped = b.member.stop(300_000);
+    await world.pass(200);
+    expect(b.host.took().length).toBe(1);
+    c.start();
+    await world.pass(400);
+    const handOvers = (told: string[]): number => told.filter((one) => one.startsWith('handOver')).length;
+    expect([handOvers(b.host.took()), handOvers(a.host.took())]).toEqual([1, 0]);
+    for (const { host } of [a, b, c]) host.startsAfter = () => Promise.resolve();
+    await world.settled(stopped, 200_000);
+    await world.end();
+  });
+
   it('waits five seconds for the nodes of one, so that one that never starts them holds up no stop', async () => {
     const { world, processes } = await fleetOf('a', 'b');
     const [a, b] = processes as [FleetProcess, FleetProcess];

@@ -208,6 +208,7 @@ describe('a member of a fleet', () => {
     for (const { host } of [a, b]) host.took();
     world.clock.jump(ms);
     expect([...a.owned, ...b.owned]).toEqual([]);
+    // the clock alone wakes nobody
     await world.pass(4000);
     expect([...a.owned, ...b.owned].length).toBe(8);
     expect([...a.host.took(), ...b.host.took()]).toEqual([]);
@@ -223,6 +224,7 @@ describe('a process with the id of another', () => {
     await world.pass(10_000);
     expect([namesake.started, namesake.member.isMember, namesake.owned]).toEqual(['resolved', false, []]);
     expect(namesake.member.outside).toEqual({ kind: 'namesake', agent: 'process 1 on a' });
+    expect(namesake.member.placedOn(3)).toBe('a');
     expect(a?.owned.length).toBe(8);
     if (a !== undefined) await world.stop(a);
     await world.pass(5000);

@@ -39,7 +39,7 @@ describe('a process agrees on the number of shards', () => {
     const { user, server, settings, said } = await world();
     user.hearNothing();
     expect([settings.seen, settings.areAllTaken]).toEqual([undefined, false]);
-    expect(await settings.agree(allow)).toEqual({ shards: 8, isChanged: true });
+    expect(await settings.agree(allow)).toEqual(8);
     expect([user.took(), said(), settings.seen]).toEqual([[get, post], { [shardsSaid]: '8' }, 8]);
     expect(server.leases.get(name)?.metadata?.labels).toEqual(labels);
   });
@@ -47,7 +47,7 @@ describe('a process agrees on the number of shards', () => {
   it('by reading it where it is the same: nobody is asked then, and nothing written', async () => {
     const { user, settings } = await world(saying({ [shardsSaid]: '8' }));
     const asked = (): never => expect.fail('asked whether it may change');
-    expect([await settings.agree(asked), user.took()]).toEqual([{ shards: 8, isChanged: false }, [get]]);
+    expect([await settings.agree(asked), user.took()]).toEqual([8, [get]]);
   });
 
   it.each<[string | undefined, number | undefined]>([
@@ -57,14 +57,14 @@ describe('a process agrees on the number of shards', () => {
   ])('not where the Lease says %s and it may not be changed', async (text, shards) => {
     const { user, settings, said } = await world(saying(text === undefined ? {} : { [shardsSaid]: text }));
     const before = said();
-    expect([await settings.agree(refuse), user.took()]).toEqual([{ shards, isChanged: false }, [get]]);
+    expect([await settings.agree(refuse), user.took()]).toEqual([shards, [get]]);
     expect([said(), settings.seen]).toEqual([before, shards]);
   });
 
   it('by changing another one, with what else the Lease says, where it may', async () => {
     const { user, settings, said } = await world(saying({ [shardsSaid]: '4', [takenSaid]: '4', mine: 'stays' }));
     user.hearNothing();
-    expect(await settings.agree(allow)).toEqual({ shards: 8, isChanged: true });
+    expect(await settings.agree(allow)).toEqual(8);
     expect([user.took(), said()]).toEqual([[get, put], { [shardsSaid]: '8', [takenSaid]: '4', mine: 'stays' }]);
     // what was taken by another number says nothing of this one
     expect([settings.seen, settings.areAllTaken]).toEqual([8, false]);
@@ -79,7 +79,7 @@ describe('a process agrees on the number of shards', () => {
     expect(settings.seen).toBe(16);
     // etcd was restored: the Lease is there as it was before
     server.leases.set(name, older);
-    expect([await settings.agree(refuse), settings.seen]).toEqual([{ shards: 4, isChanged: false }, 4]);
+    expect([await settings.agree(refuse), settings.seen]).toEqual([4, 4]);
   });
 
   it('by reading again where another was first, and asks again whether it may', async () => {
@@ -93,7 +93,7 @@ describe('a process agrees on the number of shards', () => {
       server.put(saying({ [shardsSaid]: others.shift() ?? '' }));
       return true;
     };
-    expect(await settings.agree(slow)).toEqual({ shards: 8, isChanged: false });
+    expect(await settings.agree(slow)).toEqual(8);
     expect([asked, user.took(), said()]).toEqual([2, [get, post, get, put, get], { [shardsSaid]: '8' }]);
   });
 

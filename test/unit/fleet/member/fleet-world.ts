@@ -4,6 +4,7 @@ import { FleetMember, type StoppedMember } from '../../../../src/fleet/member/fl
 import { type FleetNames, memberLeaseName, shardLeaseName } from '../../../../src/fleet/member/lease-documents.ts';
 import type { ShardHost } from '../../../../src/fleet/member/shard-keeper-options.ts';
 import type { ShardTerm } from '../../../../src/fleet/member/shard-term.ts';
+import type { placementOf } from '../../../../src/fleet/placement.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
@@ -40,6 +41,12 @@ class TermsHost implements ShardHost {
   }
 }
 
+export interface ProcessOptions {
+  readonly shards?: number;
+  readonly process?: string;
+  readonly placement?: typeof placementOf;
+}
+
 /** One process of the fleet. */
 export class FleetProcess {
   readonly id: string;
@@ -51,7 +58,7 @@ export class FleetProcess {
   /** How its start has ended; `pending` before. */
   started = 'pending';
 
-  constructor(world: FleetWorld, id: string, { shards = 8, process = 'p' }: { shards?: number; process?: string } = {}) {
+  constructor(world: FleetWorld, id: string, { shards = 8, process = 'p', placement }: ProcessOptions = {}) {
     const { clock, server } = world;
     this.id = id;
     this.names = { name: 'edge', namespace: 'kube-system', shards };
@@ -59,7 +66,10 @@ export class FleetProcess {
     const shared = { transport, names: this.names, id, process, agent: `process 1 on ${id}` };
     const parts = { clock, random: () => 0, logger: this.lines.logger, sink: this.metrics };
     this.member = new FleetMember(
-      { ...shared, ...parts, timing, handOversAtOnce: 4, metrics: metricsOption(this.metrics) },
+      {
+        ...{ ...shared, ...parts, timing, handOversAtOnce: 4, metrics: metricsOption(this.metrics) },
+        ...(placement !== undefined && { placement }),
+      },
       this.host,
     );
   }
@@ -87,7 +97,7 @@ export class FleetWorld {
   readonly server = new FleetLeaseServer(this.clock);
   readonly processes: FleetProcess[] = [];
 
-  process(id: string, options: { shards?: number; process?: string } = {}): FleetProcess {
+  process(id: string, options: ProcessOptions = {}): FleetProcess {
     const process = new FleetProcess(this, id, options);
     this.processes.push(process);
     return process;

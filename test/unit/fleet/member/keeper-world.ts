@@ -21,12 +21,12 @@ class RecordingHost implements ShardHost {
   /** What the calls return. Default: resolved at once. */
   handsOver: () => Promise<void> = () => Promise.resolve();
   loses: () => Promise<void> = () => Promise.resolve();
-  gains: () => void = () => {};
+  gains: () => Promise<void> | void = () => {};
 
-  gained(shard: number, term: ShardTerm): void {
+  gained(shard: number, term: ShardTerm): Promise<void> | void {
     this.told.push(`gained ${shard}`);
     this.term = term;
-    this.gains();
+    return this.gains();
   }
 
   handOver(shard: number): Promise<void> {
@@ -50,8 +50,8 @@ export class KeeperWorld {
   readonly server = new FleetLeaseServer(this.clock);
   readonly #members: KeptShard[] = [];
 
-  async member(id: string, line: readonly string[] = [id]): Promise<KeptShard> {
-    const member = new KeptShard(this, id, line);
+  async member(id: string, line: readonly string[] = [id], own: Partial<FleetTiming> = {}): Promise<KeptShard> {
+    const member = new KeptShard(this, id, line, own);
     this.#members.push(member);
     await member.seen.start();
     return member;
@@ -87,13 +87,14 @@ export class KeptShard {
   takesSince: number | undefined;
   mayHandOver = true;
   areAllTaken = false;
+  isSure = true;
   /** False: it does not beat any more. */
   beats = true;
   isWoken = false;
   readonly #world: KeeperWorld;
   #beatAt = 0;
 
-  constructor(world: KeeperWorld, id: string, line: readonly string[]) {
+  constructor(world: KeeperWorld, id: string, line: readonly string[], own: Partial<FleetTiming>) {
     const { clock, server } = world;
     this.#world = world;
     this.line = line;
@@ -111,7 +112,8 @@ export class KeptShard {
     this.seen = new SeenLeases({ transport, names, metrics: undefined, changed: wake, ...shared });
     const { leases, seen, host } = this;
     const identity = identityOf(id, 'p');
-    this.keeper = new ShardKeeper({ shard: 3, names, id, identity, timing, leases, seen, host, metrics, wake, ...shared });
+    const ofKeeper = { shard: 3, names, id, identity, timing: { ...timing, ...own } };
+    this.keeper = new ShardKeeper({ ...ofKeeper, leases, seen, host, metrics, wake, ...shared });
   }
 
   get state(): string {
@@ -124,10 +126,10 @@ export class KeptShard {
 
   look(): number {
     const now = this.#world.clock.elapsed();
-    const { line, takesSince, mayHandOver, areAllTaken } = this;
+    const { line, takesSince, mayHandOver, areAllTaken, isSure } = this;
     if (this.beats && now >= this.#beatAt + timing.renewEveryMs) this.#beatAt = now;
     this.isWoken = false;
-    const dueAt = this.keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, isSure: true, mayHandOver });
+    const dueAt = this.keeper.look({ line, takesSince, areAllTaken, beatAt: this.#beatAt, isSure, mayHandOver });
     return Math.min(dueAt, this.beats ? this.#beatAt + timing.renewEveryMs : dueAt);
   }
 }

@@ -223,6 +223,16 @@ describe('the removal of the Lease of a member', () => {
     expect([await ours.renew(), another.took()]).toEqual([true, [post]]);
   });
 
+  it('comes also where the last renewal had no answer: what is this process’s is seen', async () => {
+    const { own, written, writesAre } = await world();
+    await own.renew();
+    writesAre(() => 'answerLost');
+    await expect(own.renew()).rejects.toMatchObject({ reason: 'NoAnswer' });
+    writesAre(() => 'answered');
+    await own.remove();
+    expect(written()).toBe(undefined);
+  });
+
   it('takes nothing from another process that has written it since, and rejects', async () => {
     const { user, own, other, written } = await world();
     await own.renew();

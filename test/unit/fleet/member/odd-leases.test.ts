@@ -152,8 +152,9 @@ describe('a member of a fleet', () => {
     members.living = () => {
       throw new RangeError('too many');
     };
-    await world.pass(10_000);
+    await world.pass(6000);
     expect([a.owned, a.member.failure?.error]).toEqual([[], new RangeError('too many')]);
+    expect(a.host.told.filter((told) => told.startsWith('lost')).length).toBe(8);
     expect(a.lines.saying('a look at the fleet has failed: it comes again after the retry period').length).toBeGreaterThan(0);
     members.living = living;
     await world.pass(20_000);
