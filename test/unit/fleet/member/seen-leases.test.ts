@@ -97,4 +97,71 @@ describe('the Leases of a fleet as they are seen', () => {
     expect(seen.get(leaseName)?.observed.holder).toBe('b_p');
     await seen.stop();
   });
+
+  it.each<[string, object, object]>([
+    ['its holder', {}, { holderIdentity: 'b_p' }],
+    ['its duration', {}, { leaseDurationSeconds: 60 }],
+    ['that its member leaves', { 'pod-status-manager/fleet-state': 'leaving' }, {}],
+    ['its number of shards', { 'pod-status-manager/fleet-shards': '4' }, {}],
+    ['that its nodes start', { 'pod-status-manager/fleet-state': 'starting' }, {}],
+  ])('wake a member where they say something else: %s', async (_, annotations, spec) => {
+    const { seen, server, clock, took } = await world(lease({ holderIdentity: 'a_p' }));
+    const { metadata, ...before } = server.leases.get(leaseName) ?? {};
+    server.put({ metadata: { ...metadata, annotations: { ...annotations } }, spec: { ...before.spec, ...spec } });
+    await clock.advance(0);
+    expect(took()).toBe(1);
+    await seen.stop();
+  });
+
+  it('wake a member where they are new, or were made anew', async () => {
+    const { seen, server, clock, took } = await world();
+    server.put(lease({ holderIdentity: 'a_p' }));
+    await clock.advance(0);
+    expect(took()).toBe(1);
+    seen.noted({ ...server.leases.get(leaseName), metadata: { ...server.leases.get(leaseName)?.metadata, uid: 'another' } });
+    expect(took()).toBe(1);
+    await seen.stop();
+  });
+
+  it('say when they were last seen to change', async () => {
+    const { seen, server, clock } = await world(lease({ holderIdentity: 'a_p', renewTime: '1' }));
+    const beganAt = clock.now();
+    expect(seen.get(leaseName)?.seenAt).toBe(beganAt);
+    await clock.advance(2000);
+    // the same again is no change
+    server.edit(leaseName, {});
+    await clock.advance(1000);
+    expect(seen.get(leaseName)?.seenAt).toBe(beganAt);
+    server.edit(leaseName, { renewTime: '2' });
+    await clock.advance(0);
+    expect(seen.get(leaseName)?.seenAt).toBe(beganAt + 3000);
+    await seen.stop();
+  });
+
+  it('are those of a list where the watch has missed something: what is not there is gone, and what is older is so', async () => {
+    const { seen, server, clock } = await world(
+      lease({ holderIdentity: 'a_p' }),
+      lease({ holderIdentity: 'a_p' }, memberName, 'member'),
+    );
+    server.isDeaf = () => true;
+    // etcd was restored: one Lease is older, and one is gone
+    const known = server.leases.get(leaseName);
+    server.leases.set(leaseName, {
+      ...known,
+      metadata: { ...known?.metadata, resourceVersion: '0' },
+      spec: { holderIdentity: 'c_p' },
+    });
+    server.delete(memberName);
+    // one that this process has written itself, and of which the watch has never told
+    const ownName = 'fleet-edge-member-b';
+    seen.noted(lease({ holderIdentity: 'b_p' }, ownName, 'member'));
+    server.endWatches('a');
+    await clock.advance(60_000);
+    expect([leaseName, memberName, ownName].map((name) => seen.get(name)?.observed.holder)).toEqual([
+      'c_p',
+      undefined,
+      undefined,
+    ]);
+    await seen.stop();
+  });
 });
