@@ -157,7 +157,7 @@ export function checkedFleetOptions(options: NodeFleetOptions): CheckedFleetOpti
     provider: optionOfType('provider', provider, 'function'),
     nodeOptions,
     removeNodes: optionOfType('removeNodes', removeNodes, 'boolean'),
-    timing: timingOf(options),
+    timing: fleetTiming(options),
     handOversAtOnce: integerOption('handOversAtOnce', handOversAtOnce, 1),
     handOverTimeoutMs: numberOption('handOverTimeoutMs', handOverTimeoutMs, 1, longestTimerMs),
     startsAtOnce: integerOption('startsAtOnce', startsAtOnce, 1),
@@ -215,7 +215,10 @@ function defaultID(): string {
 /** What of a Lease's duration the deadline and the retry period are by default, as for client-go's 15, 10 and 2 seconds. */
 const shareOf = { deadline: 2 / 3, retry: 2 / 15, leastDeadline: 1 / 10 };
 
-function timingOf(options: NodeFleetOptions): FleetTiming {
+/** Throws ERR_INVALID_OPTION. */
+export function fleetTiming(
+  options: Pick<NodeFleetOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'> = {},
+): FleetTiming {
   const { leaseDurationMs = 15_000 } = options;
   integerOption('leaseDurationMs', leaseDurationMs, 1000);
   if (leaseDurationMs % 1000 !== 0) throw invalidOption('leaseDurationMs', 'whole seconds, in milliseconds', leaseDurationMs);

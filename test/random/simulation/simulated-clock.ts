@@ -92,37 +92,27 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The clock one process sees: its wall clock may jump, and its timers end with it. */
-export class ProcessClock implements Clock {
-  readonly #world: SimulatedClock;
+/** Timers that end together: then none of them fires any more, and no other one begins. */
+export class EndingTimers {
+  readonly #setTimer: (callback: () => void, delayMs: number) => CancelTimer;
   readonly #timers = new Set<CancelTimer>();
-  #wallOffsetMs: number;
-  #dead = false;
+  #isOver = false;
 
-  constructor(world: SimulatedClock, wallOffsetMs: number) {
-    this.#world = world;
-    this.#wallOffsetMs = wallOffsetMs;
+  constructor(setTimer: (callback: () => void, delayMs: number) => CancelTimer) {
+    this.#setTimer = setTimer;
   }
 
-  get wallOffsetMs(): number {
-    return this.#wallOffsetMs;
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  get pendingTimers(): number {
+  get pending(): number {
     return this.#timers.size;
   }
 
-  now(): number {
-    return this.#world.elapsedMs + this.#wallOffsetMs;
-  }
-
-  elapsed(): number {
-    return this.#world.elapsedMs;
-  }
-
-  setTimer(callback: () => void, delayMs: number): CancelTimer {
-    if (this.#dead) return () => {};
-    const cancel = this.#world.schedule(() => {
+  set(callback: () => void, delayMs: number): CancelTimer {
+    if (this.#isOver) return () => {};
+    const cancel = this.#setTimer(() => {
       this.#timers.delete(end);
       callback();
     }, delayMs);
@@ -134,13 +124,50 @@ export class ProcessClock implements Clock {
     return end;
   }
 
+  end(): void {
+    this.#isOver = true;
+    for (const end of this.#timers) end();
+  }
+}
+
+/** The clock one process sees: its wall clock may jump, and its timers end with it. */
+export class ProcessClock implements Clock {
+  readonly #world: SimulatedClock;
+  readonly #timers: EndingTimers;
+  #wallOffsetMs: number;
+
+  constructor(world: SimulatedClock, wallOffsetMs: number) {
+    this.#world = world;
+    this.#timers = new EndingTimers((callback, delayMs) => world.schedule(callback, delayMs));
+    this.#wallOffsetMs = wallOffsetMs;
+  }
+
+  get wallOffsetMs(): number {
+    return this.#wallOffsetMs;
+  }
+
+  get pendingTimers(): number {
+    return this.#timers.pending;
+  }
+
+  now(): number {
+    return this.#world.elapsedMs + this.#wallOffsetMs;
+  }
+
+  elapsed(): number {
+    return this.#world.elapsedMs;
+  }
+
+  setTimer(callback: () => void, delayMs: number): CancelTimer {
+    return this.#timers.set(callback, delayMs);
+  }
+
   jump(ms: number): void {
     this.#wallOffsetMs += ms;
   }
 
   /** The process is gone: none of its timers fires any more. */
   kill(): void {
-    this.#dead = true;
-    for (const end of this.#timers) end();
+    this.#timers.end();
   }
 }

@@ -1,3 +1,4 @@
+import { fleetTiming } from '../../../../src/fleet/node-fleet-options.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import { CalmWatch } from './calm-watch.ts';
@@ -176,8 +177,8 @@ export class FleetPlay {
     await this.#pause(quietMs);
     if (world.moves !== moves) found('in calm weather no shard moves', `${world.moves - moves} changes of holders`);
     const written = world.leaseWrites - leaseWrites;
-    // each Lease every five seconds, and as many again for a period that has just begun
-    const most = 1.25 * (quietMs / 5000 + 1) * (shards + world.living.length);
+    // each Lease once a period, and as many again for a period that has just begun
+    const most = 1.25 * (quietMs / fleetTiming().renewEveryMs + 1) * (shards + world.living.length);
     if (written > most) found('the server is asked no more than it takes', `${written} writes of Leases in ${quietMs / 1000} s`);
   }
 

@@ -1,6 +1,6 @@
 import type { CancelTimer } from '../../../../src/base/clock.ts';
 import type { Prng } from '../../chaos/prng.ts';
-import type { SimulatedClock } from '../simulated-clock.ts';
+import { EndingTimers, type SimulatedClock } from '../simulated-clock.ts';
 import type { MemberWeather } from './member-network.ts';
 import type { MemberProcess } from './member-process.ts';
 
@@ -25,33 +25,21 @@ export interface ShardRequest {
 /** The requests of the nodes of one shard: one may be lost or late, and so may its answer; a client that waits too long gives it up. */
 export class ShardRequests {
   readonly #parts: ShardRequestsParts;
-  readonly #timers = new Set<CancelTimer>();
-  #isOver = false;
+  readonly #timers: EndingTimers;
 
   constructor(parts: ShardRequestsParts) {
     this.#parts = parts;
+    this.#timers = new EndingTimers((callback, delayMs) => parts.process.clock.setTimer(callback, delayMs));
   }
 
   /** What is under way is given up; what has left the process cannot be called back. */
   end(): void {
-    this.#isOver = true;
-    for (const cancel of this.#timers) cancel();
-    this.#timers.clear();
+    this.#timers.end();
   }
 
   /** A timer of the process that ends with the requests. */
   later(callback: () => void, delayMs: number): CancelTimer {
-    if (this.#isOver) return () => {};
-    const cancel = this.#parts.process.clock.setTimer(() => {
-      this.#timers.delete(end);
-      callback();
-    }, delayMs);
-    const end = (): void => {
-      cancel();
-      this.#timers.delete(end);
-    };
-    this.#timers.add(end);
-    return end;
+    return this.#timers.set(callback, delayMs);
   }
 
   send({ to, limitMs, arrive, failed }: ShardRequest): void {
@@ -59,7 +47,7 @@ export class ShardRequests {
     const givenUpMs = clock.elapsedMs + limitMs;
     let isSettled = false;
     const settle = (what: () => void): void => {
-      if (isSettled || this.#isOver) return;
+      if (isSettled || this.#timers.isOver) return;
       isSettled = true;
       cancel();
       what();
@@ -73,7 +61,7 @@ export class ShardRequests {
         process.run(() => settle(failed));
         return;
       }
-      const answer = arrive(this.#isOver || clock.elapsedMs > givenUpMs);
+      const answer = arrive(this.#timers.isOver || clock.elapsedMs > givenUpMs);
       if (isLost()) return;
       clock.schedule(() => process.run(() => settle(answer)), prng.between(1, weather.latencyMs));
     }, wayMs);

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../../src/base/logging/logger.ts';
 import { noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { FleetMember, type FleetMemberOptions } from '../../../../src/fleet/member/fleet-member.ts';
+import { fleetTiming } from '../../../../src/fleet/node-fleet-options.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedObjects } from '../parts/simulated-objects.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
@@ -87,7 +88,7 @@ export class SimulatedMember implements JudgedMember {
       id,
       process: `p${Math.round(clock.elapsedMs)}`,
       agent: `process of ${id}`,
-      timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, renewEveryMs: 5000, retryPeriodMs: 2000 },
+      timing: fleetTiming(),
       handOversAtOnce: 4,
       clock: this.#process.clock,
       random: () => random.next(),

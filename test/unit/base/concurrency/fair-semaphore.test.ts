@@ -58,23 +58,4 @@ describe('FairSemaphore', () => {
     await end();
     expect(begun).toEqual(['a a', 'c c']);
   });
-
-  it.each([
-    0, 1, 2, 3,
-  ])('makes no call whose signal aborts %i turns after its turn came, and gives the turn on', async (turns) => {
-    const semaphore = new FairSemaphore(1);
-    const flow = { group: 'a', member: 'a' };
-    const leaving = new AbortController();
-    const held = Promise.withResolvers<void>();
-    const holding = semaphore.run(flow, () => held.promise, never);
-    const signals: boolean[] = [];
-    const left = semaphore.run(flow, async () => signals.push(leaving.signal.aborted), leaving.signal);
-    const ended = left.catch((error) => error);
-    held.resolve();
-    for (let turn = 0; turn < turns; turn += 1) await null;
-    leaving.abort('enough');
-    await Promise.all([holding, ended]);
-    expect(signals.filter((isAborted) => isAborted)).toEqual([]);
-    expect(await semaphore.run(flow, async () => 'next', never)).toBe('next');
-  });
 });

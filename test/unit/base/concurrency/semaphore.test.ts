@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { expect, it } from 'vitest';
-import { Semaphore } from '../../../../src/base/concurrency/semaphore.ts';
+import { describe, expect, it } from 'vitest';
+import { FairSemaphore, Semaphore } from '../../../../src/base/concurrency/semaphore.ts';
 import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 it('runs at most so many at once, in the order in which they came, and forgets who gave up', async () => {
@@ -26,25 +26,44 @@ it('runs at most so many at once, in the order in which they came, and forgets w
   await Promise.all(runs);
   expect(begun).toEqual(['a', 'b', 'd', 'e']);
   expect(getEventListeners(going.signal, 'abort')).toHaveLength(0);
+  expect(semaphore.isFull).toBe(false);
   await expect(run('f', leaving)).rejects.toBe('enough');
 });
 
-it.each([
-  0, 1, 2, 3,
-])('makes no call whose signal aborts %i turns after its place came free, and gives the place on', async (turns) => {
-  const semaphore = new Semaphore(1);
-  const [going, leaving] = [new AbortController(), new AbortController()];
-  const held = Promise.withResolvers<void>();
-  const holding = semaphore.run(() => held.promise, going.signal);
-  const signals: boolean[] = [];
-  const left = semaphore.run(async () => signals.push(leaving.signal.aborted), leaving.signal);
-  const ended = left.catch((error) => error);
-  held.resolve();
-  for (let turn = 0; turn < turns; turn += 1) await null;
-  leaving.abort('enough');
-  await Promise.all([holding, ended]);
-  // it was made before, or not at all
-  expect(signals.filter((isAborted) => isAborted)).toEqual([]);
-  expect(await semaphore.run(async () => 'next', going.signal)).toBe('next');
-  expect(semaphore.isFull).toBe(false);
+type Run = <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+const flow = { group: 'a', member: 'a' };
+
+describe.each<[string, () => Run]>([
+  [
+    'Semaphore',
+    () => {
+      const semaphore = new Semaphore(1);
+      return (call, signal) => semaphore.run(call, signal);
+    },
+  ],
+  [
+    'FairSemaphore',
+    () => {
+      const semaphore = new FairSemaphore(1);
+      return (call, signal) => semaphore.run(flow, call, signal);
+    },
+  ],
+])('%s', (_, make) => {
+  it.each([
+    0, 1, 2, 3,
+  ])('makes no call whose signal aborts %i turns after its place came free, and gives the place on', async (turns) => {
+    const run = make();
+    const [going, leaving] = [new AbortController(), new AbortController()];
+    const held = Promise.withResolvers<void>();
+    const holding = run(() => held.promise, going.signal);
+    const signals: boolean[] = [];
+    const ended = run(async () => signals.push(leaving.signal.aborted), leaving.signal).catch((error) => error);
+    held.resolve();
+    for (let turn = 0; turn < turns; turn += 1) await null;
+    leaving.abort('enough');
+    await Promise.all([holding, ended]);
+    // it was made before, or not at all
+    expect(signals.filter((isAborted) => isAborted)).toEqual([]);
+    expect(await run(async () => 'next', going.signal)).toBe('next');
+  });
 });
