@@ -56,8 +56,7 @@ export class HandOverTurns {
       else if (!this.#idleSince.has(id)) this.#idleSince.set(id, now);
     }
     for (const id of this.#idleSince.keys()) if (!this.#receivers.has(id)) this.#idleSince.delete(id);
-    const isBefore = (id: string): boolean =>
-      leaving.has(id) === leaving.has(this.#id) ? id < this.#id : leaving.has(id) && id !== this.#id;
+    const isBefore = (id: string): boolean => (leaving.has(id) === leaving.has(this.#id) ? id < this.#id : leaving.has(id));
     this.#before = ({ givers }) => [...givers].filter(isBefore).length;
   }
 

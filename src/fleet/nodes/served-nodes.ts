@@ -97,9 +97,9 @@ export class ServedNodes implements ShardHost, NodeSink {
     this.#byShard[known.shard]?.delete(name);
     const term = this.#terms.get(known.shard);
     const left = { shard: known.shard, at: this.#options.clock.now(), isRemembered: false };
-    if (term !== undefined) return void this.#leave(name, term, left);
-    this.#remember(name, left);
-    void this.#end(name, true);
+    if (term !== undefined) void this.#leave(name, term, left);
+    // where it still runs here, it ends with its shard
+    else this.#remember(name, left);
   }
 
   gained(shard: number, term: ShardTerm): Promise<void> {
@@ -107,9 +107,9 @@ export class ServedNodes implements ShardHost, NodeSink {
     const served = this.#serveAll(shard);
     const now = this.#options.clock.now();
     for (const [name, left] of [...this.#left]) {
-      const isOver = now - left.at > rememberedForMs;
-      if (isOver || left.shard === shard) this.#left.delete(name);
-      if (!isOver && left.shard === shard) void this.#leave(name, term, left);
+      if (left.shard !== shard) continue;
+      this.#left.delete(name);
+      if (now - left.at <= rememberedForMs) void this.#leave(name, term, left);
     }
     return served;
   }

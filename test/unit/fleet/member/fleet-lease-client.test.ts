@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
 import { FleetLeaseClient } from '../../../../src/fleet/member/fleet-lease-client.ts';
+import type { KubeRequest } from '../../../../src/index.ts';
 import { FakeClock } from '../../../../src/testing.ts';
-import { FleetLeaseServer } from './fleet-lease-server.ts';
+import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
+import { FleetLeaseServer, refusal } from './fleet-lease-server.ts';
 
 it('writes so many Leases of shards at once, each within a time that begins with its turn, and keeps the member’s own back for none', async () => {
   const clock = new FakeClock();
@@ -34,4 +36,40 @@ it('writes so many Leases of shards at once, each within a time that begins with
   client.stop();
   await clock.advance(0);
   expect((await ended).map(({ status }) => status)).toEqual(late.map(() => 'rejected'));
+});
+
+it('names the version and the uid of what it deletes, lists by labels, and says how its writes have ended', async () => {
+  const clock = new FakeClock();
+  const server = new FleetLeaseServer(clock);
+  const { request, stream } = server.transportOf('a');
+  const sent: KubeRequest[] = [];
+  const recorder = new MetricsRecorder();
+  const client = new FleetLeaseClient({
+    transport: {
+      request: (one) => {
+        sent.push(one);
+        return request(one);
+      },
+      stream,
+    },
+    namespace: 'kube-system',
+    requestTimeoutMs: 1000,
+    shardWritesAtOnce: 4,
+    clock,
+    metrics: metricsOption(recorder),
+  });
+  const lease = await client.write({ metadata: { name: 'shard', namespace: 'kube-system' } }, 'shard');
+  await client.remove(lease);
+  const { uid, resourceVersion } = lease.metadata ?? {};
+  expect([uid, resourceVersion]).not.toContain(undefined);
+  expect(sent.at(-1)?.body).toMatchObject({ preconditions: { uid, resourceVersion } });
+  // one that is gone needs no removal
+  await client.remove(lease);
+  expect(await client.list('fleet=edge')).toEqual([]);
+  expect(sent.at(-1)?.query?.get('labelSelector')).toBe('fleet=edge');
+  server.fate = () => refusal(403, 'Forbidden');
+  await expect(client.write({ metadata: { name: 'member', namespace: 'kube-system' } }, 'member')).rejects.toMatchObject({
+    status: 403,
+  });
+  expect(recorder.nonZero('pod_status_manager_fleet_lease_writes_total')).toEqual({ 'shard,ok': 1, 'member,forbidden': 1 });
 });

@@ -95,4 +95,54 @@ describe('the turn of a shard comes', () => {
     ]);
     expect([one.waitFor(undefined), one.waitFor('m'), one.turns.nextTurnAt]).toEqual([0, 0, Number.POSITIVE_INFINITY]);
   });
+
+  it('in line from when somebody has a shard for that one, not from before, also where it had gone meanwhile', async () => {
+    const own = { holder: 'r_p', to: 'r' };
+    const given = [own, mine, { holder: 'a_p', to: 'r' }];
+    const one = new Turns().look([own]);
+    await one.clock.advance(1000);
+    expect(one.look(given).waitFor('r')).toBe(500);
+    await one.clock.advance(300);
+    expect(one.look(given).waitFor('r')).toBe(200);
+    one.look([]);
+    await one.clock.advance(1000);
+    expect(one.look(given).waitFor('r')).toBe(500);
+  });
+
+  it('at once where that one has its own shards alone', () => {
+    const one = new Turns().look([
+      { holder: 'a_p', to: 'a' },
+      { holder: 'm_p', to: 'a' },
+    ]);
+    expect(one.waitFor('a')).toBe(0);
+  });
+
+  it('not for others: a member that has nothing for that one is not woken', () => {
+    const one = new Turns().look([
+      { holder: 'a_p', to: 'r' },
+      { holder: 'b_p', to: 'r' },
+      { holder: undefined, to: 'r', isUnsettled: true },
+    ]);
+    expect(one.turns.nextTurnAt).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('five seconds after a shard was given up, and five more after it was taken, or is to go to another one', async () => {
+    const one = new Turns().look([mine, { to: 'r', isUnsettled: true }]);
+    expect(one.waitFor('r')).toBe(5000);
+    await one.clock.advance(4000);
+    expect(one.look([mine, { holder: 'r_p', to: 'r', isUnsettled: true }]).waitFor('r')).toBe(5000);
+    const other = new Turns().look([
+      { holder: 'm_p', to: 's' },
+      { to: 'r', isUnsettled: true },
+    ]);
+    await other.clock.advance(4000);
+    expect(
+      other
+        .look([
+          { holder: 'm_p', to: 's' },
+          { to: 's', isUnsettled: true },
+        ])
+        .waitFor('s'),
+    ).toBe(5000);
+  });
 });

@@ -17,9 +17,11 @@ function world() {
   const agents = new FakeAgents();
   const metrics = new MetricsRecorder();
   const left: string[] = [];
+  const leftAts: number[] = [];
   const removal = { takesMs: 0, isWanted: (): boolean => false, succeeds: true };
-  const hasLeft = async (name: string, _: unknown, isWanted: () => boolean): Promise<boolean> => {
+  const hasLeft = async (name: string, _: unknown, isWanted: () => boolean, leftAt: number): Promise<boolean> => {
     left.push(name);
+    leftAts.push(leftAt);
     removal.isWanted = isWanted;
     if (removal.takesMs > 0) await agents.after(removal.takesMs);
     return removal.succeeds;
@@ -32,7 +34,7 @@ function world() {
     void nodes.gained(1, agents.term(1));
     await clock.advance(0);
   };
-  return { agents, metrics, left, removal, nodes, gained, clock };
+  return { agents, metrics, left, leftAts, removal, nodes, gained, clock };
 }
 
 describe('the nodes that a member serves', () => {
@@ -231,5 +233,114 @@ describe('the nodes that a member serves', () => {
     await gained(one);
     await clock.advance(2000);
     expect(metrics.values('pod_status_manager_fleet_handover_duration_seconds', { direction: 'in' })).toEqual([1.5]);
+  });
+});
+
+describe('nodes that leave', () => {
+  it('leave what was made before to the next owner alone, and all that there is where this one ran them', async () => {
+    const { nodes, clock, left, leftAts, gained } = world();
+    nodes.added({ name: one });
+    nodes.removed(one);
+    const at = clock.now();
+    await clock.advance(5000);
+    await gained();
+    nodes.added({ name: two });
+    nodes.removed(two);
+    await clock.advance(0);
+    expect([left, leftAts]).toEqual([
+      [one, two],
+      [at, Number.POSITIVE_INFINITY],
+    ]);
+  });
+
+  it('of another shard have not left to the owner of this one', async () => {
+    const { nodes, left, gained } = world();
+    nodes.added({ name: other });
+    nodes.removed(other);
+    await gained();
+    expect(left).toEqual([]);
+  });
+
+  it('and come again before their shard comes are started once', async () => {
+    const { agents, nodes, clock, gained } = world();
+    nodes.added({ name: one });
+    nodes.removed(one);
+    nodes.added({ name: one });
+    await gained();
+    await clock.advance(10_000);
+    expect(agents.took()).toEqual([`start ${one}`]);
+  });
+
+  it('and come again while their removal fails are not remembered as gone', async () => {
+    const { agents, nodes, clock, left, removal, gained } = world();
+    await gained(one);
+    removal.succeeds = false;
+    removal.takesMs = 3000;
+    nodes.removed(one);
+    await clock.advance(1000);
+    nodes.added({ name: one });
+    await clock.advance(2000);
+    await nodes.lost(1);
+    agents.took();
+    await gained();
+    await clock.advance(10_000);
+    expect([left, agents.took()]).toEqual([[one], [`start ${one}`]]);
+  });
+
+  it('twice start again only once the second removal is over', async () => {
+    const { agents, nodes, clock, removal, gained } = world();
+    await gained(one);
+    removal.takesMs = 3000;
+    nodes.removed(one);
+    await clock.advance(1000);
+    nodes.added({ name: one });
+    nodes.removed(one);
+    await clock.advance(2500);
+    nodes.added({ name: one });
+    agents.took();
+    await clock.advance(2499);
+    expect(agents.took()).toEqual([]);
+    await clock.advance(1);
+    expect(agents.took()).toEqual([`start ${one}`]);
+  });
+
+  it('hold up the hand-over of their own shard alone', async () => {
+    const { agents, nodes, clock, removal, gained } = world();
+    await gained(one);
+    nodes.added({ name: other });
+    void nodes.gained(2, agents.term(2));
+    removal.takesMs = 3000;
+    nodes.removed(other);
+    let hasEnded = false;
+    void nodes.handOver(1).then(() => {
+      hasEnded = true;
+    });
+    await clock.advance(0);
+    expect(hasEnded).toBe(true);
+    await clock.advance(3000);
+  });
+
+  it('are remembered so many, the last ones', async () => {
+    const { nodes, clock, left, gained } = world();
+    const names = Array.from({ length: 42_000 }, (_, i) => `m${i}`).filter((name) => shardOf(name, 4) === 1);
+    const all = names.slice(0, 10_001);
+    for (const name of all) {
+      nodes.added({ name });
+      nodes.removed(name);
+    }
+    await gained();
+    await clock.advance(0);
+    expect([left.length, left.includes(all[0] ?? ''), left.at(-1)]).toEqual([10_000, false, all.at(-1)]);
+  });
+
+  it.each([2, 5])('are none where a node only gets %i new options at once: it ends and starts once', async (changes) => {
+    const { agents, nodes, clock, gained } = world();
+    await gained(one);
+    agents.stops = () => agents.after(1000);
+    agents.took();
+    for (let cpu = 1; cpu <= changes; cpu += 1) nodes.added({ name: one, options: { capacity: { cpu: String(cpu) } } });
+    await clock.advance(5000);
+    expect(agents.took()).toEqual([`stop ${one}`, `start ${one}`]);
+    expect([nodes.served.size, agents.running(one)]).toEqual([1, 1]);
   });
 });
