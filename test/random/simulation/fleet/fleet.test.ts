@@ -49,7 +49,7 @@ describe('the members of fleets in simulated clusters', () => {
 
 describe('the checks of the fleets', () => {
   it.each(fleetMutants.map((mutant) => [mutant.name, mutant] as const))('notice when %s', async (_, mutant) => {
-    const { rule, detail } = await catchSeededMutant(fleetsKind, mutant, 1);
+    const { rule, detail } = await catchSeededMutant(fleetsKind, mutant, mutant.firstSeed ?? 1);
     expect(mutant.breaks, detail).toContain(rule);
   });
 });

@@ -5,7 +5,7 @@ import { simulateFleet } from './simulate-fleet.ts';
 export const fleetsKind: SeededKind<FleetMutant> = {
   what: 'fleets',
   mutants: fleetMutants,
-  mutantSeeds: 20,
+  mutantSeeds: 40,
   mutantMinutes: 2,
   simulate: simulateFleet,
 };
