@@ -13,7 +13,7 @@ export function guardedProvider(provider: PodProvider, requireOwned: () => void)
   // a proxy of the provider itself could not replace the methods of a frozen one
   return new Proxy({} as PodProvider, {
     get(_, name) {
-      const member: unknown = Reflect.get(provider, name, provider);
+      const member: unknown = Reflect.get(provider, name);
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         if (changing.includes(name)) requireOwned();

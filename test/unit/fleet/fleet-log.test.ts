@@ -34,6 +34,11 @@ describe('the log of a fleet', () => {
     expect(lines.saying(ends).map(({ fields }) => fields)).toEqual([
       { fleet: 'edge', member: 'a', attempt: 1, failingForMs: 13_000 },
     ]);
+    // one that comes again is told anew, and each end once
+    await clock.advance(10_000);
+    now.push(problem);
+    await clock.advance(10_000);
+    expect([lines.saying(ends).length, lines.saying(says).length]).toEqual([1, 2]);
     log.stop();
     await clock.advance(0);
     expect(clock.pendingTimers).toBe(0);
