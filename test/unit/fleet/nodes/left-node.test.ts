@@ -122,4 +122,30 @@ describe('a node that has left the fleet', () => {
     expect(server.requestsOn('*').filter(({ verb }) => verb === 'delete')).toEqual([]);
     expect(lines.of('info')).toEqual(['the node has left the fleet, and has come again']);
   });
+
+  it('is asked for once where the server refuses, which is said, and where nothing is left or it has come again nothing is', async () => {
+    const { transport, lines, ofLines } = await world();
+    const sent: KubeRequest[] = [];
+    const failing: ResourceTransport = {
+      request: (request) => {
+        sent.push(request);
+        if (request.method !== 'DELETE') return transport.request(request);
+        return Promise.reject(new ApiError({ status: 500, reason: 'InternalError', message: 'no' }));
+      },
+      stream: (stream) => transport.stream(stream),
+    };
+    expect(await removeLeftNode('n1', { transport: failing, ...ofLines })).toBe(false);
+    const deletions = sent.filter(({ method }) => method === 'DELETE');
+    expect(new Set(deletions.map(({ path }) => path)).size).toBe(deletions.length);
+    for (const { body } of deletions) {
+      const preconditions = { uid: expect.any(String), resourceVersion: expect.any(String) };
+      expect(body).toMatchObject({ preconditions });
+    }
+    expect(lines.of('warn').length).toBe(1);
+    sent.splice(0);
+    expect(await removeLeftNode('n1', { transport: failing, ...ofLines, isWanted: () => true })).toBe(true);
+    expect(sent).toEqual([]);
+    expect(await removeLeftNode('n2', { transport: failing, ...ofLines })).toBe(true);
+    expect(lines.of('info')).toEqual(['the node has left the fleet, and has come again']);
+  });
 });
