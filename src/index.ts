@@ -55,6 +55,8 @@ export type { LabelDefinition, MetricDefinition, MetricType } from './base/metri
 export { type MetricName, metricDefinitions } from './base/metrics/metric-definitions.ts';
 export type { Labels, MetricsSink } from './base/metrics/metrics.ts';
 export { type PodProblem, type Problem, type ProblemReport, problemText } from './base/problem.ts';
+export type { ClientConfig } from './client/kubeconfig/client-config.ts';
+export { type LoadClientConfigOptions, loadClientConfig } from './client/kubeconfig/load-client-config.ts';
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/resources/error-class.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/resources/kube-pod-client.ts';
 export { KubePodClient, type KubePodClientOptions } from './client/resources/kube-pod-client.ts';

@@ -1,12 +1,11 @@
-import { KubeConfig } from '@kubernetes/client-node';
-import type { Logger } from 'pod-status-manager';
+import { type ClientConfig, isStatusManagerError, type Logger, loadClientConfig } from 'pod-status-manager';
 import { NodeClientCertificate } from 'pod-status-manager/certificates';
 import { ConfigError } from './config-values.ts';
 import type { Flags } from './flags.ts';
 
 /** How the agent reaches the cluster. */
 export interface ClusterAccess {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: ClientConfig;
   /** Undefined where the kubeconfig is used as it is. */
   readonly certificate: NodeClientCertificate | undefined;
 }
@@ -42,16 +41,11 @@ export async function clusterAccess(
   }
 }
 
-/** The words of a parser quote the file, which may have a token: they are left out. */
-function readAsItIs(path: string | undefined): KubeConfig {
-  const kubeConfig = new KubeConfig();
+function readAsItIs(file: string | undefined): ClientConfig {
   try {
-    if (path === undefined) kubeConfig.loadFromDefault();
-    else kubeConfig.loadFromFile(path);
-    return kubeConfig;
+    return loadClientConfig({ file });
   } catch (error) {
-    const isOfMachine = error instanceof Error && 'code' in error;
-    const name = path === undefined ? 'the kubeconfig of KUBECONFIG or of the home folder' : `the kubeconfig ${path}`;
-    throw new ConfigError(`${name} cannot be read: ${isOfMachine ? error.message : 'it is no kubeconfig'}`);
+    if (isStatusManagerError(error, 'ERR_KUBECONFIG')) throw new ConfigError(error.message);
+    throw error;
   }
 }

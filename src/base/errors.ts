@@ -28,6 +28,7 @@ export const errorCodes = {
   ERR_PLUGIN_CALL: 'a call to a plugin of the node, such as a storage driver, failed',
   ERR_SYSTEMD: 'systemd, or the message bus, refused a call, or could not be reached',
   ERR_RUNTIME: 'a call to the container runtime failed',
+  ERR_KUBECONFIG: 'a kubeconfig cannot be read or used; the error names the file and the rule',
   ERR_KUBELET_API: 'a request to the API of a node is refused',
   ERR_SERVER: 'the API of a node is not served: its port or its certificate cannot be used',
   ERR_UNSCHEDULABLE: 'a pod fits on no node; the error says what each node has against it',

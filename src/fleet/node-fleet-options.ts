@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
 import { type RateLimiterOptions, rateLimiterOption } from '../base/concurrency/rate-limiter.ts';
 import { invalidOption } from '../base/errors.ts';
@@ -16,6 +15,7 @@ import {
   requireMethods,
 } from '../base/options.ts';
 import { safeRandom } from '../base/random.ts';
+import type { ClientConfig } from '../client/kubeconfig/client-config.ts';
 import type { ResourceTransport } from '../client/resources/resource-client.ts';
 import type { PodProvider } from '../node/provider/pod-provider.ts';
 import { type FleetNames, isOwnFleetName, longestDurationMs } from './member/lease-documents.ts';
@@ -32,7 +32,7 @@ import {
 /** Which fleet this process is a member of, which nodes the fleet has, and what runs their pods. `name`, `nodes`, `provider` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeFleetOptions {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with others; `stop()` leaves it open. It has to ask the `guard` of a request at the moment of sending, as a `KubeTransport` does. */
   readonly transport?: ResourceTransport;
   /** The name of the fleet: of at most 40 lower case letters, digits and hyphens, with neither `-member` nor `-shard` as a word. All members give the same. */
@@ -101,7 +101,7 @@ const knownOptions = [
 
 /** The options, checked and complete. */
 export interface CheckedFleetOptions {
-  readonly kubeConfig: KubeConfig | undefined;
+  readonly kubeConfig: ClientConfig | undefined;
   readonly transport: ResourceTransport | undefined;
   readonly names: FleetNames;
   readonly id: string;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
 import type { RateLimiterOptions } from '../base/concurrency/rate-limiter.ts';
 import {
@@ -15,6 +14,7 @@ import { type Logger, loggerOption } from '../base/logging/logger.ts';
 import type { MetricsSink } from '../base/metrics/metrics.ts';
 import { requireKnownOptions, requireMethods } from '../base/options.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
+import type { ClientConfig } from '../client/kubeconfig/client-config.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { ApiSchedulerClient, checkedRequestLimit } from './cluster/api-scheduler-client.ts';
@@ -245,7 +245,7 @@ export type LeaderElectionOptions = Partial<
 /** Which cluster, and how its pods are scheduled. One of `kubeConfig` and `transport` is needed. */
 export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client' | 'listers'> {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
   /** False: no other scheduler with these names runs, and none is waited for. Default: the Lease `kube-system/kube-scheduler`. */

@@ -23,7 +23,7 @@ const guests: Readonly<Record<string, readonly string[]>> = {
   'dbus-native': ['./systemd'],
   'prom-client': ['./prometheus'],
   '@opentelemetry/api': ['./opentelemetry', './prometheus'],
-  '@kubernetes/client-node': ['./testing', './certificates'],
+  '@kubernetes/client-node': ['./testing'],
 };
 
 interface Loaded {

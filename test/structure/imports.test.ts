@@ -11,9 +11,10 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
   '@peculiar/asn1-csr': /^src\/node\/certificates\/certificate-request\.ts$/,
   '@peculiar/asn1-schema': /^src\/node\/certificates\/(certificate-request|self-signed)\.ts$/,
   '@peculiar/asn1-x509': /^src\/node\/certificates\/(certificate-request|self-signed|signed-parts)\.ts$/,
-  '@kubernetes/client-node': /^src\/(client|testing)\/|^src\/node\/certificates\/node-kubeconfig\.ts$/,
+  // by a late import, for the users that it alone can authenticate
+  '@kubernetes/client-node': /^src\/testing\/|^src\/client\/kubeconfig\/client-node-config\.ts$/,
   'dbus-native': /^src\/kubelet\/systemd\/open-system-bus\.ts$/,
-  'js-yaml': /^src\/api\/manifest\//,
+  'js-yaml': /^src\/api\/manifest\/|^src\/node\/certificates\/node-kubeconfig\.ts$/,
   'fast-json-patch': /^src\/(api\/patch|testing)\//,
   'lodash.isequal': /^src\/status\//,
   'prom-client': /^src\/observe\/prometheus-metrics\.ts$/,

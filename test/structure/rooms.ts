@@ -42,17 +42,19 @@ export const rooms: Readonly<Record<string, string>> = {
   'api/pod': 'base/errors base/names base/options api/quantity api/json',
   'api/manifest': 'base/errors base/names base/options api/quantity api/json api/pod',
   'api/selectors': 'base/errors base/names api/json',
-  'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json',
-  'client/transport': 'base/guard base/clock base/errors base/options base/logging base/concurrency api/json client/credentials',
+  'client/kubeconfig': 'base/errors base/options api/json api/manifest',
+  'client/credentials': 'base/clock base/errors base/options base/logging base/concurrency api/json client/kubeconfig',
+  'client/transport':
+    'base/guard base/clock base/errors base/options base/logging base/concurrency api/json client/kubeconfig client/credentials',
   'client/resources':
     'base/guard base/clock base/errors base/options base/concurrency base/text-beginning base/problem api/json ' +
-    'api/patch client/transport',
+    'api/patch client/kubeconfig client/transport',
   'client/events':
     'base/guard base/clock base/errors base/names base/random base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/resources',
   'client/reflector':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/failure-run base/problem api/json api/pod client/transport client/resources',
+    'base/failure-run base/problem api/json api/pod client/kubeconfig client/transport client/resources',
   'client/leases': 'base/clock api/json',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
@@ -86,7 +88,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/resources client/events client/reflector client/leases',
   'node/object-managers':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency api/json ' +
-    'api/pod client/transport client/resources client/events client/reflector',
+    'api/pod client/kubeconfig client/transport client/resources client/events client/reflector',
   'node/pod-files':
     'base/clock base/errors base/options base/random base/logging base/concurrency api/quantity api/json api/pod ' +
     'client/resources node/files node/object-managers',
@@ -101,7 +103,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/resources client/reflector node/object-managers node/problem-help',
   'node/sources':
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency ' +
-    'base/failure-run base/problem api/json api/pod api/manifest client/transport client/resources client/reflector',
+    'base/failure-run base/problem api/json api/pod api/manifest client/kubeconfig client/transport client/resources client/reflector',
   'node/streams': 'base/guard base/clock base/errors base/concurrency',
   'node/config':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
@@ -112,7 +114,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'status/rules status/cached-status status/status-manager node/problem-help node/config',
   'node/certificates':
     'base/guard base/clock base/errors base/names base/options base/random base/secrets base/logging base/concurrency ' +
-    'base/text-beginning base/failure-run base/problem api/json client/transport client/resources node/files node/problem-help',
+    'base/text-beginning base/failure-run base/problem api/json client/kubeconfig client/transport client/resources node/files node/problem-help',
   'node/server':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
     'base/failure-run base/problem api/json api/pod client/resources status/pods status/status-manager ' +
@@ -122,14 +124,14 @@ export const rooms: Readonly<Record<string, string>> = {
     'node/workers',
   'node/provider':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging ' +
-    'base/concurrency base/text-beginning base/failure-run base/problem api/json api/pod client/transport ' +
+    'base/concurrency base/text-beginning base/failure-run base/problem api/json api/pod client/kubeconfig client/transport ' +
     'client/resources client/events status/conditions status/canonical status/pods status/rules status/cached-status ' +
     'status/sync status/status-manager-options status/status-manager node/files node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/problem-help node/environment node/sources ' +
     'node/streams node/config node/workers node/certificates node/server node/node-problems',
   'node/status-agent':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem api/json api/pod ' +
-    'client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
+    'client/kubeconfig client/transport client/resources status/pods status/sync status/status-manager-options status/status-manager ' +
     'node/sources node/node-problems',
   'node/container-provider':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/failure-run base/problem ' +
@@ -205,7 +207,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/resize kubelet/volumes kubelet/containers kubelet/admission',
   'kubelet/agent':
     'base/guard base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/failure-run base/problem api/quantity api/json api/pod client/transport client/resources client/events ' +
+    'base/failure-run base/problem api/quantity api/json api/pod client/kubeconfig client/transport client/resources client/events ' +
     'status/pods status/sync status/status-manager-options status/status-manager node/mirror node/node-object ' +
     'node/object-managers node/pod-files node/pod-status node/probes node/problem-help node/environment node/sources ' +
     'node/config node/workers node/server node/node-problems kubelet/admission kubelet/cluster kubelet/runtime ' +
@@ -260,7 +262,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
-    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/transport ' +
+    'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/kubeconfig client/transport ' +
     'client/resources scheduler/reports scheduler/cluster scheduler/scheduler-options scheduler/scheduler-reports ' +
     'scheduler/scheduler',
   'fleet/fleet-reports': 'base/concurrency base/problem node/provider',
@@ -272,7 +274,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/names base/options base/metrics base/logging base/concurrency base/problem api/json ' +
     'client/resources client/reflector node/provider fleet/placement fleet/member',
   'fleet/node-fleet-options':
-    'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency client/resources ' +
+    'base/clock base/errors base/names base/options base/metrics base/random base/logging base/concurrency client/kubeconfig client/resources ' +
     'node/provider fleet/member fleet/nodes',
   'fleet/fleet-problems': 'base/problem client/resources node/provider fleet/member',
   'fleet/fleet-log': 'base/clock base/failure-run base/guard base/logging base/problem',

@@ -1,12 +1,13 @@
 import type { RequestOptions } from 'node:https';
-import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+import type { Cluster, User } from '@kubernetes/client-node';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
 import { CredentialsFailure, kindOfError } from './credentials.ts';
 
 /** client-node leaves out the CA, skip-tls and the server name where there is no user. This user has no credentials and serves only for that. */
 const anonymous: User = { name: '' };
 
 export interface ClientNodeInput {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: ClientConfig;
   readonly cluster: Cluster;
   /** The user as client-node is to see it. */
   readonly user: User | undefined;
@@ -40,7 +41,7 @@ function causeOf(error: unknown, { cluster, user }: ClientNodeInput): string {
  * The same kubeconfig, with this cluster and this user. client-node refuses plain http unless `skipTLSVerify` is set; the
  * transport has a rule of its own for that. The agent that client-node would make and keep is not made: the library does not use it.
  */
-function viewOf({ kubeConfig, cluster, user: given = anonymous, hideCustom = false }: ClientNodeInput): KubeConfig {
+function viewOf({ kubeConfig, cluster, user: given = anonymous, hideCustom = false }: ClientNodeInput): ClientConfig {
   // client-node writes a missing password as the word undefined
   const user = given.username ? { ...given, password: given.password ?? '' } : given;
   const seen = cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster;

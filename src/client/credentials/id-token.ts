@@ -1,12 +1,14 @@
-import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+import type { Cluster, User } from '@kubernetes/client-node';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { JsonObject } from '../../api/json/types.ts';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
+import { clientNodeConfig } from '../kubeconfig/client-node-config.ts';
 import { clientNodeOptions } from './client-node-options.ts';
 import { type CredentialSource, type Credentials, CredentialsFailure, type SourceOptions, type Waiter } from './credentials.ts';
 import { SharedRun } from './shared-run.ts';
 
 export interface IdTokenOptions extends SourceOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: ClientConfig;
   readonly cluster: Cluster;
   /** One whose `authProvider` is `oidc`. */
   readonly user: User;
@@ -95,8 +97,9 @@ export class IdToken implements CredentialSource {
     const { kubeConfig, cluster, user } = this.#options;
     const settings = this.#settings;
     const config: Record<string, unknown> = { ...settings, 'idp-issuer-url': new URL(String(settings['idp-issuer-url'])) };
-    countAsExpired(kubeConfig);
-    await clientNodeOptions({ kubeConfig, cluster, user: { ...user, authProvider: { ...user.authProvider, config } } });
+    const renewer = await renewerOf(kubeConfig, cluster, user);
+    countAsExpired(renewer);
+    await clientNodeOptions({ kubeConfig: renewer, cluster, user: { ...user, authProvider: { ...user.authProvider, config } } });
     for (const name of ['id-token', 'refresh-token']) {
       const renewed = config[name];
       if (typeof renewed === 'string' && renewed !== '') settings[name] = renewed;
@@ -104,11 +107,16 @@ export class IdToken implements CredentialSource {
   }
 }
 
+/** client-node's own kubeconfig, whose authenticators renew the token; one is made where another reader has read the file. */
+async function renewerOf(kubeConfig: ClientConfig, cluster: Cluster, user: User): Promise<ClientConfig> {
+  return Array.isArray(Reflect.get(kubeConfig, 'authenticators')) ? kubeConfig : clientNodeConfig(cluster, user);
+}
+
 /**
  * client-node renews an id token that it takes for expired only. It notes when that will be in its authenticator, and
  * after a renewal notes a duration in place of the time, so it cannot be left to judge.
  */
-function countAsExpired(kubeConfig: KubeConfig): void {
+function countAsExpired(kubeConfig: ClientConfig): void {
   const authenticators: unknown = Reflect.get(kubeConfig, 'authenticators');
   for (const authenticator of Array.isArray(authenticators) ? authenticators : []) {
     if (typeof authenticator?.currentTokenExpiration === 'number') authenticator.currentTokenExpiration = 1;

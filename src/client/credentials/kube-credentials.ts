@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+import type { Cluster, User } from '@kubernetes/client-node';
 import { invalidOption } from '../../base/errors.ts';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
 import { clientNodeOptions } from './client-node-options.ts';
 import {
   type CredentialSource,
@@ -35,7 +36,7 @@ type Way =
  * for all requests that need it.
  */
 export class KubeCredentials {
-  readonly #kubeConfig: KubeConfig;
+  readonly #kubeConfig: ClientConfig;
   readonly #options: SourceOptions;
   #way: Way | undefined;
   #source: CredentialSource | undefined;
@@ -43,7 +44,7 @@ export class KubeCredentials {
   #replaced: Promise<unknown> = Promise.resolve();
 
   /** Throws `ERR_INVALID_OPTION` for a user that cannot be used. */
-  constructor(kubeConfig: KubeConfig, cluster: Cluster, options: SourceOptions) {
+  constructor(kubeConfig: ClientConfig, cluster: Cluster, options: SourceOptions) {
     this.#kubeConfig = kubeConfig;
     this.#options = options;
     this.#select(cluster, currentUser(kubeConfig));
@@ -90,7 +91,7 @@ export class KubeCredentials {
 }
 
 /** The user of the current context; undefined where it names none. */
-function currentUser(kubeConfig: KubeConfig): User | undefined {
+function currentUser(kubeConfig: ClientConfig): User | undefined {
   const user = kubeConfig.getCurrentUser();
   if (user !== null) return user;
   const name = kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.user;

@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
@@ -16,6 +15,7 @@ import {
   requireMethods,
 } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
 import { failureInWords } from '../resources/api-problem.ts';
 import { type ApiObject, type ApiResource, apiResource } from '../resources/api-resource.ts';
 import type { ResourceTransport } from '../resources/resource-client.ts';
@@ -27,7 +27,7 @@ import type { Transform } from './received-objects.ts';
 /** What is read, from where, and how. */
 export interface ReflectorOptions<T extends ApiObject> {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: ResourceTransport;
   /** What to read: one of `resources`, or an `apiResource` of your own. */

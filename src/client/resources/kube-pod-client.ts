@@ -1,8 +1,8 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { WirePod } from '../../api/json/types.ts';
 import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import { requireMethods, requirePathSegment } from '../../base/options.ts';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
 import { KubeTransport, type KubeTransportOptions } from '../transport/kube-transport.ts';
 import { resourcePath, resources } from './api-resource.ts';
@@ -91,7 +91,7 @@ export class KubePodClient implements PodClient {
   }
 
   /** A client with a transport of its own. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
-  static fromKubeConfig(kubeConfig: KubeConfig, options: KubePodClientOptions = {}): KubePodClient {
+  static fromKubeConfig(kubeConfig: ClientConfig, options: KubePodClientOptions = {}): KubePodClient {
     return new KubePodClient(new KubeTransport(kubeConfig, options));
   }
 

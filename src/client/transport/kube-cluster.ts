@@ -1,6 +1,7 @@
-import type { Cluster, KubeConfig } from '@kubernetes/client-node';
+import type { Cluster } from '@kubernetes/client-node';
 import { invalidOption } from '../../base/errors.ts';
 import type { Authentication } from '../credentials/kube-credentials.ts';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
 
 /** What a TLS connection is made of. Two of these that are equal may share sockets. */
 export type TlsMaterial = Authentication['tls'];
@@ -13,10 +14,10 @@ export interface Endpoint {
 }
 
 /** The cluster of the current context. Throws `ERR_INVALID_OPTION` where there is none to talk to safely. */
-export function currentCluster(kubeConfig: KubeConfig): Cluster {
+export function currentCluster(kubeConfig: ClientConfig): Cluster {
   const cluster = kubeConfig.getCurrentCluster();
   if (cluster === null || !URL.canParse(cluster.server)) {
-    throw invalidOption('kubeConfig', 'a KubeConfig whose current context names a cluster with a server URL', cluster);
+    throw invalidOption('kubeConfig', 'a kubeconfig whose current context names a cluster with a server URL', cluster);
   }
   const { protocol, hostname } = new URL(cluster.server);
   if (protocol !== 'https:' && protocol !== 'http:') throw invalidOption('server', 'an http or https URL', protocol);

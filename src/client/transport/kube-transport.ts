@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption, isStatusManagerError } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../base/options.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
+import type { ClientConfig } from '../kubeconfig/client-config.ts';
 import { type JsonMembers, readApiAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -115,7 +115,7 @@ interface RequestStart {
  * ```
  */
 export class KubeTransport {
-  readonly #kubeConfig: KubeConfig;
+  readonly #kubeConfig: ClientConfig;
   readonly #userAgent: string;
   readonly #connections: number;
   readonly #http2: boolean;
@@ -132,7 +132,7 @@ export class KubeTransport {
   #closed: Promise<void> | undefined;
 
   /** Throws ERR_INVALID_OPTION for an option that breaks a rule, and for a kubeconfig that cannot be used. */
-  constructor(kubeConfig: KubeConfig, options: KubeTransportOptions = {}) {
+  constructor(kubeConfig: ClientConfig, options: KubeTransportOptions = {}) {
     requireKnownOptions('options', options, knownOptions);
     requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger } = options;

@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
@@ -9,6 +8,7 @@ import { optionOfType, requireKnownOptions, requireMethods } from '../../base/op
 import type { Problem } from '../../base/problem.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { type ObjectBudget, type ObjectBudgetOptions, objectBudget } from '../../node/object-managers/object-budget.ts';
@@ -47,7 +47,7 @@ export interface NodePlugins extends PluginConnector, DraConnector, DevicePlugin
 /** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
 export interface NodeAgentOptions extends AgentSettings {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** What renews the client certificate of `kubeConfig`: what it lacks is among the problems of the node. Default: nothing. */
   readonly clientCertificate?: ProblemSource;
   /** A transport shared with others; `stop()` leaves it open. */

@@ -1,6 +1,5 @@
 // Behaviour of pkg/kubelet/certificate/bootstrap/bootstrap.go and buildKubeletClientConfig in cmd/kubelet/app/server.go, v1.36.3.
 import { isAbsolute } from 'node:path';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { errorText, invalidOption } from '../../base/errors.ts';
@@ -9,6 +8,7 @@ import { nodeNameOption } from '../../base/names.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { Problem } from '../../base/problem.ts';
 import { safeRandom } from '../../base/random.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { CertificateFolder } from './certificate-folder.ts';
@@ -16,7 +16,7 @@ import type { CertificateNames } from './certificate-names.ts';
 import { clientPurpose } from './certificate-purpose.ts';
 import { makeCertificateRequest } from './certificate-request.ts';
 import type { CheckedCertificate } from './checked-certificate.ts';
-import { clientCertificateOf, nodeKubeconfig, readKubeconfig, showCertificate, writeNodeKubeconfig } from './node-kubeconfig.ts';
+import { clientCertificateOf, NodeKubeconfig, readKubeconfigFile, writeNodeKubeconfig } from './node-kubeconfig.ts';
 import { RequestedCertificates } from './requested-certificates.ts';
 
 /** How a node comes to its client certificate. */
@@ -49,7 +49,7 @@ const knownOptions = [
 
 /**
  * The client certificate of a node, as a kubelet has it: had by a CertificateSigningRequest of a bootstrap token (signer
- * `kubernetes.io/kube-apiserver-client-kubelet`), kept in a folder, and renewed. Every request that is sent with its KubeConfig after a renewal
+ * `kubernetes.io/kube-apiserver-client-kubelet`), kept in a folder, and renewed. Every request that is sent with its kubeconfig after a renewal
  * has the new certificate. A certificate that has ended is asked for again with the bootstrap kubeconfig, which is read anew each time.
  *
  * @example
@@ -75,7 +75,7 @@ export class NodeClientCertificate {
   readonly #bootstrap: BootstrapTransport;
   #own: KubeTransport | undefined;
   #requested: RequestedCertificates | undefined;
-  #started: Promise<KubeConfig> | undefined;
+  #started: Promise<ClientConfig> | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Reads and asks nothing yet. */
   constructor(options: NodeClientCertificateOptions) {
@@ -97,11 +97,11 @@ export class NodeClientCertificate {
   }
 
   /**
-   * Resolves with the KubeConfig of the node. With `rotateCertificates` it may be there before its first certificate is: requests then fail with
+   * Resolves with the kubeconfig of the node. With `rotateCertificates` it may be there before its first certificate is: requests then fail with
    * `NoCredentials` until it is signed. Without, the first certificate is waited for. Rejects, naming the file, where the node's kubeconfig
    * cannot be used and there is no bootstrap kubeconfig, with the signal's reason, and when `stop` is called. Further calls have the same answer.
    */
-  start({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<KubeConfig> {
+  start({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ClientConfig> {
     this.#started ??= this.#start(signal);
     return this.#started;
   }
@@ -123,36 +123,37 @@ export class NodeClientCertificate {
     await this.stop();
   }
 
-  async #start(signal: AbortSignal | undefined): Promise<KubeConfig> {
+  async #start(signal: AbortSignal | undefined): Promise<ClientConfig> {
     signal?.throwIfAborted();
     this.#stopping.signal.throwIfAborted();
     const { kubeconfig: path, bootstrapKubeconfig, rotateCertificates } = this.#options;
     const { kubeConfig, certificate } = await this.#ownKubeconfig();
     if (kubeConfig !== undefined && (certificate === undefined || !rotateCertificates)) return kubeConfig;
-    const bootstrap = kubeConfig ?? (bootstrapKubeconfig === undefined ? undefined : await readKubeconfig(bootstrapKubeconfig));
+    const bootstrap =
+      kubeConfig ?? (bootstrapKubeconfig === undefined ? undefined : await readKubeconfigFile(bootstrapKubeconfig));
     if (bootstrap === undefined) {
       throw new Error(
         `the kubeconfig ${path} is not there or cannot be used, and there is no bootstrap kubeconfig ${bootstrapKubeconfig}`,
       );
     }
-    const own = nodeKubeconfig(bootstrap, this.#folder.path);
+    const own = new NodeKubeconfig(bootstrap, this.#folder.path);
     if (rotateCertificates) {
       if (kubeConfig === undefined) await writeNodeKubeconfig(path, bootstrap, this.#folder.path);
       await this.#request(own, certificate === 'ended' ? undefined : certificate, signal);
-      return own;
+      return own.config;
     }
     await this.#first(own, signal);
     await writeNodeKubeconfig(path, bootstrap, this.#folder.path);
-    return own;
+    return own.config;
   }
 
   /** `kubeConfig` is undefined where a certificate has to be asked for by the bootstrap kubeconfig. */
-  async #ownKubeconfig(): Promise<{ kubeConfig?: KubeConfig; certificate?: CheckedCertificate | 'ended' | undefined }> {
+  async #ownKubeconfig(): Promise<{ kubeConfig?: ClientConfig; certificate?: CheckedCertificate | 'ended' | undefined }> {
     const { kubeconfig: path, bootstrapKubeconfig } = this.#options;
     const { logger, clock } = this.#tools;
-    let kubeConfig: KubeConfig | undefined;
+    let kubeConfig: ClientConfig | undefined;
     try {
-      kubeConfig = await readKubeconfig(path);
+      kubeConfig = await readKubeconfigFile(path);
       if (kubeConfig === undefined) {
         if (bootstrapKubeconfig === undefined) throw new Error(`the kubeconfig ${path} is not there`);
         return {};
@@ -176,14 +177,14 @@ export class NodeClientCertificate {
 
   /** Throws where nobody waits any more: what is made here ends with `stop`. */
   async #request(
-    own: KubeConfig,
+    own: NodeKubeconfig,
     initial: CheckedCertificate | undefined,
     signal: AbortSignal | undefined,
   ): Promise<RequestedCertificates> {
     for (const each of [signal, this.#stopping.signal]) each?.throwIfAborted();
     const { nodeName, certificateFolder } = this.#options;
     const { clock, logger } = this.#tools;
-    this.#own = new KubeTransport(own, { clock, logger });
+    this.#own = new KubeTransport(own.config, { clock, logger });
     const names = { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'], dnsNames: [], ipAddresses: [] };
     const requested: RequestedCertificates = new RequestedCertificates({
       ...{ purpose: clientPurpose, nodeName, folder: certificateFolder, initial, ...this.#tools },
@@ -194,25 +195,25 @@ export class NodeClientCertificate {
     this.#requested = requested;
     const show = (): void => {
       void requested.read().then(
-        (certificate) => showCertificate(own, certificate),
+        (certificate) => own.show(certificate),
         () => {},
       );
     };
     requested.onChange(show);
     await requested.read().then(
-      (certificate) => showCertificate(own, certificate),
+      (certificate) => own.show(certificate),
       () => {},
     );
     return requested;
   }
 
   /** Resolves once the first certificate is there. Until then the process lives: nothing else of it may. */
-  async #first(own: KubeConfig, signal: AbortSignal | undefined): Promise<void> {
+  async #first(own: NodeKubeconfig, signal: AbortSignal | undefined): Promise<void> {
     const letGo = keepProcess(this.#tools.clock);
     try {
       const requested = await this.#request(own, undefined, signal);
       await this.#firstOf(requested, signal);
-      showCertificate(own, await requested.read());
+      own.show(await requested.read());
     } finally {
       letGo();
       await this.#requested?.stop();
@@ -271,10 +272,10 @@ class BootstrapTransport {
   /** Rejects where there is no file that can be used. */
   async current(): Promise<KubeTransport> {
     if (this.#path === undefined) throw new Error('its certificate has ended, and no bootstrap kubeconfig is given');
-    const kubeConfig = await readKubeconfig(this.#path);
+    const kubeConfig = await readKubeconfigFile(this.#path);
     if (kubeConfig === undefined) throw new Error(`there is no bootstrap kubeconfig ${this.#path}`);
     if (this.#isClosed) throw new Error('the client certificate is no longer renewed');
-    const text = kubeConfig.exportConfig();
+    const text = JSON.stringify([kubeConfig.getCurrentCluster(), kubeConfig.getCurrentUser()]);
     if (this.#transport !== undefined && text === this.#text) return this.#transport;
     void this.#transport?.close();
     this.#text = text;

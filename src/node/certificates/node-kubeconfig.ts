@@ -1,8 +1,12 @@
 // Behaviour of pkg/kubelet/certificate/bootstrap/bootstrap.go, v1.36.3.
 import { X509Certificate } from 'node:crypto';
 import { dirname } from 'node:path';
-import { type Cluster, dumpYaml, KubeConfig } from '@kubernetes/client-node';
-import { errorText, ifCode } from '../../base/errors.ts';
+import type { Cluster, User } from '@kubernetes/client-node';
+import { dump } from 'js-yaml';
+import { errorText, ifCode, isStatusManagerError } from '../../base/errors.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
+import { clientConfigFromText } from '../../client/kubeconfig/load-client-config.ts';
+import { clientConfigOf } from '../../client/kubeconfig/selected-config.ts';
 import { makeFolders } from '../files/make-folders.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { readAtMost } from '../files/small-file.ts';
@@ -13,29 +17,21 @@ import { CheckedCertificate } from './checked-certificate.ts';
 const mostBytes = 1024 * 1024;
 
 /** The kubeconfig of this file; undefined where there is no file. Rejects where it cannot be used: the message names it. */
-export async function readKubeconfig(path: string): Promise<KubeConfig | undefined> {
-  const kubeConfig = new KubeConfig();
+export async function readKubeconfigFile(path: string): Promise<ClientConfig | undefined> {
   try {
     const text = await readAtMost(path, mostBytes).catch(ifCode('ENOENT'));
-    if (text === undefined) return undefined;
-    kubeConfig.loadFromString(text);
-    kubeConfig.makePathsAbsolute(dirname(path));
+    return text === undefined ? undefined : clientConfigFromText(text, path);
   } catch (error) {
-    // the words of a parser quote the file
-    const why = error instanceof Error && 'code' in error ? errorText(error) : 'it is no kubeconfig';
-    throw new Error(`the kubeconfig ${path} cannot be read: ${why}`);
+    if (isStatusManagerError(error)) throw error;
+    throw new Error(`the kubeconfig ${path} cannot be read: ${errorText(error)}`);
   }
-  if (kubeConfig.getCurrentCluster() === null) {
-    throw new Error(`the kubeconfig ${path} cannot be used: its current context names no cluster that it has`);
-  }
-  return kubeConfig;
 }
 
 /**
  * The client certificate of the current user with its key. Undefined where there is none. Rejects, saying why, for one that cannot be used
  * or has ended, or a certificate of its chain has.
  */
-export async function clientCertificateOf(kubeConfig: KubeConfig, now: number): Promise<CheckedCertificate | undefined> {
+export async function clientCertificateOf(kubeConfig: ClientConfig, now: number): Promise<CheckedCertificate | undefined> {
   const user = kubeConfig.getCurrentUser();
   const [cert, key] = [await partOf(user?.certData, user?.certFile), await partOf(user?.keyData, user?.keyFile)];
   if (cert === undefined) return undefined;
@@ -54,57 +50,54 @@ async function partOf(data: string | undefined, file: string | undefined): Promi
   return file ? readAtMost(file, mostBytes) : undefined;
 }
 
-/** The cluster of this kubeconfig, for a user with this certificate: PEM itself, or the file that has both parts. Names are the kubelet's. */
-export function nodeKubeconfig(from: KubeConfig, certificate: ServingCertificate | string): KubeConfig {
-  const kubeConfig = new KubeConfig();
-  const cluster = from.getCurrentCluster() as Cluster;
-  const name = 'default-cluster';
-  kubeConfig.loadFromClusterAndUser({ ...cluster, name }, { name: 'default-auth' });
-  showCertificate(kubeConfig, certificate);
-  return kubeConfig;
+const names = { context: 'default-context', cluster: 'default-cluster', user: 'default-auth' };
+
+/** The kubeconfig of a node, whose user is a certificate that is replaced. Names are the kubelet's. */
+export class NodeKubeconfig {
+  readonly config: ClientConfig;
+  #user: User;
+
+  /** The cluster of `from`, for a user with this certificate: PEM itself, or the file that has both parts. */
+  constructor(from: ClientConfig, certificate: ServingCertificate | string) {
+    const { context: name, cluster: clusterName, user } = names;
+    const context = { name, cluster: clusterName, user, namespace: 'default' };
+    const cluster = { ...(from.getCurrentCluster() as Cluster), name: clusterName };
+    this.#user = userWith(certificate);
+    this.config = clientConfigOf(() => ({ context, cluster, user: this.#user }));
+  }
+
+  /** From now on requests are sent with this certificate, and with nothing else of the user. */
+  show(certificate: ServingCertificate | string): void {
+    this.#user = userWith(certificate);
+  }
 }
 
-/** From now on requests are sent with this certificate, and with nothing else of the user. */
-export function showCertificate(kubeConfig: KubeConfig, certificate: ServingCertificate | string): void {
-  const name = 'default-auth';
+function userWith(certificate: ServingCertificate | string): User {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const user =
-    typeof certificate === 'string'
-      ? { name, certFile: certificate, keyFile: certificate }
-      : { name, certData: base64(certificate.cert), keyData: base64(certificate.key) };
-  const context = {
-    name: 'default-context',
-    cluster: kubeConfig.getCurrentCluster()?.name ?? '',
-    user: name,
-    namespace: 'default',
-  };
-  kubeConfig.loadFromOptions({
-    clusters: kubeConfig.getClusters(),
-    users: [user],
-    contexts: [context],
-    currentContext: context.name,
-  });
+  return typeof certificate === 'string'
+    ? { name: names.user, certFile: certificate, keyFile: certificate }
+    : { name: names.user, certData: base64(certificate.cert), keyData: base64(certificate.key) };
 }
 
 /** Writes the kubeconfig of the node as the kubelet does: its user is the certificate in this file. Whoever reads meanwhile finds the old contents or the new ones. */
-export async function writeNodeKubeconfig(path: string, from: KubeConfig, certificateFile: string): Promise<void> {
+export async function writeNodeKubeconfig(path: string, from: ClientConfig, certificateFile: string): Promise<void> {
   const { server, caFile, caData, skipTLSVerify, tlsServerName, proxyUrl } = from.getCurrentCluster() as Cluster;
   const cluster = {
     server,
-    ...(caFile ? { 'certificate-authority': caFile } : caData && { 'certificate-authority-data': caData }),
+    ...(caData ? { 'certificate-authority-data': caData } : caFile && { 'certificate-authority': caFile }),
     ...(skipTLSVerify && { 'insecure-skip-tls-verify': true }),
     ...(tlsServerName && { 'tls-server-name': tlsServerName }),
     ...(proxyUrl && { 'proxy-url': proxyUrl }),
   };
   const user = { 'client-certificate': certificateFile, 'client-key': certificateFile };
-  const context = { cluster: 'default-cluster', namespace: 'default', user: 'default-auth' };
-  const text = dumpYaml({
+  const context = { cluster: names.cluster, namespace: 'default', user: names.user };
+  const text = dump({
     apiVersion: 'v1',
-    clusters: [{ cluster, name: 'default-cluster' }],
-    contexts: [{ context, name: 'default-context' }],
-    'current-context': 'default-context',
+    clusters: [{ cluster, name: names.cluster }],
+    contexts: [{ context, name: names.context }],
+    'current-context': names.context,
     kind: 'Config',
-    users: [{ name: 'default-auth', user }],
+    users: [{ name: names.user, user }],
   });
   await makeFolders(dirname(path), 0o755);
   await replaceFile(path, text, 0o600);

@@ -1,4 +1,4 @@
-import type { KubeConfig, V1Node } from '@kubernetes/client-node';
+import type { V1Node } from '@kubernetes/client-node';
 import type { Loose, Pod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
@@ -15,6 +15,7 @@ import {
   requireMethods,
 } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import type { ApiResource } from '../../client/resources/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import { KubeTransport } from '../../client/transport/kube-transport.ts';
@@ -115,7 +116,7 @@ export type ObjectStrategy = 'watch' | 'cache' | 'get';
 /** How a {@link SecretManager} or a {@link ConfigMapManager} reads. */
 export interface ObjectManagerOptions {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: ResourceTransport;
   /** Default `watch`, as the kubelet's. */
@@ -150,7 +151,7 @@ export interface ObjectManagerOptions {
 
 export interface CheckedObjectManagerOptions {
   /** Undefined where there is a transport. */
-  readonly kubeConfig: KubeConfig | undefined;
+  readonly kubeConfig: ClientConfig | undefined;
   readonly transport: ResourceTransport | undefined;
   readonly strategy: ObjectStrategy;
   readonly ttlMs: () => number;

@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
@@ -6,6 +5,7 @@ import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import type { PodClient } from '../../client/resources/kube-pod-client.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
@@ -30,7 +30,7 @@ export type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 /** Which node it is, what runs its pods, and how. `nodeName`, `provider` and one of `kubeConfig` and `transport` are needed. */
 export interface ProviderNodeOptions extends NodeMembers {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /**
    * Carries every request of the node: a `KubeTransport` that is shared with others, or one around it, such as a `GuardedTransport`.
    * `stop()` leaves it open.

@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import type { Pod, WirePod } from '../../api/json/types.ts';
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
@@ -15,6 +14,7 @@ import { type Logger, loggerOption, withFields } from '../../base/logging/logger
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { requireHandlers, requireKnownOptions, requireMethods } from '../../base/options.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { awaitedAnswer } from '../../client/resources/resource-client.ts';
@@ -25,7 +25,7 @@ import { receivedPod } from './pod-source.ts';
 /** Which pods are read, from where, and into what. */
 export interface ApiServerPodSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
   /** The node whose pods are read: those with this `spec.nodeName`. */

@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import type { WirePod } from '../../api/json/types.ts';
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,6 +8,7 @@ import { type Logger, loggerOption, withFields } from '../../base/logging/logger
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { nodeNameOption } from '../../base/names.ts';
 import { requireKnownOptions } from '../../base/options.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
@@ -18,7 +18,7 @@ import type { PodSource, SendPods } from './pod-source.ts';
 /** Which pods are read, and how. `nodeName` and one of `kubeConfig` and `transport` are needed. */
 export interface ApiServerSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: ResourceTransport;
   /** Pods with this `spec.nodeName` are read. */

@@ -1,9 +1,9 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import { type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import { requireKnownOptions, requireMethods } from '../../base/options.ts';
+import type { ClientConfig } from '../../client/kubeconfig/client-config.ts';
 import type { KubeTransport } from '../../client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
 import {
@@ -21,7 +21,7 @@ import type { PodSourceHandlers } from '../sources/pod-delivery.ts';
  */
 export interface PodStatusAgentOptions {
   /** The server to ask. One of this and `transport` is needed. */
-  readonly kubeConfig?: KubeConfig;
+  readonly kubeConfig?: ClientConfig;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
   /** The node whose pods these are: those with this `spec.nodeName`. */

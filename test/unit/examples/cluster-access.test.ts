@@ -88,15 +88,16 @@ it('a kubeconfig that is none is named, and nothing of it is shown', async () =>
   const flags = { kubeconfig, bootstrapKubeconfig: undefined, certificateFolder: folder, nodeName: 'node-1' };
   const tools = { signal: new AbortController().signal };
   const read = () => clusterAccess(flags, {}, tools).catch((error: unknown) => inspect(error));
-  expect(await read()).toContain(`the kubeconfig ${kubeconfig} cannot be read: it is no kubeconfig`);
+  const named = `ConfigError: The kubeconfig "${kubeconfig}" cannot be used: Expected it to be YAML`;
+  expect(await read()).toContain(named);
   expect(await read()).not.toContain('sesame');
   vi.stubEnv('KUBECONFIG', kubeconfig);
   onTestFinished(() => void vi.unstubAllEnvs());
   const ofHome = await clusterAccess({ ...flags, kubeconfig: undefined }, {}, tools).catch((error: unknown) => inspect(error));
-  expect(ofHome).toContain('the kubeconfig of KUBECONFIG or of the home folder cannot be read: it is no kubeconfig');
+  expect(ofHome).toContain(named);
   expect(ofHome).not.toContain('sesame');
   await rm(kubeconfig);
-  expect(await read()).toContain('no such file');
+  expect(await read()).toContain('cannot be used: it cannot be read (ENOENT)');
 });
 
 it('a wait for a certificate ends when the program is told to stop, and is written to its log', async () => {

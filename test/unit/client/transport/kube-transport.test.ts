@@ -90,7 +90,7 @@ describe('KubeTransport', () => {
       [{ name: 'test', server: 'http://10.0.0.1', skipTLSVerify: false }],
       'Expected `server` to be https',
     ],
-    ['no cluster', [], 'Expected `kubeConfig` to be a KubeConfig whose current context names a cluster'],
+    ['no cluster', [], 'Expected `kubeConfig` to be a kubeconfig whose current context names a cluster'],
   ])('fails with an ApiError once the kubeconfig has %s', async (_what, clusters, message) => {
     await using server = await scriptedServer(ok);
     const kubeConfig = kubeConfigFor(server.url);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ClientConfig } from '../../../../src/client/kubeconfig/client-config.ts';
 import { KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
 import { readRequest } from '../../../support/request-signer.ts';
@@ -15,7 +15,7 @@ import { hourMs } from './signer-world.ts';
 type World = Awaited<ReturnType<typeof serverWithSigner>>;
 
 /** Whom the apiserver sees in requests of this kubeconfig. */
-function senderOf(kubeConfig: KubeConfig): () => Promise<unknown> {
+function senderOf(kubeConfig: ClientConfig): () => Promise<unknown> {
   const transport = new KubeTransport(kubeConfig, { logger: null });
   onTestFinished(() => transport.close());
   return async () => (await transport.request({ method: 'GET', path: '/who' })).sender;
@@ -83,7 +83,7 @@ describe('a node without a certificate', () => {
     await world.passUntil(() => world.requests.length === 1);
     await expect(stat(world.files.kubeconfig)).rejects.toThrow('ENOENT');
     world.sign();
-    let kubeConfig: KubeConfig | undefined;
+    let kubeConfig: ClientConfig | undefined;
     void started.then((given) => {
       kubeConfig = given;
     });

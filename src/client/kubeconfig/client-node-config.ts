@@ -1,0 +1,14 @@
+import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+
+/**
+ * The same cluster and user for client-node, which alone knows the providers oidc, azure and gcp. Its import takes 47 MiB of memory, so only
+ * who has such a user loads it.
+ */
+export async function clientNodeConfig(cluster: Cluster, user: User): Promise<KubeConfig> {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(cluster, user);
+  // the library has agents of its own
+  Object.defineProperty(config, 'createAgent', { value: () => undefined });
+  return config;
+}

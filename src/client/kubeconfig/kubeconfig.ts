@@ -1,0 +1,164 @@
+// Behaviour of k8s.io/client-go/tools/clientcmd loader.go and validation.go, v0.36.3.
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type { Cluster, Context, User } from '@kubernetes/client-node';
+import { ManifestFault } from '../../api/manifest/invalid-manifest.ts';
+import { type ManifestObject, type ManifestValue, readManifest } from '../../api/manifest/read-manifest.ts';
+import { KubeconfigFields, type KubeconfigPlace, shownName, unusable, wrongKind } from './kubeconfig-fields.ts';
+
+/** The entries of one list, by their names. What is in an entry is looked at once it is used. */
+type Entries = ReadonlyMap<string, KubeconfigFields>;
+
+/** What one kubeconfig says, or several that were merged. */
+export interface Kubeconfig {
+  /** The files, as messages name them. */
+  readonly path: string;
+  readonly currentContext: string | undefined;
+  readonly contexts: Entries;
+  readonly clusters: Entries;
+  readonly users: Entries;
+}
+
+/** What one context of a kubeconfig selects. */
+export interface SelectedContext {
+  readonly context: Context;
+  readonly cluster: Cluster;
+  /** Null where the context names none. */
+  readonly user: User | null;
+}
+
+/** Reads the text of the kubeconfig at this path. Throws ERR_KUBECONFIG for what is none. No message quotes a value. */
+export function readKubeconfig(text: string, path: string): Kubeconfig {
+  const place = { path, folder: dirname(resolve(path)) };
+  const root = rootOf(text, path) ?? new Map<string, ManifestValue>();
+  if (!(root instanceof Map)) throw unusable(path, 'expected an object');
+  const fields = new KubeconfigFields(place, 'kubeconfig', root);
+  if ((fields.text('kind') ?? 'Config') !== 'Config') throw unusable(path, 'expected its kind to be Config');
+  return {
+    path,
+    currentContext: fields.text('current-context'),
+    contexts: entriesOf(place, root, 'contexts', 'context'),
+    clusters: entriesOf(place, root, 'clusters', 'cluster'),
+    users: entriesOf(place, root, 'users', 'user'),
+  };
+}
+
+function rootOf(text: string, path: string): ManifestValue {
+  try {
+    return readManifest(text);
+  } catch (error) {
+    // a fault of the whole text quotes nothing of it
+    throw unusable(
+      path,
+      error instanceof ManifestFault ? error.message.replace('the manifest', 'it') : 'it is neither YAML nor JSON',
+    );
+  }
+}
+
+function entriesOf(place: KubeconfigPlace, root: ManifestObject, list: string, member: string): Entries {
+  const { path } = place;
+  const items = root.get(list) ?? [];
+  if (!Array.isArray(items)) throw wrongKind(path, list, 'a list', items);
+  const entries = new Map<string, KubeconfigFields>();
+  for (const [index, item] of items.entries()) {
+    if (!(item instanceof Map)) throw wrongKind(path, `${list}[${index}]`, 'an object', item);
+    const name = item.get('name');
+    if (typeof name !== 'string' || name === '') throw wrongKind(path, `${list}[${index}].name`, 'text that is not empty', name);
+    if (entries.has(name)) throw unusable(path, `expected \`${list}\` to have one entry with the name ${shownName(name)}`);
+    const where = `${list}[${shownName(name)}].${member}`;
+    const members = item.get(member) ?? new Map<string, ManifestValue>();
+    if (!(members instanceof Map)) throw wrongKind(path, where, 'an object', members);
+    entries.set(name, new KubeconfigFields(place, where, members));
+  }
+  return entries;
+}
+
+/** The first file that has an entry of a name counts for it, and the first that names a current context. */
+export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
+  const first = (list: 'contexts' | 'clusters' | 'users'): Entries =>
+    new Map(files.toReversed().flatMap((file) => [...file[list]]));
+  return {
+    path: files.map(({ path }) => path).join(', '),
+    currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+    contexts: first('contexts'),
+    clusters: first('clusters'),
+    users: first('users'),
+  };
+}
+
+/** What the context selects, by default the current one. Throws ERR_KUBECONFIG for one that cannot be used. */
+export function selectContext(kubeconfig: Kubeconfig, contextName = kubeconfig.currentContext): SelectedContext {
+  const { path } = kubeconfig;
+  if (contextName === undefined) throw unusable(path, 'it has no current-context, and no context was named');
+  const fields = kubeconfig.contexts.get(contextName);
+  if (fields === undefined) throw unusable(path, `it has no context ${shownName(contextName)}`);
+  const [clusterName, userName, namespace] = [fields.required('cluster'), fields.text('user'), fields.text('namespace')];
+  const cluster = kubeconfig.clusters.get(clusterName);
+  if (cluster === undefined) throw unusable(path, `it has no cluster ${shownName(clusterName)}, which the context names`);
+  const user = userName === undefined ? undefined : kubeconfig.users.get(userName);
+  if (userName !== undefined && user === undefined)
+    throw unusable(path, `it has no user ${shownName(userName)}, which the context names`);
+  return {
+    context: { name: contextName, cluster: clusterName, user: userName ?? '', ...(namespace !== undefined && { namespace }) },
+    cluster: clusterOf(clusterName, cluster),
+    user: userName === undefined || user === undefined ? null : userOf(userName, user),
+  };
+}
+
+function clusterOf(name: string, fields: KubeconfigFields): Cluster {
+  const caData = fields.base64('certificate-authority-data');
+  return withoutAbsent({
+    name,
+    server: fields.required('server').replace(/\/$/, ''),
+    skipTLSVerify: fields.flag('insecure-skip-tls-verify'),
+    caData,
+    // what stands in the kubeconfig itself counts
+    caFile: caData === undefined ? fields.file('certificate-authority') : undefined,
+    tlsServerName: fields.text('tls-server-name'),
+    proxyUrl: fields.text('proxy-url'),
+  });
+}
+
+function userOf(name: string, fields: KubeconfigFields): User {
+  for (const unknown of ['as-groups', 'as-uid', 'as-user-extra']) {
+    if (fields.has(unknown)) throw fields.refuse(unknown, 'absent: of impersonation only `as` is known');
+  }
+  const [certData, keyData] = [fields.base64('client-certificate-data'), fields.base64('client-key-data')];
+  const certFile = certData === undefined ? fields.file('client-certificate') : undefined;
+  const keyFile = keyData === undefined ? fields.file('client-key') : undefined;
+  if ((certData ?? certFile) !== undefined && (keyData ?? keyFile) === undefined)
+    throw fields.refuse('client-key', 'there, beside a client certificate');
+  const token = fields.text('token');
+  const tokenFile = fields.file('tokenFile') ?? (token === undefined ? fields.file('token-file') : undefined);
+  const authProvider = fields.object('auth-provider');
+  if (tokenFile !== undefined && (authProvider !== undefined || fields.has('exec')))
+    throw fields.refuse('tokenFile', 'absent beside exec and auth-provider');
+  return withoutAbsent({
+    name,
+    certData,
+    certFile,
+    keyData,
+    keyFile,
+    // a file counts before the token, as its token may be newer
+    token: tokenFile === undefined ? token : undefined,
+    authProvider: tokenFile === undefined ? authProvider : { name: 'tokenFile', config: { tokenFile } },
+    exec: execOf(fields),
+    username: fields.text('username'),
+    password: fields.text('password'),
+    impersonateUser: fields.text('as'),
+  });
+}
+
+/** A command that is a relative path starts from the folder of the kubeconfig; a bare name is looked for in PATH. */
+function execOf(fields: KubeconfigFields): Record<string, unknown> | undefined {
+  const exec = fields.object('exec');
+  const command = exec?.command;
+  if (typeof command !== 'string' || !command.includes(sep) || isAbsolute(command)) return exec;
+  return { ...exec, command: join(fields.place.folder, command) };
+}
+
+type Present<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
+
+/** Without the members that are undefined. */
+function withoutAbsent<T extends object>(value: T): Present<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Present<T>;
+}

@@ -1,0 +1,62 @@
+import type { RequestOptions } from 'node:https';
+import type { Cluster, User } from '@kubernetes/client-node';
+import { mebibyte } from '../../api/json/bytes.ts';
+import { readBoundedFile } from './bounded-file.ts';
+import type { ClientConfig } from './client-config.ts';
+import { clientNodeConfig } from './client-node-config.ts';
+import type { SelectedContext } from './kubeconfig.ts';
+
+/** More than any certificate, key, bundle of authorities or token has. */
+const mostBytes = mebibyte;
+
+/** A {@link ClientConfig} of what is selected at the time of each call. */
+export function clientConfigOf(selected: () => SelectedContext): ClientConfig {
+  return {
+    getCurrentContext: () => selected().context.name,
+    getContextObject: (name) => (selected().context.name === name ? selected().context : null),
+    getCurrentCluster: () => selected().cluster,
+    getCurrentUser: () => selected().user,
+    async applyToHTTPSOptions(options) {
+      // asked for by `this`: who inherits from it may have another cluster or user
+      const [cluster, user] = [this.getCurrentCluster(), this.getCurrentUser()];
+      if (cluster === null) return;
+      if (user !== null && isForClientNode(user)) {
+        await (await clientNodeConfig(cluster, user)).applyToHTTPSOptions(options);
+        return;
+      }
+      applyCluster(options, cluster);
+      if (user !== null) applyUser(options, user);
+    },
+  };
+}
+
+function isForClientNode({ exec, authProvider }: User): boolean {
+  return Boolean(exec) || (Boolean(authProvider) && !authProvider.config?.tokenFile);
+}
+
+function applyCluster(options: RequestOptions, cluster: Cluster): void {
+  if (cluster.skipTLSVerify) options.rejectUnauthorized = false;
+  if (cluster.tlsServerName) options.servername = cluster.tlsServerName;
+  const ca = partOf(cluster.caData, cluster.caFile);
+  if (ca !== undefined) options.ca = ca;
+}
+
+function applyUser(options: RequestOptions, user: User): void {
+  const [cert, key] = [partOf(user.certData, user.certFile), partOf(user.keyData, user.keyFile)];
+  if (cert !== undefined) options.cert = cert;
+  if (key !== undefined) options.key = key;
+  const tokenFile: unknown = user.authProvider?.config?.tokenFile;
+  const token = typeof tokenFile === 'string' ? readBoundedFile(tokenFile, mostBytes).toString('utf8').trim() : user.token;
+  options.headers = {
+    ...options.headers,
+    ...(user.impersonateUser && { 'Impersonate-User': user.impersonateUser }),
+    ...(token && { Authorization: `Bearer ${token}` }),
+  };
+  if (user.username) options.auth = `${user.username}:${user.password ?? ''}`;
+}
+
+/** Read anew for each request: files are replaced while the process runs. */
+function partOf(data: string | undefined, file: string | undefined): Buffer | undefined {
+  if (data) return Buffer.from(data, 'base64');
+  return file ? readBoundedFile(file, mostBytes) : undefined;
+}
