@@ -3,12 +3,12 @@
 import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
-import { KubeConfig } from '@kubernetes/client-node';
 import {
   ApiError,
   BasicPodManager,
   type DeletePodOptions,
   KubeTransport,
+  loadClientConfig,
   type PodClient,
   type PodMetadata,
   type PodStatusPatch,
@@ -82,8 +82,7 @@ class HttpsPodClient implements PodClient {
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 const pods = new ResourceClient(transport, resources.pods);
 const target = { namespace: 'default', name: `own-client-${process.pid}` };

@@ -3,8 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
-import { KubeConfig } from '@kubernetes/client-node';
-import type { Pod } from 'pod-status-manager';
+import { loadClientConfig, type Pod } from 'pod-status-manager';
 import { type Admission, ContainerProvider, type ContainerSpec, ProviderNode } from 'pod-status-manager/node';
 
 /** Starts a process of a container, in a group of its own, so that a signal reaches all that it starts. */
@@ -62,8 +61,7 @@ function admitPod(pod: Pod): Admission {
   return { admit: false, reason: 'NotSupported', message: `${what} not supported by this agent` };
 }
 
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromDefault();
+const kubeConfig = loadClientConfig();
 const nodeName = process.env.NODE_NAME ?? 'my-first-node';
 const node = new ProviderNode({ kubeConfig, nodeName, provider, admitPod });
 

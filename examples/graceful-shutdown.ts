@@ -1,16 +1,14 @@
 // On SIGTERM the agent stops its work, the manager writes what was set, the sockets close, and the process ends by itself.
 // Run it: node examples/graceful-shutdown.ts [KUBECONFIG]
 import { once } from 'node:events';
-import { KubeConfig } from '@kubernetes/client-node';
-import { BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import { BasicPodManager, KubePodClient, KubeTransport, loadClientConfig, StatusManager } from 'pod-status-manager';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 const client = new ResourceClient(transport, resources.pods);
 

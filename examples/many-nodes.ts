@@ -1,8 +1,7 @@
 // Three nodes in one process, over one transport: they share its connections, and each has its own pods.
 // Run it: node examples/many-nodes.ts [KUBECONFIG]
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
-import { KubeTransport } from 'pod-status-manager';
+import { KubeTransport, loadClientConfig } from 'pod-status-manager';
 import { ContainerProvider, ProviderNode } from 'pod-status-manager/node';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
@@ -10,8 +9,7 @@ import { InMemoryApiServer } from 'pod-status-manager/testing';
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 
 /** A node whose containers wait until they are asked to end. */

@@ -1,14 +1,19 @@
 // One pod, one status, one request. Run it: node examples/minimal.ts [KUBECONFIG]
-import { KubeConfig } from '@kubernetes/client-node';
-import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import {
+  BasicPodManager,
+  DefaultPodDeletionSafety,
+  KubePodClient,
+  KubeTransport,
+  loadClientConfig,
+  StatusManager,
+} from 'pod-status-manager';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 const pods = new ResourceClient(transport, resources.pods);
 

@@ -1,8 +1,14 @@
 // A status manager whose metrics Prometheus can read, over the embedder's own registry of prom-client. It serves them on this
 // machine alone, reads them once as Prometheus would, and ends. Run it: node examples/prometheus.ts [KUBECONFIG]
 import { createServer } from 'node:http';
-import { KubeConfig } from '@kubernetes/client-node';
-import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import {
+  BasicPodManager,
+  DefaultPodDeletionSafety,
+  KubePodClient,
+  KubeTransport,
+  loadClientConfig,
+  StatusManager,
+} from 'pod-status-manager';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
@@ -11,8 +17,7 @@ import { Registry } from 'prom-client';
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 const pods = new ResourceClient(transport, resources.pods);
 

@@ -1,7 +1,6 @@
 // A node whose provider "runs" its pods in a set: three methods, and everything around them that makes it a node of a cluster.
 // Run it: node examples/provider-node.ts [KUBECONFIG]
-import { KubeConfig } from '@kubernetes/client-node';
-import { KubeTransport } from 'pod-status-manager';
+import { KubeTransport, loadClientConfig } from 'pod-status-manager';
 import { type PodProvider, ProviderNode } from 'pod-status-manager/node';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
@@ -9,8 +8,7 @@ import { InMemoryApiServer } from 'pod-status-manager/testing';
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 
 const machines = new Set<string>();
 const provider: PodProvider = {

@@ -1,8 +1,7 @@
 // The secrets that an agent's pods name: watched from the first pod to the last.
 // Run it: node examples/secrets.ts [KUBECONFIG]
 import { Buffer } from 'node:buffer';
-import { KubeConfig } from '@kubernetes/client-node';
-import { BasicPodManager, isStatusManagerError, KubeTransport } from 'pod-status-manager';
+import { BasicPodManager, isStatusManagerError, KubeTransport, loadClientConfig } from 'pod-status-manager';
 import { SecretManager } from 'pod-status-manager/object-managers';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
@@ -10,8 +9,7 @@ import { InMemoryApiServer } from 'pod-status-manager/testing';
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 const secrets = new ResourceClient(transport, resources.secrets);
 const secret = { name: `password-${process.pid}`, namespace: 'default' };

@@ -1,7 +1,13 @@
 // A static pod: the agent runs it, and the apiserver shows its mirror pod, also after somebody has deleted it.
 // Run it: node examples/static-pods.ts [KUBECONFIG]
-import { KubeConfig } from '@kubernetes/client-node';
-import { ApiServerPodSource, BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import {
+  ApiServerPodSource,
+  BasicPodManager,
+  KubePodClient,
+  KubeTransport,
+  loadClientConfig,
+  StatusManager,
+} from 'pod-status-manager';
 import { MirrorPodClient, MirrorPodReconciler } from 'pod-status-manager/mirror';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
@@ -9,8 +15,7 @@ import { InMemoryApiServer } from 'pod-status-manager/testing';
 // the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
-const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
-if (file !== undefined) kubeConfig.loadFromFile(file);
+const kubeConfig = server?.kubeConfig() ?? loadClientConfig({ file });
 const transport = new KubeTransport(kubeConfig);
 const pods = new ResourceClient(transport, resources.pods);
 const nodes = new ResourceClient(transport, resources.nodes);

@@ -1,13 +1,11 @@
 // node bench/fleet/member.js KUBECONFIG WAY NODES INDEX MEMBERS: one of the processes that together are the nodes `node-0000` and on,
 // until SIGTERM. WAY `fleet` is a NodeFleet; with `split` each process has the same share for ever, as without a fleet. Pods run at
 // once, in memory. It runs from the built package, as users have it, and says `ready` once it has started.
-import { KubeConfig } from '@kubernetes/client-node';
-import { KubeTransport } from 'pod-status-manager';
+import { KubeTransport, loadClientConfig } from 'pod-status-manager';
 import { ProviderNode, podStatusFromContainers } from 'pod-status-manager/node';
 
 const [kubeconfig = '', way = '', count = '', index = '', members = ''] = process.argv.slice(2);
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(kubeconfig);
+const kubeConfig = loadClientConfig({ file: kubeconfig });
 const names = Array.from({ length: Number(count) }, (_, number) => `node-${String(number).padStart(4, '0')}`);
 const addresses = { podIPs: ['198.51.100.7'], hostIPs: ['192.0.2.10'] };
 const capacity = { cpu: '1k', memory: '1Ti', pods: '10k' };

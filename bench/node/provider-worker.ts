@@ -1,12 +1,11 @@
 // node bench/node/provider-worker.ts KUBECONFIG NODE: a virtual node whose pods run at once, until SIGTERM. It says `ready`
 // on standard output once it is registered.
-import { KubeConfig } from '@kubernetes/client-node';
 import type { Pod, PodStatus } from '../../src/api/json/types.ts';
+import { loadClientConfig } from '../../src/index.ts';
 import { ProviderNode, podStatusFromContainers } from '../../src/node.ts';
 
 const [kubeconfig = '', nodeName = ''] = process.argv.slice(2);
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(kubeconfig);
+const kubeConfig = loadClientConfig({ file: kubeconfig });
 const statuses = new Map<string, PodStatus>();
 const uidOf = (pod: Pod): string => pod.metadata?.uid ?? '';
 

@@ -1,14 +1,12 @@
 // node --expose-gc bench/node/rest-worker.ts KUBECONFIG PREFIX NODES SECONDS alone|shared: starts so many nodes without pods, lets them
 // rest, and prints what they cost as JSON.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
-import { KubeTransport } from '../../src/index.ts';
+import { KubeTransport, loadClientConfig } from '../../src/index.ts';
 import { ProviderNode, SharedWatches } from '../../src/node.ts';
 import type { NodesAtRest } from './nodes-at-rest.ts';
 
 const [kubeconfig = '', prefix = '', count = '', seconds = '', way = ''] = process.argv.slice(2);
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(kubeconfig);
+const kubeConfig = loadClientConfig({ file: kubeconfig });
 const transport = new KubeTransport(kubeConfig, { logger: null });
 const sharedWatches = way === 'shared' ? new SharedWatches({ transport, logger: null }) : undefined;
 const nodeCount = Number(count);

@@ -1,11 +1,10 @@
 // Our scheduler, as it is built, in a process of its own, until SIGTERM: own-worker.ts KUBECONFIG QPS BURST
 import { once } from 'node:events';
-import { KubeConfig } from '@kubernetes/client-node';
+import { loadClientConfig } from 'pod-status-manager';
 import { ClusterScheduler } from 'pod-status-manager/scheduler';
 
 const [file = '', qps, burst] = process.argv.slice(2);
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(file);
+const kubeConfig = loadClientConfig({ file });
 const scheduler = new ClusterScheduler({
   kubeConfig,
   leaderElection: false,

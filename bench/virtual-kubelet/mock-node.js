@@ -1,12 +1,11 @@
 // node bench/virtual-kubelet/mock-node.js KUBECONFIG NODE ADDRESS CERT KEY CLIENT_CA: a node whose provider does what
 // virtual-kubelet's mock does, until SIGTERM: pods in memory, Ready at once. It runs from the built package, as users have it.
-import { KubeConfig } from '@kubernetes/client-node';
+import { loadClientConfig } from 'pod-status-manager';
 import { ProviderNode } from 'pod-status-manager/node';
 
 const [kubeconfig = '', nodeName = '', address = '', tlsCertFile = '', tlsPrivateKeyFile = '', clientCAFile = ''] =
   process.argv.slice(2);
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(kubeconfig);
+const kubeConfig = loadClientConfig({ file: kubeconfig });
 
 const pods = new Map();
 const provider = {

@@ -1,7 +1,7 @@
 // A scheduler in the place of kube-scheduler, with its profiles, or with those of a policy file.
 // Run it: node examples/scheduler/main.ts --help
 import { once } from 'node:events';
-import { KubeConfig } from '@kubernetes/client-node';
+import { loadClientConfig } from 'pod-status-manager';
 import { ClusterScheduler } from 'pod-status-manager/scheduler';
 import { type Flags, help, parseFlags } from './flags.ts';
 import { settingsOf } from './settings.ts';
@@ -9,9 +9,7 @@ import { settingsOf } from './settings.ts';
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   const { kubeconfig, options, withoutEffect } = await settingsOf(flags);
   for (const member of withoutEffect) console.log(`${flags.config}: ${member} changes nothing here`);
-  const kubeConfig = new KubeConfig();
-  if (kubeconfig === undefined) kubeConfig.loadFromDefault();
-  else kubeConfig.loadFromFile(kubeconfig);
+  const kubeConfig = loadClientConfig({ file: kubeconfig });
   const scheduler = new ClusterScheduler({ kubeConfig, ...options });
   try {
     await scheduler.start({ signal: stop });

@@ -1,8 +1,7 @@
 // One member of the fleet of `npm start -- --fleet`, in a process of its own: a NodeFleet whose pods run in the cloud of the process that
 // has started it. SIGTERM ends it in peace; it ends at once when that process does.
 import { createServer } from 'node:http';
-import { KubeConfig } from '@kubernetes/client-node';
-import type { Logger } from 'pod-status-manager';
+import { type Logger, loadClientConfig } from 'pod-status-manager';
 import { createDebugHandler } from 'pod-status-manager/debug';
 import { NodeFleet } from 'pod-status-manager/fleet';
 import { CloudLink } from './far-provider.ts';
@@ -29,8 +28,7 @@ process.on('message', (text) => {
   link.take(message);
 });
 
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(settings.kubeconfig);
+const kubeConfig = loadClientConfig({ file: settings.kubeconfig });
 const { fleet: name, namespace, id, nodes, shards, leaseDurationMs, debugPort } = settings;
 const fleet = new NodeFleet({
   ...{ kubeConfig, name, namespace, id, nodes, shards, leaseDurationMs, logger },

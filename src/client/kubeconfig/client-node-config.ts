@@ -1,7 +1,7 @@
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 
 /**
- * The same cluster and user for client-node, which alone knows the providers oidc, azure and gcp. Its import takes 47 MiB of memory, so only
+ * The same cluster and user for client-node, which alone knows the providers oidc, azure and gcp. Its import takes 44 MiB of memory, so only
  * who has such a user loads it.
  */
 export async function clientNodeConfig(cluster: Cluster, user: User): Promise<KubeConfig> {
