@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { loadYaml } from '@kubernetes/client-node';
+import { load } from 'js-yaml';
 import type { AgentSettings } from 'pod-status-manager/kubelet';
 import { type Field, fields } from './config-fields.ts';
 import { againOf } from './config-flags.ts';
@@ -68,7 +68,7 @@ async function readConfigFile(path: string): Promise<Values> {
 /** The words of the parser quote the file, which may have a secret: only its reason and the line are told. */
 function parseYaml(text: string): unknown {
   try {
-    return loadYaml(text);
+    return load(text);
   } catch (error) {
     const { reason, mark } = isRecord(error) ? error : {};
     const line = isRecord(mark) && typeof mark.line === 'number' ? ` in line ${mark.line + 1}` : '';
