@@ -40,12 +40,18 @@ export class ProvidedPods implements RuntimeStatusCache {
   #lastCall = 0;
   #listedCall = 0;
   #hasSaidOfOthers = false;
+  #changes = 0;
   /** Pods that an earlier run has begun, while the provider has not adopted them. */
   #unadopted = new Set<string>();
 
   /** `nodeName`, `namespace`: what the provider lists of other nodes and namespaces is none of the node's. */
   constructor(options: ProvidedPodsOptions) {
     this.#options = options;
+  }
+
+  /** Grows with each list of the provider, and once it has adopted its pods: what runs may be other pods then. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** True once the provider has given a list of its pods, and for one that never does. */
@@ -76,6 +82,7 @@ export class ProvidedPods implements RuntimeStatusCache {
 
   /** The provider has adopted them: which of them it does not have is found out anew. */
   noteAdopted(): void {
+    this.#changes += 1;
     for (const podUID of this.#unadopted) {
       const record = this.#records.get(podUID);
       if (record !== undefined) record.isUnlisted = false;
@@ -193,6 +200,7 @@ export class ProvidedPods implements RuntimeStatusCache {
       listed.set(uid, pod);
       names.set(uid, pod);
     }
+    this.#changes += 1;
     this.#listed = listed;
     this.#listedNames = names;
     const isFirst = this.#listedCall === 0;

@@ -27,7 +27,7 @@ import { ProviderMetrics } from './provider-metrics.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
-/** Many nodes share a process, and most of them are at rest. What nobody tells of, such as a pod of the provider's own, is found within this. */
+/** Many nodes share a process, and most of them are at rest. */
 const quietHousekeepingIntervalMs = 15_000;
 
 /**
@@ -194,9 +194,11 @@ export class ProviderAgent {
   #newLoop(): SyncLoop {
     const { given, measured } = this.options;
     const { syncLoop, admitPod } = given;
+    const { quietHousekeepingIntervalMs: quiet = syncLoop?.housekeepingIntervalMs ?? quietHousekeepingIntervalMs } =
+      syncLoop ?? {};
     return new SyncLoop({
-      quietHousekeepingIntervalMs,
       ...syncLoop,
+      quietHousekeepingIntervalMs: quiet,
       config: this.config,
       podManager: this.podManager,
       podWorkers: this.podWorkers,

@@ -147,7 +147,7 @@ export class ProviderHandOver {
     const { pods, notice, clock } = this.#options;
     const { signal } = this.#stopping;
     const late = (): StatusManagerError => lateCallError('getPods', callTimeoutMs);
-    // one that fails is asked for again at the next housekeeping
+    // one that fails is asked for again when the next list is due
     await callWithin((own) => pods.list(own), { clock, timeoutMs: callTimeoutMs, signal, late }).catch(ignoreFailure);
     pods.noteAdopted();
     for (const pod of begun) notice(podUIDOf(pod));

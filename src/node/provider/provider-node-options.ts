@@ -93,7 +93,7 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
   /**
    * How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. Default of
-   * `quietHousekeepingIntervalMs`: 15 000.
+   * `quietHousekeepingIntervalMs`: 15 000, or `housekeepingIntervalMs` where that is given.
    */
   readonly syncLoop?: Pick<SyncLoopOptions, 'housekeepingIntervalMs' | 'quietHousekeepingIntervalMs' | 'listTimeoutMs'>;
   /** How the apiserver's pods are read: as `ApiServerSource`'s. */

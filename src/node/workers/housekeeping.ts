@@ -13,6 +13,14 @@ import type { ResolvedLoopOptions } from './sync-loop-options.ts';
 /** How long what runs of an unknown pod has to end, in seconds. */
 const orphanGracePeriodSeconds = 1;
 
+/** What there was at a look: when it began, and what the parts had counted until then. */
+interface Seen {
+  readonly since: number;
+  readonly updates: number;
+  readonly ofWorkers: number;
+  readonly ofRuntime?: number | undefined;
+}
+
 /**
  * The look at all pods. It comes in two halves, because the runtime's list is waited for in between: pods of the agent first,
  * then what the runtime has beside them. No method waits.
@@ -22,19 +30,30 @@ export class Housekeeping {
   readonly #dispatch: PodDispatch;
   /** The pods that the workers have known at any time since the runtime was last asked for its list. */
   #known: ReadonlySet<string> = new Set();
-  /** When the last look was that had nothing to do and nothing to wait for, and what there was then. */
-  #quiet: { readonly since: number; readonly updates: number; readonly changes: number } | undefined;
+  /** What there was at the last look, where that had nothing to do and nothing to wait for, and no list of the runtime was waited for. */
+  #looked: Seen | undefined;
+  /** The same, once a list that was asked for afterwards had nothing to do either. */
+  #quiet: Seen | undefined;
+  #hasFailed = false;
 
   constructor(options: ResolvedLoopOptions, dispatch: PodDispatch) {
     this.#options = options;
     this.#dispatch = dispatch;
   }
 
-  /** True where another look would find what the last one has found, unless that was long ago. */
+  /** True where another look would find what the last one has found, and the next one still comes in time. */
   get mayBeLeftOut(): boolean {
-    const { clock, podWorkers, quietHousekeepingIntervalMs } = this.#options;
-    if (this.#quiet === undefined || clock.elapsed() - this.#quiet.since >= quietHousekeepingIntervalMs) return false;
-    return this.#quiet.changes === podWorkers.changes && this.#quiet.updates === this.#dispatch.updates;
+    const { clock, podWorkers, runtime, housekeepingIntervalMs, quietHousekeepingIntervalMs } = this.#options;
+    const quiet = this.#quiet;
+    if (quiet === undefined || clock.elapsed() - quiet.since + housekeepingIntervalMs > quietHousekeepingIntervalMs) return false;
+    const isSame = quiet.ofWorkers === podWorkers.changes && quiet.updates === this.#dispatch.updates;
+    return isSame && quiet.ofRuntime === runtime?.changes;
+  }
+
+  /** Something has happened that nothing counts: the next look is not left out. */
+  lookAgain(): void {
+    this.#quiet = undefined;
+    this.#looked = undefined;
   }
 
   /**
@@ -44,7 +63,9 @@ export class Housekeeping {
    */
   lookAtPods(isListing: boolean): void {
     const { podManager, podWorkers, metrics, clock } = this.#options;
-    this.#quiet = undefined;
+    const since = clock.elapsed();
+    this.lookAgain();
+    this.#hasFailed = false;
     const { allPods, allMirrorPods } = podManager.getPodsAndMirrorPods();
     const working = podWorkers.syncKnownPods(allPods);
     const dispatched = this.#dispatch.takeDispatched();
@@ -68,10 +89,10 @@ export class Housekeeping {
       if (begins && !hasWaited) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
     }
     if (metrics.isUsed) setPodGauges(metrics, { allPods, allMirrorPods, activePods, working });
-    const { changes } = podWorkers;
-    if (changes === undefined || toBegin.length > 0 || allPods.some(isDeleted)) return;
+    const ofWorkers = podWorkers.changes;
+    if (ofWorkers === undefined || isListing || toBegin.length > 0 || allPods.some(isDeleted)) return;
     for (const pod of working.values()) if (pod.orphan || pod.state === 'terminating') return;
-    this.#quiet = { since: clock.elapsed(), updates: this.#dispatch.updates, changes };
+    this.#looked = { since, updates: this.#dispatch.updates, ofWorkers };
   }
 
   /** Ends what the runtime has and nobody wants, and finishes deleted pods that were over before the agent started. */
@@ -80,6 +101,7 @@ export class Housekeeping {
     const dispatched = this.#dispatch.takeDispatched();
     const isKnown = (uid: string): boolean => this.#known.has(uid) || dispatched.has(uid);
     const runningUIDs = new Set(running.map(({ uid }) => uid));
+    const looked = this.#looked;
     for (const pod of podManager.getPods()) {
       const uid = podUIDOf(pod);
       if (!isOverAndDeleted(pod) || isKnown(uid) || runningUIDs.has(uid)) continue;
@@ -91,6 +113,7 @@ export class Housekeeping {
       metrics.increment('kubelet_orphaned_runtime_pods_total');
       this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
     }
+    if (looked !== undefined && !this.#hasFailed) this.#quiet = { ...looked, ofRuntime: this.#options.runtime?.changes };
   }
 
   /** Nobody looks at the pods any more: the gauges that a look sets show none. */
@@ -100,7 +123,10 @@ export class Housekeeping {
   }
 
   #guard<T>(step: string, call: () => T): T | undefined {
-    return callGuarded(call, (err) => this.#options.logger.error({ err, step }, 'a step of housekeeping failed'));
+    return callGuarded(call, (err) => {
+      this.#hasFailed = true;
+      this.#options.logger.error({ err, step }, 'a step of housekeeping failed');
+    });
   }
 }
 

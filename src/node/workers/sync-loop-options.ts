@@ -48,6 +48,8 @@ export interface LoopWorkQueue {
 export interface LoopRuntime {
   /** Every pod of which anything is left. `signal` aborts when nobody waits for the answer any more. */
   getPods(signal: AbortSignal): readonly RunningPod[] | Promise<readonly RunningPod[]>;
+  /** Grows where another list may have other pods than the last one for a reason that the loop is not told of. */
+  readonly changes?: number;
 }
 
 /** Where the loop keeps the pods; a `BasicPodManager` is one. */
@@ -91,7 +93,7 @@ export interface SyncLoopOptions {
   /** How often all pods are looked at, in milliseconds. Default 2000, as the kubelet. */
   readonly housekeepingIntervalMs?: number;
   /**
-   * How long looks are left out while nothing has changed since one that has found nothing to do: no update of a source, no pod that ends
+   * How far apart two looks may be while nothing has changed since one that has found nothing to do: no update of a source, no pod that ends
    * or waits. For workers that count their `changes`. In milliseconds. Default: `housekeepingIntervalMs`, so that none is left out.
    */
   readonly quietHousekeepingIntervalMs?: number;

@@ -139,8 +139,11 @@ export class SyncLoop {
     requireText('podUID', podUID);
     if (this.state !== 'running') return;
     const { podManager } = this.#options;
-    // what floods the loop with uids that it has no pod of costs no memory
-    if (callGuarded(() => podManager.getPodByUID(podUID), ignoreFailure) === undefined) return;
+    // what floods the loop with uids that it has no pod of costs no memory; the next look finds what runs of such a pod
+    if (callGuarded(() => podManager.getPodByUID(podUID), ignoreFailure) === undefined) {
+      this.#housekeeping.lookAgain();
+      return;
+    }
     this.#changed.add(podUID);
     this.#hints.trySend('changed');
   }
@@ -264,7 +267,8 @@ export class SyncLoop {
       return;
     }
     if (this.#housekeeping.mayBeLeftOut) return;
-    this.#housekeeping.lookAtPods(this.#isListing);
+    // a list that is there, but not handled yet, is as old as one that is waited for
+    this.#housekeeping.lookAtPods(this.#isListing || this.#listed !== undefined);
     if (!this.#isListing) this.#list();
   }
 

@@ -22,6 +22,8 @@ export class LoopWorld implements AsyncDisposable {
   readonly desired: string[][] = [];
   /** What the workers count; undefined: they count nothing. */
   changes: number | undefined;
+  /** What the runtime counts. */
+  runtimeChanges = 0;
   readonly statuses = new Map<string, PodStatus>();
   readonly keptStatuses: string[][] = [];
   readonly errors: string[] = [];
@@ -53,7 +55,9 @@ export class LoopWorld implements AsyncDisposable {
         setPodStatus: (pod, status) => this.statuses.set(pod.metadata?.uid ?? '', status).size > 0,
         removeOrphanedStatuses: (uids) => this.keptStatuses.push([...uids].sort()),
       },
-      runtime: { getPods: (signal) => this.running(signal) },
+      runtime: Object.defineProperty({ getPods: (signal: AbortSignal) => this.running(signal) }, 'changes', {
+        get: () => this.runtimeChanges,
+      }),
       eventRecorder: {
         event: (pod, type, reason, message) => this.events.push(`${pod.metadata?.uid} ${type} ${reason} ${message}`),
       },

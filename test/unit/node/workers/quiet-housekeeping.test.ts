@@ -24,11 +24,12 @@ async function looksIn(world: LoopWorld, ticks: number): Promise<number> {
 }
 
 describe('a node where nothing has changed since the last look', () => {
-  it('is looked at again after the quiet interval, and not before', async () => {
+  it('is looked at again before the quiet interval is over, and not sooner than that takes', async () => {
     await using world = await looked();
-    expect(await looksIn(world, 7)).toBe(0);
+    // the eighth would be 16 s after the last look
+    expect(await looksIn(world, 6)).toBe(0);
     expect(await looksIn(world, 1)).toBe(1);
-    expect(await looksIn(world, 7)).toBe(0);
+    expect(await looksIn(world, 6)).toBe(0);
     expect(await looksIn(world, 1)).toBe(1);
   });
 
@@ -40,7 +41,7 @@ describe('a node where nothing has changed since the last look', () => {
       return [{ uid: 'orphan', name: 'orphan', namespace: 'default' }];
     };
     world.took();
-    await looksIn(world, 7);
+    await looksIn(world, 6);
     expect(lists).toBe(0);
     await looksIn(world, 1);
     expect(lists).toBe(1);
@@ -58,6 +59,25 @@ describe('a node where nothing has changed since the last look', () => {
     expect(await looksIn(plain, 3)).toBe(3);
   });
 
+  it('is looked at every time without a quiet interval, also where a look takes time', async () => {
+    let elapsed = 0;
+    const world: LoopWorld = new LoopWorld({
+      clock: {
+        now: () => world.clock.now(),
+        elapsed: () => world.clock.elapsed() + elapsed,
+        setTimer: (fire, delayMs, options) => world.clock.setTimer(fire, delayMs, options),
+      },
+      onHousekeeping: () => {
+        elapsed += 100;
+      },
+    });
+    world.changes = 7;
+    world.loop.start();
+    await world.send('ADD', [pod('web')]);
+    expect(await looksIn(world, 5)).toBe(5);
+    await world[Symbol.asyncDispose]();
+  });
+
   it('takes an interval, in milliseconds', () => {
     expect(() => new LoopWorld({ quietHousekeepingIntervalMs: 0 })).toThrow('quietHousekeepingIntervalMs');
   });
@@ -72,6 +92,13 @@ describe('a node is looked at every time', () => {
         world.changes = 8;
       },
     ],
+    [
+      'after a change that the runtime has counted',
+      (world) => {
+        world.runtimeChanges += 1;
+      },
+    ],
+    ['after a change of a pod that there is not', (world) => world.loop.podChanged('unknown')],
   ])('%s', async (_, change) => {
     await using world = await looked();
     expect(await looksIn(world, 1)).toBe(0);
@@ -84,6 +111,18 @@ describe('a node is looked at every time', () => {
     ['while a pod ends', (world) => world.known.set('web', 'terminating')],
     ['while the workers have a pod that nobody wants', (world) => world.known.set('other', 'sync')],
     ['while a pod does not begin', (world) => world.known.set('poison', 'sync'), ['poison']],
+    [
+      'while the runtime gives no list',
+      (world) => {
+        world.running = () => Promise.reject(new Error('no'));
+      },
+    ],
+    [
+      'while a list of the runtime is waited for',
+      (world) => {
+        world.running = () => new Promise<never>(() => {});
+      },
+    ],
   ])('%s', async (_, prepare, uids = []) => {
     await using world = await LoopWorld.started({ quietHousekeepingIntervalMs: 15_000 });
     world.changes = 7;
@@ -94,6 +133,32 @@ describe('a node is looked at every time', () => {
     await prepare(world);
     if (uids.length > 0) world.known.delete('poison');
     expect(await looksIn(world, 3)).toBe(3);
+  });
+
+  it('while a step of the look fails', async () => {
+    await using world = await LoopWorld.started({
+      quietHousekeepingIntervalMs: 15_000,
+      onHousekeeping: () => {
+        throw new Error('no');
+      },
+    });
+    world.changes = 7;
+    await world.send('ADD', [pod('web')]);
+    expect(await looksIn(world, 3)).toBe(3);
+    expect(world.errors).toContain('a step of housekeeping failed');
+  });
+
+  it('once more where a list came that was asked for before the last look', async () => {
+    await using world = await LoopWorld.started({ quietHousekeepingIntervalMs: 15_000 });
+    world.changes = 7;
+    await world.send('ADD', [pod('web')]);
+    const list = Promise.withResolvers<never[]>();
+    world.running = () => list.promise;
+    expect(await looksIn(world, 2)).toBe(2);
+    list.resolve([]);
+    world.running = () => [];
+    expect(await looksIn(world, 1)).toBe(1);
+    expect(await looksIn(world, 1)).toBe(0);
   });
 
   it('while a deleted pod is there, whatever the workers say of it', async () => {
