@@ -7,12 +7,17 @@ import { ManifestFault } from './invalid-manifest.ts';
 /** The longest manifest that is read: pkg/kubelet/config reads 10 MiB. Files are measured in bytes, text in UTF-16 units. */
 export const longestManifest = 10 * mebibyte;
 
+export interface ManifestReading {
+  /** True: of the words that YAML 1.1 takes for booleans only true and false are such; yes, on, no and the like are text. */
+  readonly onlyTrueAndFalse?: boolean;
+}
+
 /** Reads a manifest: JSON where it begins with a brace, and the first document of YAML otherwise. Throws a fault for what is neither. */
-export function readManifest(text: string): ManifestValue {
+export function readManifest(text: string, reading: ManifestReading = {}): ManifestValue {
   if (text.length > longestManifest)
     throw new ManifestFault('', `at most ${longestManifest} characters long (it has ${text.length})`, text);
   try {
-    return /^\s*\{/.test(text.slice(0, 10_000)) && !text.startsWith('\uFEFF') ? readJson(text) : readYaml(text);
+    return /^\s*\{/.test(text.slice(0, 10_000)) && !text.startsWith('\uFEFF') ? readJson(text) : readYaml(text, reading);
   } catch (cause) {
     if (cause instanceof ManifestFault) throw cause;
     throw new ManifestFault('', `a text that can be read (${(cause as Error).message})`, text, { cause });
@@ -54,12 +59,12 @@ const maxDepth = 100;
 const maxAliasedValues = 100_000;
 
 /** Reads the first document of the text. Throws a fault for what is no YAML, and for aliases that grow into too much. */
-function readYaml(text: string): ManifestValue {
+function readYaml(text: string, reading: ManifestReading): ManifestValue {
   const source = firstDocument(text);
   const strange = unreadable.exec(source);
   if (strange !== null) throw new ManifestFault('', 'free of control characters and strange line ends', strange[0]);
   try {
-    return new DocumentReader(source, parseEvents(source, { maxDepth })).read();
+    return new DocumentReader(source, parseEvents(source, { maxDepth }), reading).read();
   } catch (cause) {
     if (!(cause instanceof YAMLException)) throw cause;
     throw new ManifestFault('', `YAML (${describe(cause)})`, text);
@@ -79,15 +84,17 @@ type AnchoredEvent = Extract<Event, { tagStart: number }>;
 class DocumentReader {
   readonly #source: string;
   readonly #events: readonly Event[];
+  readonly #reading: ManifestReading;
   /** Anchors with their value and how many values are in it; null while it is being read, since no value may contain itself. */
   readonly #anchors = new Map<string, { readonly value: ManifestValue; readonly size: number } | null>();
   #next = 0;
   #size = 0;
   #aliased = 0;
 
-  constructor(source: string, events: readonly Event[]) {
+  constructor(source: string, events: readonly Event[], reading: ManifestReading) {
     this.#source = source;
     this.#events = events;
+    this.#reading = reading;
   }
 
   read(): ManifestValue {
@@ -135,8 +142,14 @@ class DocumentReader {
   #scalar(event: ScalarEvent): ManifestValue {
     if (event.style === SCALAR_STYLE.DOUBLE_QUOTED) refuseEscapes(this.#source.slice(event.valueStart, event.valueEnd));
     const text = getScalarValue(this.#source, event);
-    if (event.tagStart >= 0) return resolveTagged(shortTag(this.#source.slice(event.tagStart, event.tagEnd)), text);
-    return event.style === SCALAR_STYLE.PLAIN ? resolvePlain(text) : text;
+    const value =
+      event.tagStart >= 0
+        ? resolveTagged(shortTag(this.#source.slice(event.tagStart, event.tagEnd)), text)
+        : event.style === SCALAR_STYLE.PLAIN
+          ? resolvePlain(text)
+          : text;
+    const isOtherWord = typeof value === 'boolean' && !/^(?:true|false)$/i.test(text);
+    return isOtherWord && this.#reading.onlyTrueAndFalse ? text : value;
   }
 
   #sequence(): ManifestValue[] {

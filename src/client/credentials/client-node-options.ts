@@ -1,6 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node';
 import type { ClientConfig } from '../kubeconfig/client-config.ts';
+import { shownPath } from '../kubeconfig/kubeconfig-fields.ts';
 import { CredentialsFailure, kindOfError } from './credentials.ts';
 
 /** client-node leaves out the CA, skip-tls and the server name where there is no user. This user has no credentials and serves only for that. */
@@ -34,7 +35,7 @@ export async function clientNodeOptions(input: ClientNodeInput): Promise<Request
 function causeOf(error: unknown, { cluster, user }: ClientNodeInput): string {
   const { code, path } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
   const isOfTheKubeconfig = path !== undefined && [cluster.caFile, user?.certFile, user?.keyFile].includes(path);
-  return isOfTheKubeconfig && typeof code === 'string' ? `${code} ${JSON.stringify(path)}` : kindOfError(error);
+  return isOfTheKubeconfig && typeof code === 'string' ? `${code} ${shownPath(path)}` : kindOfError(error);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Cluster } from '@kubernetes/client-node';
 import { HeldBytes } from '../../api/json/bytes.ts';
 import { isJsonObject } from '../../api/json/json.ts';
@@ -9,6 +8,7 @@ import type { JsonObject } from '../../api/json/types.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { oneOfOption } from '../../base/options.ts';
+import { readCredentialFile } from '../kubeconfig/bounded-file.ts';
 import {
   type CredentialSource,
   type Credentials,
@@ -176,7 +176,7 @@ function clusterInfo({ server, tlsServerName, skipTLSVerify, caFile, caData, pro
     server,
     ...(tlsServerName && { 'tls-server-name': tlsServerName }),
     ...(skipTLSVerify && { 'insecure-skip-tls-verify': true }),
-    ...((caFile || caData) && { 'certificate-authority-data': caFile ? readFileSync(caFile, 'base64') : caData }),
+    ...((caFile || caData) && { 'certificate-authority-data': caFile ? readCredentialFile(caFile).toString('base64') : caData }),
     ...(proxyUrl && { 'proxy-url': proxyUrl }),
   };
 }

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { invalidOption } from '../../base/errors.ts';
+import { readCredentialFile } from '../kubeconfig/bounded-file.ts';
 import type { ClientConfig } from '../kubeconfig/client-config.ts';
+import { shownPath } from '../kubeconfig/kubeconfig-fields.ts';
 import { clientNodeOptions } from './client-node-options.ts';
 import {
   type CredentialSource,
@@ -28,7 +29,7 @@ export interface Authentication {
 /** How a user's credentials are had, where client-node alone does not do. */
 type Way =
   | { readonly kind: 'exec'; readonly config: ExecConfig }
-  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'file'; readonly path: string; readonly spare: string | undefined }
   | { readonly kind: 'oidc'; readonly authProvider: unknown };
 
 /**
@@ -85,7 +86,7 @@ export class KubeCredentials {
 
   #open(way: Way, cluster: Cluster, user: User): CredentialSource {
     if (way.kind === 'exec') return new ExecPlugin(way.config, this.#options);
-    if (way.kind === 'file') return new TokenFile(way.path);
+    if (way.kind === 'file') return new TokenFile(way.path, way.spare);
     return new IdToken({ ...this.#options, kubeConfig: this.#kubeConfig, cluster, user });
   }
 }
@@ -105,7 +106,10 @@ function wayOf({ exec, authProvider }: User, cluster: Cluster): Way | undefined 
   const config = authProvider?.config;
   if (exec || authProvider?.name === 'exec' || config?.exec)
     return { kind: 'exec', config: readExecConfig(exec || config?.exec, cluster) };
-  if (config?.tokenFile) return { kind: 'file', path: String(config.tokenFile) };
+  if (config?.tokenFile) {
+    const spare = authProvider.name === 'tokenFile' && typeof config.token === 'string' ? config.token : undefined;
+    return { kind: 'file', path: String(config.tokenFile), spare };
+  }
   return authProvider?.name === 'oidc' ? { kind: 'oidc', authProvider } : undefined;
 }
 
@@ -135,17 +139,28 @@ function headerValue(name: string, value: string): string {
   throw new CredentialsFailure('NoCredentials', `The header ${name} of the kubeconfig holds a character that no header may hold`);
 }
 
-/** A bearer token in a file. It is read for every request, so that a new token counts from the next one on. */
+/**
+ * A bearer token in a file. It is read for every request, so that a new token counts from the next one on. While the file cannot be read, the
+ * last one that it held counts, and before that the spare one. Behaviour of k8s.io/client-go/transport token_source.go, v0.36.3.
+ */
 export class TokenFile implements CredentialSource {
   readonly #path: string;
+  readonly #spare: string | undefined;
   #current: Credentials | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, spare?: string) {
     this.#path = path;
+    this.#spare = spare;
   }
 
   async get(): Promise<Credentials> {
-    const authorization = `Bearer ${this.#read()}`;
+    const token = this.#read();
+    if (token instanceof CredentialsFailure) {
+      if (this.#current !== undefined) return this.#current;
+      if (this.#spare !== undefined) return { authorization: `Bearer ${this.#spare}` };
+      throw token;
+    }
+    const authorization = `Bearer ${token}`;
     if (this.#current?.authorization !== authorization) this.#current = { authorization };
     return this.#current;
   }
@@ -154,16 +169,13 @@ export class TokenFile implements CredentialSource {
 
   async close(): Promise<void> {}
 
-  #read(): string {
-    let text: string;
+  #read(): string | CredentialsFailure {
+    const file = `The token file ${shownPath(this.#path)}`;
     try {
-      text = readFileSync(this.#path, 'utf8');
+      const token = readCredentialFile(this.#path).toString('utf8').trim();
+      return token === '' ? new CredentialsFailure('NoCredentials', `${file} is empty`) : token;
     } catch (error) {
-      const message = `The token file ${JSON.stringify(this.#path)} could not be read (${kindOfError(error)})`;
-      throw new CredentialsFailure('NoCredentials', message);
+      return new CredentialsFailure('NoCredentials', `${file} could not be read (${kindOfError(error)})`);
     }
-    const token = text.trim();
-    if (token !== '') return token;
-    throw new CredentialsFailure('NoCredentials', `The token file ${JSON.stringify(this.#path)} is empty`);
   }
 }

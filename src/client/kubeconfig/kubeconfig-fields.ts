@@ -8,9 +8,22 @@ export interface KubeconfigPlace {
   readonly folder: string;
 }
 
-/** Says that a kubeconfig cannot be used, and why. */
-export function unusable(path: string, why: string, options?: ErrorOptions): StatusManagerError {
-  return new StatusManagerError('ERR_KUBECONFIG', `The kubeconfig ${JSON.stringify(path)} cannot be used: ${why}`, options);
+const longestShownPath = 300;
+
+/** Whether this may be what a file holds, given in place of its path: no system takes a longer name of a file. */
+export function looksLikeNoPath(text: string): boolean {
+  return text.length > longestShownPath || /[\n\r]|^\s*\{|[^/\\]{256}/.test(text);
+}
+
+/** How a message calls a path. What may be the contents of a kubeconfig, a key or a token is not quoted. */
+export function shownPath(path: string): string {
+  return looksLikeNoPath(path) ? `(a text of ${path.length} characters that looks like no path)` : JSON.stringify(path);
+}
+
+/** Says that a kubeconfig, of one file or of several, cannot be used, and why. */
+export function unusable(path: string | readonly string[], why: string): StatusManagerError {
+  const shown = [path].flat().map(shownPath).join(', ');
+  return new StatusManagerError('ERR_KUBECONFIG', `The kubeconfig ${shown} cannot be used: ${why}`);
 }
 
 /** How a message calls a name of the kubeconfig. */
@@ -64,11 +77,17 @@ export class KubeconfigFields {
     return text;
   }
 
-  /** Whether the member is true. */
+  /** Whether the member has something in it: an empty list or object is as good as none. */
+  hasMembers(name: string): boolean {
+    const value = this.#members.get(name);
+    return this.has(name) && !(Array.isArray(value) && value.length === 0) && !(value instanceof Map && value.size === 0);
+  }
+
+  /** Whether the member is true. No other word will do: yes means true for kubectl, and nothing for client-node. */
   flag(name: string): boolean {
     const value = this.#members.get(name) ?? false;
     if (typeof value === 'boolean') return value;
-    throw this.refuse(name, 'true or false');
+    throw this.refuse(name, 'the word true or false, without quotes');
   }
 
   /** The path of a file. A relative one starts from the folder of the kubeconfig. */
@@ -81,6 +100,13 @@ export class KubeconfigFields {
     const text = this.text(name);
     if (text === undefined || /^[A-Za-z0-9+/\s]*={0,2}$/.test(text.trimEnd())) return text;
     throw this.refuse(name, 'base64');
+  }
+
+  /** What stands in the kubeconfig itself, or the path of its file. Both together are refused, as by kubectl: one of them may be older. */
+  dataOrFile(name: string): { readonly data: string | undefined; readonly file: string | undefined } {
+    const [data, file] = [this.base64(`${name}-data`), this.file(name)];
+    if (data !== undefined && file !== undefined) throw this.refuse(name, `absent beside \`${name}-data\``);
+    return { data, file };
   }
 
   /** An object as plain values; undefined where there is none. */

@@ -10,8 +10,8 @@ type Entries = ReadonlyMap<string, KubeconfigFields>;
 
 /** What one kubeconfig says, or several that were merged. */
 export interface Kubeconfig {
-  /** The files, as messages name them. */
-  readonly path: string;
+  /** The files, for messages. */
+  readonly path: string | readonly string[];
   readonly currentContext: string | undefined;
   readonly contexts: Entries;
   readonly clusters: Entries;
@@ -34,7 +34,7 @@ export function readKubeconfig(text: string, path: string): Kubeconfig {
   const fields = new KubeconfigFields(place, 'kubeconfig', root);
   if ((fields.text('kind') ?? 'Config') !== 'Config') throw unusable(path, 'expected its kind to be Config');
   return {
-    path,
+    path: [path],
     currentContext: fields.text('current-context'),
     contexts: entriesOf(place, root, 'contexts', 'context'),
     clusters: entriesOf(place, root, 'clusters', 'cluster'),
@@ -44,7 +44,7 @@ export function readKubeconfig(text: string, path: string): Kubeconfig {
 
 function rootOf(text: string, path: string): ManifestValue {
   try {
-    return readManifest(text);
+    return readManifest(text, { onlyTrueAndFalse: true });
   } catch (error) {
     // a fault of the whole text quotes nothing of it
     throw unusable(
@@ -72,12 +72,17 @@ function entriesOf(place: KubeconfigPlace, root: ManifestObject, list: string, m
   return entries;
 }
 
+/** Whether it says nothing at all, such as `/dev/null`. */
+export function isEmptyKubeconfig({ currentContext, contexts, clusters, users }: Kubeconfig): boolean {
+  return currentContext === undefined && contexts.size + clusters.size + users.size === 0;
+}
+
 /** The first file that has an entry of a name counts for it, and the first that names a current context. */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const first = (list: 'contexts' | 'clusters' | 'users'): Entries =>
     new Map(files.toReversed().flatMap((file) => [...file[list]]));
   return {
-    path: files.map(({ path }) => path).join(', '),
+    path: files.flatMap(({ path }) => path),
     currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
     contexts: first('contexts'),
     clusters: first('clusters'),
@@ -105,14 +110,16 @@ export function selectContext(kubeconfig: Kubeconfig, contextName = kubeconfig.c
 }
 
 function clusterOf(name: string, fields: KubeconfigFields): Cluster {
-  const caData = fields.base64('certificate-authority-data');
+  const { data: caData, file: caFile } = fields.dataOrFile('certificate-authority');
+  const skipTLSVerify = fields.flag('insecure-skip-tls-verify');
+  if (skipTLSVerify && (caData ?? caFile) !== undefined)
+    throw fields.refuse('insecure-skip-tls-verify', 'absent or false beside a certificate authority');
   return withoutAbsent({
     name,
     server: fields.required('server').replace(/\/$/, ''),
-    skipTLSVerify: fields.flag('insecure-skip-tls-verify'),
+    skipTLSVerify,
     caData,
-    // what stands in the kubeconfig itself counts
-    caFile: caData === undefined ? fields.file('certificate-authority') : undefined,
+    caFile,
     tlsServerName: fields.text('tls-server-name'),
     proxyUrl: fields.text('proxy-url'),
   });
@@ -120,38 +127,49 @@ function clusterOf(name: string, fields: KubeconfigFields): Cluster {
 
 function userOf(name: string, fields: KubeconfigFields): User {
   for (const unknown of ['as-groups', 'as-uid', 'as-user-extra']) {
-    if (fields.has(unknown)) throw fields.refuse(unknown, 'absent: of impersonation only `as` is known');
+    if (fields.hasMembers(unknown)) throw fields.refuse(unknown, 'absent: of impersonation only `as` is known');
   }
-  const [certData, keyData] = [fields.base64('client-certificate-data'), fields.base64('client-key-data')];
-  const certFile = certData === undefined ? fields.file('client-certificate') : undefined;
-  const keyFile = keyData === undefined ? fields.file('client-key') : undefined;
+  const impersonateUser = fields.text('as');
+  if (impersonateUser?.trim() === '') throw fields.refuse('as', 'text that is not blank');
+  const { data: certData, file: certFile } = fields.dataOrFile('client-certificate');
+  const { data: keyData, file: keyFile } = fields.dataOrFile('client-key');
   if ((certData ?? certFile) !== undefined && (keyData ?? keyFile) === undefined)
     throw fields.refuse('client-key', 'there, beside a client certificate');
   const token = fields.text('token');
   const tokenFile = fields.file('tokenFile') ?? (token === undefined ? fields.file('token-file') : undefined);
-  const authProvider = fields.object('auth-provider');
-  if (tokenFile !== undefined && (authProvider !== undefined || fields.has('exec')))
-    throw fields.refuse('tokenFile', 'absent beside exec and auth-provider');
   return withoutAbsent({
     name,
     certData,
     certFile,
     keyData,
     keyFile,
-    // a file counts before the token, as its token may be newer
-    token: tokenFile === undefined ? token : undefined,
-    authProvider: tokenFile === undefined ? authProvider : { name: 'tokenFile', config: { tokenFile } },
-    exec: execOf(fields),
+    // a file counts before all else, as its token may be newer; the token is for when it cannot be read
+    ...(tokenFile === undefined
+      ? { token, authProvider: authProviderOf(fields), exec: execOf(fields) }
+      : { authProvider: { name: 'tokenFile', config: withoutAbsent({ tokenFile, token }) } }),
     username: fields.text('username'),
     password: fields.text('password'),
-    impersonateUser: fields.text('as'),
+    impersonateUser,
   });
+}
+
+/** Throws for a provider that nobody knows: the request would be sent as nobody. */
+function authProviderOf(fields: KubeconfigFields): Record<string, unknown> | undefined {
+  const provider = fields.object('auth-provider');
+  if (provider === undefined) return undefined;
+  const { name, config } = provider;
+  const { tokenFile, exec } = (typeof config === 'object' ? (config ?? {}) : {}) as Record<string, unknown>;
+  if (tokenFile || exec || ['oidc', 'azure', 'gcp'].includes(String(name))) return provider;
+  const called = typeof name === 'string' ? shownName(name) : 'without a name';
+  throw unusable(fields.place.path, `it has an auth-provider ${called}, and only oidc, azure and gcp are known`);
 }
 
 /** A command that is a relative path starts from the folder of the kubeconfig; a bare name is looked for in PATH. */
 function execOf(fields: KubeconfigFields): Record<string, unknown> | undefined {
   const exec = fields.object('exec');
   const command = exec?.command;
+  if (typeof (exec?.provideClusterInfo ?? false) !== 'boolean')
+    throw fields.refuse('exec', 'one whose `provideClusterInfo` is the word true or false, without quotes');
   if (typeof command !== 'string' || !command.includes(sep) || isAbsolute(command)) return exec;
   return { ...exec, command: join(fields.place.folder, command) };
 }

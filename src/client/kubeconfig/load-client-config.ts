@@ -4,10 +4,17 @@ import { delimiter, join } from 'node:path';
 import { longestManifest } from '../../api/manifest/read-manifest.ts';
 import { errorCodeOf, invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { requireKnownOptions } from '../../base/options.ts';
-import { readBoundedFile } from './bounded-file.ts';
+import { readBoundedFile, readCredentialFile } from './bounded-file.ts';
 import type { ClientConfig } from './client-config.ts';
-import { type Kubeconfig, mergeKubeconfigs, readKubeconfig, type SelectedContext, selectContext } from './kubeconfig.ts';
-import { shownName, unusable } from './kubeconfig-fields.ts';
+import {
+  isEmptyKubeconfig,
+  type Kubeconfig,
+  mergeKubeconfigs,
+  readKubeconfig,
+  type SelectedContext,
+  selectContext,
+} from './kubeconfig.ts';
+import { shownName, shownPath, unusable } from './kubeconfig-fields.ts';
 import { clientConfigOf } from './selected-config.ts';
 
 export interface LoadClientConfigOptions {
@@ -23,16 +30,23 @@ export interface LoadClientConfigOptions {
  * Reads a kubeconfig, without loading `@kubernetes/client-node`. Without `file` it takes the first of these that is there:
  *
  * 1. the files of the variable `KUBECONFIG`, merged as kubectl does: the first file that has an entry of a name counts, and the first that has a
- *    `current-context`. Files that are missing are passed over, but not all of them;
- * 2. `.kube/config` in the home folder;
+ *    `current-context`. A file that is missing is passed over; one that cannot be read is an error;
+ * 2. where `KUBECONFIG` is not set or empty, `.kube/config` in the home folder, unless the process may not look there;
  * 3. the service account of the pod that the process runs in.
  *
- * Where nothing is there it throws: no server is guessed. Relative paths start from the folder of their kubeconfig, `exec` commands with a slash
- * too. What stands in the kubeconfig itself counts before a file (`certificate-authority-data` before `certificate-authority`), and `tokenFile`
- * before `token`. Certificates, keys and token files are read for every request. Of impersonation `as` is known; a user with `as-groups`,
- * `as-uid` or `as-user-extra` is refused. client-node is loaded once a request is sent as a user of the providers oidc, azure or gcp.
+ * A file of these that names no context, cluster or user counts as missing.
  *
- * Throws ERR_KUBECONFIG, which names the file and the rule and quotes no value, and ERR_INVALID_OPTION for an option that breaks a rule.
+ * Where nothing is there it throws: no server is guessed. Relative paths start from the folder of their kubeconfig, `exec` commands with a slash
+ * too. `tokenFile` counts before `token`, `exec` and `auth-provider`; while it cannot be read, the token that it held last counts, and before that
+ * `token`. Certificates, keys and token files are read for every request; each is a regular file of at most 1 MiB. client-node is loaded once a
+ * request is sent as a user of the providers oidc, azure or gcp.
+ *
+ * What could be meant in two ways is refused: `certificate-authority-data` beside `certificate-authority` (and the same of certificates and keys),
+ * a CA beside `insecure-skip-tls-verify: true`, a flag that is another word than true or false, other providers, and `as-groups`, `as-uid` and
+ * `as-user-extra`: of impersonation `as` is known.
+ *
+ * Throws ERR_KUBECONFIG, which names the file and the rule and quotes no value, and ERR_INVALID_OPTION for an option that breaks a rule. A path
+ * that looks like the contents of a file is not quoted.
  *
  * @example
  * ```ts
@@ -54,8 +68,8 @@ export function loadClientConfig(options: LoadClientConfigOptions = {}): ClientC
   return loadFrom(options, '/var/run/secrets/kubernetes.io/serviceaccount');
 }
 
-/** The same, with the folder that a pod has its service account in. */
-export function loadFrom(options: LoadClientConfigOptions, serviceAccount: string): ClientConfig {
+/** The same, with the folder that a pod has its service account in, and with how a file is looked for. */
+export function loadFrom(options: LoadClientConfigOptions, serviceAccount: string, look: Look = accessSync): ClientConfig {
   requireKnownOptions('options', options, ['file', 'context', 'env']);
   const { file, context, env = process.env } = options;
   for (const [name, value] of Object.entries({ file, context })) {
@@ -64,7 +78,7 @@ export function loadFrom(options: LoadClientConfigOptions, serviceAccount: strin
       throw invalidOption(name, 'text that is not empty', given);
   }
   if (typeof env !== 'object' || env === null) throw invalidOption('env', 'an object', env);
-  const kubeconfig = file === undefined ? defaultKubeconfig(env) : readFile(file);
+  const kubeconfig = file === undefined ? defaultKubeconfig(env, look) : readFile(file);
   const selected = kubeconfig === undefined ? podContext(env, serviceAccount, context) : selectContext(kubeconfig, context);
   return clientConfigOf(() => selected);
 }
@@ -75,23 +89,29 @@ export function clientConfigFromText(text: string, path: string): ClientConfig {
   return clientConfigOf(() => selected);
 }
 
-/** Undefined where there is none. */
-function defaultKubeconfig(env: Readonly<Record<string, string | undefined>>): Kubeconfig | undefined {
-  const paths = (env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
-  if (paths.length > 0) {
-    const files = paths.flatMap((path) => readIfThere(path) ?? []);
-    if (files.length > 0) return mergeKubeconfigs(files);
-    throw new StatusManagerError(
-      'ERR_KUBECONFIG',
-      `KUBECONFIG names no file that is there: ${JSON.stringify(paths.join(delimiter))}`,
-    );
+/** Throws the system's error for a path where nothing is. */
+type Look = (path: string) => void;
+
+/** Undefined where there is none, or one that says nothing. */
+function defaultKubeconfig(env: Readonly<Record<string, string | undefined>>, look: Look): Kubeconfig | undefined {
+  const { KUBECONFIG: list = '' } = env;
+  if (list !== '') {
+    // before it is split: a part of a kubeconfig may look like a path
+    if (/[\n\r]|^\s*\{/.test(list))
+      throw new StatusManagerError('ERR_KUBECONFIG', `KUBECONFIG is no list of paths: it is ${shownPath(list)}`);
+    const paths = list.split(delimiter).filter((path) => path !== '');
+    const files = paths.flatMap((path) => readIfThere(path, look, ['ENOENT']) ?? []);
+    return files.length > 0 ? mergeKubeconfigs(files) : undefined;
   }
   for (const home of homeFolders(env)) {
-    const file = readIfThere(join(home, '.kube', 'config'));
+    const file = readIfThere(join(home, '.kube', 'config'), look, notHere);
     if (file !== undefined) return file;
   }
   return undefined;
 }
+
+/** Nobody has named the file of the home folder, which may be another user's: in a pod HOME is that of the image. */
+const notHere = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'];
 
 /** client-go's order on Windows, as far as the file has to be there. */
 function homeFolders({ HOME, HOMEDRIVE, HOMEPATH, USERPROFILE }: Readonly<Record<string, string | undefined>>): string[] {
@@ -101,14 +121,17 @@ function homeFolders({ HOME, HOMEDRIVE, HOMEPATH, USERPROFILE }: Readonly<Record
   ) as string[];
 }
 
-function readIfThere(path: string): Kubeconfig | undefined {
+/** Undefined where the file is not there, which these codes tell, or says nothing. */
+function readIfThere(path: string, look: Look, codes: readonly string[]): Kubeconfig | undefined {
   try {
-    accessSync(path);
+    look(path);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error) ?? '')) return undefined;
-    throw unusable(path, `it cannot be read (${errorCodeOf(error)})`);
+    const code = errorCodeOf(error);
+    if (codes.includes(code ?? '')) return undefined;
+    throw unusable(path, `it cannot be read (${code})`);
   }
-  return readFile(path);
+  const file = readFile(path);
+  return isEmptyKubeconfig(file) ? undefined : file;
 }
 
 function readFile(path: string): Kubeconfig {
@@ -134,13 +157,8 @@ function podContext(
   const tokenFile = join(folder, 'token');
   if (wanted !== undefined && wanted !== podNames.context)
     throw new StatusManagerError('ERR_KUBECONFIG', `There is no kubeconfig that could have the context ${shownName(wanted)}`);
-  if (!host || !port || !isThere(tokenFile))
-    throw new StatusManagerError(
-      'ERR_KUBECONFIG',
-      'No kubeconfig was found: KUBECONFIG is not set, the home folder has no .kube/config, and this is no pod with a service account',
-    );
-  const namespaceFile = join(folder, 'namespace');
-  const namespace = isThere(namespaceFile) ? readBoundedFile(namespaceFile, longestManifest).toString('utf8') : undefined;
+  if (!host || !port || !isThere(tokenFile)) throw nothingFound(env);
+  const namespace = namespaceIn(folder);
   const { context: name, cluster, user } = podNames;
   return {
     context: { name, cluster, user, ...(namespace !== undefined && { namespace }) },
@@ -153,6 +171,23 @@ function podContext(
     },
     user: { name: user, authProvider: { name: 'tokenFile', config: { tokenFile } } },
   };
+}
+
+function nothingFound({ KUBECONFIG: list = '' }: Readonly<Record<string, string | undefined>>): StatusManagerError {
+  const why =
+    list === ''
+      ? 'No kubeconfig was found: KUBECONFIG is not set, the home folder has no .kube/config'
+      : `KUBECONFIG names no file that is there: ${shownPath(list)}. Each of them is missing or says nothing`;
+  return new StatusManagerError('ERR_KUBECONFIG', `${why}, and this is no pod with a service account`);
+}
+
+/** Only a default: a pod that cannot read it goes on without. */
+function namespaceIn(folder: string): string | undefined {
+  try {
+    return readCredentialFile(join(folder, 'namespace')).toString('utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isThere(path: string): boolean {

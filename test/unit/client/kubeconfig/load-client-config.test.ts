@@ -58,7 +58,6 @@ describe('loadClientConfig takes', () => {
     expect(config.getCurrentContext()).toBe('b');
     expect(config.getCurrentCluster()?.server).toBe('https://b.example');
     expect(config.getCurrentUser()).toEqual({ name: 'b', token: 'of the first' });
-    expect(serverOf({ env: { KUBECONFIG: delimiter, HOME: folder } })).toBe('https://home.example');
   });
 
   it('.kube/config of the home folder, and without one the service account of the pod', async () => {
@@ -112,17 +111,40 @@ describe('loadClientConfig takes', () => {
     expect(loadClientConfig({ file: join(folder, 'bare') }).getCurrentUser()?.exec).toEqual({ command: 'login' });
     expect(loadClientConfig({ file: join(folder, 'token') }).getCurrentUser()).toEqual({
       name: 'a',
-      authProvider: { name: 'tokenFile', config: { tokenFile: join(folder, 'dir/token') } },
+      authProvider: { name: 'tokenFile', config: { tokenFile: join(folder, 'dir/token'), token: 'older' } },
     });
   });
 
-  it('what stands in the kubeconfig itself, before a file', async () => {
-    const user = { 'client-certificate-data': 'Yw==', 'client-certificate': 'c', 'client-key-data': 'aw==', 'client-key': 'k' };
-    const cluster = { server: 'https://a', 'certificate-authority-data': 'Y2E=', 'certificate-authority': 'ca' };
-    const file = join(await folderWith({ k: { ...of('a', '', user), clusters: [{ name: 'a', cluster }] } }), 'k');
-    const options = {};
-    await loadClientConfig({ file }).applyToHTTPSOptions(options);
-    expect(options).toEqual({ ca: Buffer.from('ca'), cert: Buffer.from('c'), key: Buffer.from('k'), headers: {} });
+  it.each([
+    { exec: { command: 'login' } },
+    { 'auth-provider': { name: 'oidc' } },
+    { 'auth-provider': { name: 'strange' } },
+  ])('a token file before %j', async (other) => {
+    for (const name of ['tokenFile', 'token-file']) {
+      const file = join(await folderWith({ k: of('a', 'https://a', { [name]: '/t', ...other }) }), 'k');
+      expect(loadClientConfig({ file }).getCurrentUser()).toEqual({
+        name: 'a',
+        authProvider: { name: 'tokenFile', config: { tokenFile: '/t' } },
+      });
+    }
+  });
+
+  it('what is empty of an impersonation for absent', async () => {
+    const user = { token: 't', as: '', 'as-groups': [], 'as-uid': '', 'as-user-extra': {} };
+    const file = join(await folderWith({ k: of('a', 'https://a', user) }), 'k');
+    expect(loadClientConfig({ file }).getCurrentUser()).toEqual({ name: 'a', token: 't' });
+  });
+
+  it('the words yes, no, on and off for text, and True and FALSE for flags', async () => {
+    const text = `
+current-context: on
+contexts: [{ name: on, context: { cluster: no, user: y } }]
+clusters: [{ name: no, cluster: { server: 'https://a', insecure-skip-tls-verify: True } }]
+users: [{ name: y, user: { token: off } }]
+`;
+    const config = loadClientConfig({ file: join(await folderWith({ k: text }), 'k') });
+    expect(config.getCurrentUser()).toEqual({ name: 'y', token: 'off' });
+    expect(config.getCurrentCluster()).toEqual({ name: 'no', server: 'https://a', skipTLSVerify: true });
   });
 
   it('a member called __proto__ for one like any other', async () => {
@@ -131,7 +153,7 @@ current-context: __proto__
 __proto__: { polluted: yes }
 contexts: [{ name: __proto__, context: { cluster: __proto__, user: __proto__, __proto__: { namespace: bad } } }]
 clusters: [{ name: __proto__, cluster: { server: 'https://a', __proto__: { proxy-url: 'http://bad' } } }]
-users: [{ name: __proto__, user: { token: t, auth-provider: { name: x, config: { __proto__: { polluted: yes } } } } }]
+users: [{ name: __proto__, user: { token: t, auth-provider: { name: oidc, config: { __proto__: { polluted: yes } } } } }]
 `;
     const config = loadClientConfig({ file: join(await folderWith({ k: text }), 'k') });
     expect(config.getContextObject('__proto__')).toEqual({ name: '__proto__', cluster: '__proto__', user: '__proto__' });
@@ -178,8 +200,42 @@ describe('loadClientConfig refuses, and quotes no value:', () => {
     [
       'a flag that is text',
       withCluster({ server: 'https://a', 'insecure-skip-tls-verify': secret }),
-      'to be true or false, got a string',
+      'insecure-skip-tls-verify` to be the word true or false, without quotes, got a string',
     ],
+    ...['yes', 'on', 'y', '!!bool yes'].map((word): [string, string, string] => [
+      `a flag that is ${word}`,
+      JSON.stringify(withCluster({ server: 'https://a', 'insecure-skip-tls-verify': 'WORD' }))
+        .replace('"WORD"', word)
+        .replace(/^/, '--- '),
+      'insecure-skip-tls-verify` to be the word true or false, without quotes, got a string',
+    ]),
+    [
+      'a word for whether a plugin is told of its cluster',
+      `--- ${JSON.stringify(withUser({ exec: { command: 'x', provideClusterInfo: 'WORD' } })).replace('"WORD"', 'yes')}`,
+      'expected `users["a"].user.exec` to be one whose `provideClusterInfo` is the word true or false',
+    ],
+    ...['certificate-authority-data', 'certificate-authority'].map((name): [string, object, string] => [
+      `a server that is not checked beside ${name}`,
+      withCluster({ server: 'https://a', 'insecure-skip-tls-verify': true, [name]: 'Y2E=' }),
+      'insecure-skip-tls-verify` to be absent or false beside a certificate authority, got a boolean',
+    ]),
+    [
+      'a CA and its file',
+      withCluster({ server: 'https://a', 'certificate-authority-data': 'Y2E=', 'certificate-authority': secret }),
+      'certificate-authority` to be absent beside `certificate-authority-data`, got a string',
+    ],
+    ...['client-certificate', 'client-key'].map((name): [string, object, string] => [
+      `a ${name} and its file`,
+      withUser({ 'client-key-data': 'aw==', [`${name}-data`]: 'Yw==', [name]: secret }),
+      `${name}\` to be absent beside \`${name}-data\`, got a string`,
+    ]),
+    [
+      'a provider that nobody knows',
+      withUser({ 'auth-provider': { name: 'strange', config: { token: secret } } }),
+      'it has an auth-provider "strange", and only oidc, azure and gcp are known',
+    ],
+    ['a provider without a name', withUser({ 'auth-provider': {} }), 'it has an auth-provider without a name, and only'],
+    ['an impersonation of blanks', withUser({ as: '  ' }), 'expected `users["a"].user.as` to be text that is not blank'],
     [
       'a CA that is no base64',
       withCluster({ server: 'https://a', 'certificate-authority-data': `${secret}!` }),
@@ -201,11 +257,6 @@ describe('loadClientConfig refuses, and quotes no value:', () => {
       'groups of an impersonation',
       withUser({ as: 'jane', 'as-groups': [secret] }),
       '`users["a"].user.as-groups` to be absent: of impersonation only `as` is known, got a list',
-    ],
-    [
-      'a token file beside a plugin',
-      withUser({ tokenFile: '/t', exec: { command: secret } }),
-      '`users["a"].user.tokenFile` to be absent beside exec and auth-provider',
     ],
     ['a plugin that is text', withUser({ exec: secret }), 'expected `users["a"].user.exec` to be an object, got a string'],
   ])('%s', async (_says, content, message) => {

@@ -67,11 +67,37 @@ describe('a request with a kubeconfig that was read without client-node', () => 
 
   it('has the token that its file holds at the time', async () => {
     await using running = await world({ tokenFile: 'token', token: 'older' });
-    expect(await failureOf(running.ask())).toMatchObject({ reason: 'NoCredentials', message: expect.stringContaining('ENOENT') });
+    expect(await running.ask()).toEqual({ authorization: 'Bearer older' });
     await running.put('token', 'first\n');
     expect(await running.ask()).toEqual({ authorization: 'Bearer first' });
     await running.put('token', 'second\n');
     expect(await running.ask()).toEqual({ authorization: 'Bearer second' });
+    await running.put('token', '');
+    expect(await running.ask()).toEqual({ authorization: 'Bearer second' });
+  });
+
+  it('has no token where its file cannot be read and no other one is there', async () => {
+    await using running = await world({ tokenFile: 'token' });
+    expect(await failureOf(running.ask())).toMatchObject({ reason: 'NoCredentials', message: expect.stringContaining('ENOENT') });
+  });
+
+  it('has the token beside the file also for who asks the kubeconfig itself', async () => {
+    const folder = await tempDir();
+    const file = join(folder, 'kubeconfig');
+    const users = [{ name: 'u', user: { tokenFile: 'token', token: 'beside' } }];
+    const clusters = [{ name: 'c', cluster: { server: 'https://192.0.2.1' } }];
+    const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
+    await writeFile(file, JSON.stringify({ 'current-context': 'x', contexts, clusters, users }));
+    for (const [text, sees] of [
+      [undefined, 'beside'],
+      ['', 'beside'],
+      ['of the file', 'of the file'],
+    ] as const) {
+      if (text !== undefined) await writeFile(join(folder, 'token'), text);
+      const options: RequestOptions = {};
+      await loadClientConfig({ file }).applyToHTTPSOptions(options);
+      expect(options.headers).toEqual({ Authorization: `Bearer ${sees}` });
+    }
   });
 
   it('has the certificate that its files hold at the time, and trusts what the file of the CA holds', async () => {
