@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -27,6 +28,16 @@ describe('a bounded file', () => {
     // smaller ones share a buffer of Node.js
     const path = await fileOf('x'.repeat(40_000));
     expect(readBoundedFile(path, mebibyte).buffer.byteLength).toBe(40_001);
+  });
+
+  it('may be a pipe, which is read to its end', async () => {
+    const content = 'x'.repeat(200_000);
+    const [path, pipe] = [await fileOf(content), join(await tempDir(), 'pipe')];
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', path, pipe], { stdio: 'ignore' });
+    const ended = once(writer, 'exit');
+    expect(readBoundedFile(pipe, mebibyte).toString()).toBe(content);
+    await ended;
   });
 
   it('may be one whose size is not known', () => {
