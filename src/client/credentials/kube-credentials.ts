@@ -145,19 +145,19 @@ function headerValue(name: string, value: string): string {
  */
 export class TokenFile implements CredentialSource {
   readonly #path: string;
-  readonly #spare: string | undefined;
+  readonly #spare: Credentials | undefined;
   #current: Credentials | undefined;
 
   constructor(path: string, spare?: string) {
     this.#path = path;
-    this.#spare = spare;
+    this.#spare = spare === undefined ? undefined : { authorization: `Bearer ${spare}` };
   }
 
   async get(): Promise<Credentials> {
     const token = this.#read();
     if (token instanceof CredentialsFailure) {
-      if (this.#current !== undefined) return this.#current;
-      if (this.#spare !== undefined) return { authorization: `Bearer ${this.#spare}` };
+      const kept = this.#current ?? this.#spare;
+      if (kept !== undefined) return kept;
       throw token;
     }
     const authorization = `Bearer ${token}`;

@@ -30,7 +30,9 @@ describe('TokenFile', () => {
   it('gives what the file held last while it cannot be read, and before that the spare token', async () => {
     using files = scratch();
     const source = new TokenFile(files.path('token'), 'spare');
-    expect(await source.get()).toEqual({ authorization: 'Bearer spare' });
+    const spare = await source.get();
+    expect(spare).toEqual({ authorization: 'Bearer spare' });
+    expect(await source.get()).toBe(spare);
     for (const [text, token] of [
       ['first', 'first'],
       ['', 'first'],
