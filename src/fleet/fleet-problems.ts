@@ -36,6 +36,14 @@ export function crowdProblem(living: number, mostMembers: number): Problem {
   return frozenProblem({ kind: 'fleet-shards', message, attempt: 0, help });
 }
 
+/** The watch of the Leases brings nothing, not even the own renewals, and has not failed. */
+export function silenceProblem(since: number): Problem {
+  const message = 'the watch of the Leases of the fleet brings nothing, not even the renewals of this member';
+  const help =
+    'See what lies between this process and the apiserver: the watch begins anew once it has brought nothing for 150 s.';
+  return frozenProblem({ kind: 'timeout', message, since, attempt: 0, help });
+}
+
 /** Leases that no member counts with. */
 export function unclearProblem(leases: readonly string[]): Problem {
   const which = `${leases.slice(0, 5).join(', ')}${leases.length > 5 ? ` and ${leases.length - 5} more` : ''}`;

@@ -104,8 +104,9 @@ export interface FleetSnapshot extends ProblemReport {
   /** True while this process takes shards: it is a member, does not stop, and the fleet has as many shards as this process was told. */
   readonly isMember: boolean;
   /**
-   * Since when this process has not heard of the Leases, in milliseconds since the epoch, as after a stop: members and shards are told as it
-   * saw them last. Undefined while it hears of them, and before it was started.
+   * Since when this process has not heard of the Leases, in milliseconds since the epoch, as after a stop: members are told as it saw them
+   * last, and shards that have no owner as `unknown`. Undefined while it hears of them, and before it was started. A watch that brings not
+   * even the own renewals counts once it has not for `leaseDurationMs`.
    */
   readonly unheardSince: number | undefined;
   /** Every member that has a Lease, sorted by id. */

@@ -1,9 +1,16 @@
 import type { RunStateName } from '../base/concurrency/run-state.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
 import { isPodProblem, notRunning, type Problem, problemReport, roundedDuration } from '../base/problem.ts';
-import { classifyApiError } from '../client/resources/error-class.ts';
 import type { SharedWatches } from '../node/provider/shared-watches.ts';
-import { crowdProblem, ofNode, outsideProblem, sharedWatchProblem, unclearProblem, unownedProblem } from './fleet-problems.ts';
+import {
+  crowdProblem,
+  ofNode,
+  outsideProblem,
+  sharedWatchProblem,
+  silenceProblem,
+  unclearProblem,
+  unownedProblem,
+} from './fleet-problems.ts';
 import type {
   FleetMemberReport,
   FleetNodeCounts,
@@ -28,8 +35,6 @@ import { mostMembers, shardOf } from './placement.ts';
 export interface ReportedFleet {
   readonly options: CheckedFleetOptions;
   readonly state: RunStateName;
-  /** When it stopped, in milliseconds since the epoch; undefined before. */
-  readonly stoppedAt: number | undefined;
   readonly member: FleetMember;
   readonly nodes: ServedNodes;
   readonly source: FleetNodeSource;
@@ -80,32 +85,22 @@ function nodeProblem({ nodes, source }: ReportedFleet, nodeName: string): Proble
   return failed && nodeOptionsProblem(failed, !nodes.known.has(nodeName));
 }
 
-/** Since when this process has not heard of the Leases, in milliseconds since the epoch; undefined while it hears of them, or never did. */
-function unheardSince({ state, stoppedAt, member }: ReportedFleet): number | undefined {
-  const failure = member.watchFailure;
-  return stoppedAt ?? (state === 'idle' ? undefined : (failure?.since ?? failure?.at));
+/** Since when this process has not heard of the Leases, in milliseconds since the epoch; undefined while it hears of them, or never was to. */
+function unheardSince({ options, member }: ReportedFleet): number | undefined {
+  const { isHeard, heardUntil } = member.heard;
+  if (isHeard || heardUntil === undefined) return undefined;
+  return Math.round(options.clock.now() - (options.clock.elapsed() - heardUntil));
 }
 
-/** True while what the Leases say is known: who does not hear of them calls no shard free and counts none. */
-function hearsOfLeases(fleet: ReportedFleet): boolean {
-  return fleet.state !== 'idle' && unheardSince(fleet) === undefined;
+/** Every member, as of when the Leases were heard of last: nobody has gone of whom nothing could be heard. */
+function membersAsHeard({ member }: ReportedFleet): readonly SeenMember[] {
+  return member.members.all(member.heard.heardUntil);
 }
 
-/** Every member: while nothing is heard of the Leases, as it was then. Without the server's answer nobody has gone. */
-function membersAsHeard(fleet: ReportedFleet): readonly SeenMember[] {
-  const { options, member } = fleet;
-  const now = options.clock.now();
-  const heardUntil = unheardSince(fleet) ?? silentSince(member) ?? now;
-  return member.members.all(options.clock.elapsed() - Math.max(0, now - heardUntil));
-}
-
-const unanswered: readonly unknown[] = ['unavailable', 'timeout'];
-
-/** Since when the renewals have no answer, and no other member was seen to renew; undefined while they have. A watch is silent then without a failure. */
-function silentSince({ failure, members }: FleetMember): number | undefined {
-  if (failure === undefined || !unanswered.includes(classifyApiError(failure.error))) return undefined;
-  const others = members.all().filter(({ isSelf }) => !isSelf);
-  return Math.max(failure.since ?? failure.at, ...others.map(({ seenAt }) => seenAt));
+/** True where nobody owns the shard: who does not hear of the Leases calls none free. */
+function isKnownFree({ heard }: FleetMember, keeper: ShardKeeper): boolean {
+  const { isHeard, heardUntil } = heard;
+  return isHeard && heardUntil !== undefined && keeper.wasFree(heardUntil);
 }
 
 export function setFleetGauges(metrics: Metrics, fleet: ReportedFleet): void {
@@ -113,11 +108,11 @@ export function setFleetGauges(metrics: Metrics, fleet: ReportedFleet): void {
   const { running, starting, stopping, failed } = countsOf(nodes);
   const living = member.members.living(membersAsHeard(fleet)).length;
   // who has not heard of anybody yet says nothing
-  if (living > 0 || hearsOfLeases(fleet)) metrics.set('pod_status_manager_fleet_members', living);
+  if (living > 0 || member.heard.isHeard) metrics.set('pod_status_manager_fleet_members', living);
   const owned = member.shards.filter(({ state }) => state === 'owned').length;
   metrics.set('pod_status_manager_fleet_shards', owned, { state: 'owned' });
   metrics.set('pod_status_manager_fleet_shards', member.movingShards, { state: 'moving' });
-  const unowned = hearsOfLeases(fleet) ? member.shards.filter(({ state }) => state === 'free').length : 0;
+  const unowned = member.shards.filter((keeper) => isKnownFree(member, keeper)).length;
   metrics.set('pod_status_manager_fleet_unowned_shards', unowned);
   for (const [state, count] of Object.entries({ running, starting, stopping, failed })) {
     metrics.set('pod_status_manager_fleet_nodes', count, { state: state as 'running' });
@@ -126,10 +121,9 @@ export function setFleetGauges(metrics: Metrics, fleet: ReportedFleet): void {
 
 function shardReports(fleet: ReportedFleet): readonly FleetShardReport[] {
   const { options, member, nodes } = fleet;
-  const isHeard = hearsOfLeases(fleet);
   const reports = member.shards.map((keeper, shard): FleetShardReport => {
     const { since } = keeper;
-    const state = keeper.state === 'free' && !isHeard ? 'unknown' : keeper.state;
+    const state = keeper.state === 'free' && !isKnownFree(member, keeper) ? 'unknown' : keeper.state;
     const owner = ownerOf(keeper, options.id);
     return Object.freeze({ shard, state, owner, placedOn: member.placedOn(shard), since, nodes: nodes.nodesOf(shard) });
   });
@@ -193,7 +187,7 @@ function whyOf(fleet: ReportedFleet, report: FleetNodeReport): string {
       return `${stoppingWhy(fleet, report)}${releasingText(report, clock.now())}`;
     case 'elsewhere':
     case 'unowned':
-      return hearsOfLeases(fleet) ? ownerWhy(fleet, report) : unheardWhy(fleet, report);
+      return isOwnerKnown(fleet, report) ? ownerWhy(fleet, report) : unheardWhy(fleet, report);
   }
 }
 
@@ -220,6 +214,11 @@ function releasingText({ releasingSince: since }: FleetNodeReport, now: number):
   return since === undefined ? '' : ` Its provider has been releasing the pods for ${roundedDuration(now - since)}.`;
 }
 
+function isOwnerKnown({ member }: ReportedFleet, { shard, owner }: FleetNodeReport): boolean {
+  const keeper = member.shards[shard];
+  return owner === undefined && keeper?.state === 'free' ? isKnownFree(member, keeper) : member.heard.isHeard;
+}
+
 function ownerWhy({ options, member }: ReportedFleet, { shard, owner }: FleetNodeReport): string {
   const placedOn = member.placedOn(shard);
   const isPlacedHere = placedOn === options.id;
@@ -233,11 +232,11 @@ function ownerWhy({ options, member }: ReportedFleet, { shard, owner }: FleetNod
 
 /** What was seen last says little of what is. */
 function unheardWhy(fleet: ReportedFleet, { shard, owner }: FleetNodeReport): string {
-  const since = unheardSince(fleet);
-  if (since === undefined) return `Who owns shard ${shard} is not known: this member does not run yet.`;
-  const age = roundedDuration(Math.max(0, fleet.options.clock.now() - since));
+  const { heardUntil } = fleet.member.heard;
+  if (heardUntil === undefined) return `Who owns shard ${shard} is not known: this member does not run yet.`;
+  const age = roundedDuration(fleet.options.clock.elapsed() - heardUntil);
   const last = owner === undefined ? '' : ` Member ${owner} owned it then.`;
-  const why = fleet.stoppedAt === undefined ? `has not heard of the Leases for ${age}` : `stopped ${age} ago`;
+  const why = fleet.state === 'stopped' ? `stopped ${age} ago` : `has not heard of the Leases for ${age}`;
   return `Who owns shard ${shard} is not known: this member ${why}.${last}`;
 }
 
@@ -271,6 +270,8 @@ function problemsOf(fleet: ReportedFleet, now: number): Problem[] {
     problems.push(leaseProblem(what, failure));
   }
   if (watchFailure !== undefined) problems.push(leaseProblem('the Leases of the fleet could not be read', watchFailure));
+  const silentSince = failure === undefined && watchFailure === undefined ? unheardSince(fleet) : undefined;
+  if (silentSince !== undefined) problems.push(silenceProblem(silentSince));
   for (const [shard, keeper] of member.shards.entries()) {
     if (keeper.failure !== undefined)
       problems.push(leaseProblem(`the Lease of shard ${shard} could not be written`, keeper.failure));
@@ -293,7 +294,7 @@ function memberProblems({ members }: FleetMember): Problem[] {
 
 function unownedProblems({ options, member }: ReportedFleet, now: number): Problem[] {
   const before = now - unownedDurations * options.timing.leaseDurationMs;
-  const unowned = [...member.shards.entries()].filter(([, { state, since }]) => state === 'free' && since < before);
+  const unowned = [...member.shards.entries()].filter(([, keeper]) => isKnownFree(member, keeper) && keeper.since < before);
   if (!member.isMember || unowned.length === 0) return [];
   return [
     unownedProblem(

@@ -76,7 +76,6 @@ export class NodeFleet {
   readonly #log: FleetLog;
   readonly #runState = new RunState<StoppedFleet>('fleet');
   #endMeasuring = (): void => {};
-  #stoppedAt: number | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeFleetOptions) {
@@ -182,7 +181,6 @@ export class NodeFleet {
     this.#log.stop();
     await this.#source.stop();
     const stopped = await this.#member.stop(timeoutMs);
-    this.#stoppedAt = this.#options.clock.now();
     await this.#sharedWatches.stop();
     this.#turns.stop();
     this.#endMeasuring();
@@ -224,7 +222,7 @@ export class NodeFleet {
 
   #reported(): ReportedFleet {
     const parts = { member: this.#member, nodes: this.#nodes, source: this.#source, watches: this.#sharedWatches };
-    return { options: this.#options, state: this.state, stoppedAt: this.#stoppedAt, ...parts };
+    return { options: this.#options, state: this.state, ...parts };
   }
 }
 

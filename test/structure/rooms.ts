@@ -279,7 +279,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'fleet/fleet-problems': 'base/problem client/resources node/provider fleet/member',
   'fleet/fleet-log': 'base/clock base/failure-run base/guard base/logging base/problem',
   'fleet/fleet-snapshot':
-    'base/metrics base/concurrency base/problem client/resources node/provider fleet/fleet-reports fleet/placement fleet/member ' +
+    'base/metrics base/concurrency base/problem node/provider fleet/fleet-reports fleet/placement fleet/member ' +
     'fleet/nodes fleet/node-fleet-options fleet/fleet-problems',
   'fleet/node-fleet':
     'base/options base/metrics base/concurrency client/transport client/resources client/leases node/provider ' +

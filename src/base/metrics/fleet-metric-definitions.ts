@@ -7,7 +7,7 @@ const origin = 'own';
 export const fleetMetricDefinitions = {
   pod_status_manager_fleet_members: {
     type: 'gauge',
-    help: 'Members of the fleet whose Lease is fresh, as this member sees it, itself included. While the apiserver does not answer it: as it saw them last.',
+    help: 'Members of the fleet whose Lease is fresh, as this member sees it, itself included. While it does not hear of the Leases: as it saw them last.',
     unit: '{member}',
     labels: {},
     part,
@@ -28,7 +28,7 @@ export const fleetMetricDefinitions = {
   },
   pod_status_manager_fleet_unowned_shards: {
     type: 'gauge',
-    help: 'Shards of the whole fleet that nobody owns, as this member sees it: nobody serves their nodes.',
+    help: 'Shards of the whole fleet that nobody owns, as this member sees it: nobody serves their nodes. 0 while it does not hear of the Leases.',
     unit: '{shard}',
     labels: {},
     part,

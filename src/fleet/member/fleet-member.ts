@@ -115,7 +115,8 @@ export class FleetMember {
     this.#leases = new FleetLeaseClient({ transport, ...ofLeases, clock, metrics });
     this.#wait = new WakeableWait({ clock, logger });
     const wake = (): void => this.#wait.wake();
-    this.#seen = new SeenLeases({ transport, names, clock, random, logger, metrics: sink, changed: wake });
+    const { leaseDurationMs } = timing;
+    this.#seen = new SeenLeases({ transport, names, leaseDurationMs, clock, random, logger, metrics: sink, changed: wake });
     const shared = { names, id, identity, timing, leases: this.#leases, seen: this.#seen, clock };
     this.#settings = new FleetSettings(shared);
     this.#ownLease = new MemberLease({ ...shared, agent: options.agent });
@@ -143,6 +144,11 @@ export class FleetMember {
   /** Why the Leases of the fleet could not be read last. */
   get watchFailure(): LastFailure | undefined {
     return this.#seen.lastFailure();
+  }
+
+  /** What is heard of the Leases of the fleet. */
+  get heard(): Pick<SeenLeases, 'isHeard' | 'heardUntil'> {
+    return this.#seen;
   }
 
   /** The id of the member that is to own the shard. */

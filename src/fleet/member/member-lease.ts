@@ -74,10 +74,12 @@ export class MemberLease {
       const marks = { isLeaving, agent, shards: names.shards };
       const lease = labelled(withMemberMarks(heldLease(base, holder, clock.now()), marks), names, 'member');
       try {
+        seen.renews();
         seen.noted(await leases.write(lease, 'member'));
         this.#sent = sent;
         return true;
       } catch (error) {
+        seen.renewalFailed(error);
         if (!isWriteRefused(error)) throw error;
         const read = await leases.read(this.#leaseName);
         if (read === undefined) seen.gone(this.#leaseName);

@@ -7,6 +7,7 @@ import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { ObservedLease } from '../../client/leases/observed-lease.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
+import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import {
   areNodesStarting,
@@ -21,6 +22,7 @@ import {
 export interface SeenLeasesOptions {
   readonly transport: ResourceTransport;
   readonly names: FleetNames;
+  readonly leaseDurationMs: number;
   readonly clock: SteadyClock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -36,6 +38,9 @@ export interface SeenLease {
   readonly seenAt: number;
 }
 
+/** What stands between this process and the apiserver says these of a server that gives no answer. */
+const answersOfOthers: readonly number[] = [502, 503, 504];
+
 /**
  * The Leases of the fleet, by name: what the watch brings, and what this member has read and written itself. Of two copies of one Lease
  * the newer one stays, but a full list is the truth.
@@ -44,11 +49,19 @@ export class SeenLeases {
   readonly #options: SeenLeasesOptions;
   readonly #reflector: Reflector<WireLease>;
   readonly #leases = new Map<string, { readonly observed: ObservedLease; seenAt: number }>();
+  /** When the watch brought a Lease or a list last, or was begun, by `clock.elapsed()`; undefined before. */
+  #heardAt: number | undefined;
+  /** Since when the watch is to bring the own renewal that was sent, and has brought nothing; undefined where it owes nothing. */
+  #awaitsSince: number | undefined;
+  #isStopped = false;
 
   constructor(options: SeenLeasesOptions) {
     this.#options = options;
     const { transport, names, clock, random, logger, metrics } = options;
-    const watched = (lease: WireLease): void => this.noted(lease);
+    const watched = (lease: WireLease): void => {
+      this.#heard();
+      this.noted(lease);
+    };
     this.#reflector = new Reflector<WireLease>({
       transport,
       resource: resources.leases,
@@ -57,7 +70,10 @@ export class SeenLeases {
       handlers: {
         added: watched,
         updated: watched,
-        deleted: (lease) => this.gone(lease.metadata?.name ?? '', lease),
+        deleted: (lease) => {
+          this.#heard();
+          this.gone(lease.metadata?.name ?? '', lease);
+        },
         synced: () => this.#listed(),
       },
       clock,
@@ -70,10 +86,13 @@ export class SeenLeases {
 
   /** Resolves once all Leases are known. Rejects where it is stopped before. */
   start(): Promise<void> {
+    this.#heardAt = this.#options.clock.elapsed();
     return this.#reflector.start();
   }
 
   stop(): Promise<void> {
+    this.#heardAt = this.heardUntil ?? this.#options.clock.elapsed();
+    this.#isStopped = true;
     return this.#reflector.stop();
   }
 
@@ -85,6 +104,38 @@ export class SeenLeases {
   /** Why the Leases could not be read last; undefined once the server was heard from again. */
   lastFailure(): LastFailure | undefined {
     return this.#reflector.lastFailure();
+  }
+
+  /** As of when the Leases are known, by `clock.elapsed()`: while the watch owes nothing, now. Undefined before it was started. */
+  get heardUntil(): number | undefined {
+    return this.#works ? (this.#awaitsSince ?? this.#options.clock.elapsed()) : this.#heardAt;
+  }
+
+  /** True while the Leases are known as they are: the watch works, and has not owed an own renewal for as long as a Lease lasts. */
+  get isHeard(): boolean {
+    const { clock, leaseDurationMs } = this.#options;
+    const now = clock.elapsed();
+    return this.#works && now - (this.#awaitsSince ?? now) < leaseDurationMs;
+  }
+
+  get #works(): boolean {
+    return !this.#isStopped && this.hasSynced && this.lastFailure() === undefined;
+  }
+
+  /** A renewal of the own Lease is sent: the watch is to bring it. One that is dead without a failure does not. */
+  renews(): void {
+    this.#awaitsSince ??= this.#options.clock.elapsed();
+  }
+
+  /** The renewal has failed. What the server has refused the watch never brings. */
+  renewalFailed(error: unknown): void {
+    const { status } = readApiFailure(error);
+    if (status !== undefined && !answersOfOthers.includes(status)) this.#awaitsSince = undefined;
+  }
+
+  #heard(): void {
+    this.#heardAt = this.#options.clock.elapsed();
+    this.#awaitsSince = undefined;
   }
 
   get(name: string): SeenLease | undefined {
@@ -140,6 +191,7 @@ export class SeenLeases {
 
   /** A full list is a consistent read, also after a restore of etcd. */
   #listed(): void {
+    this.#heard();
     const listed = new Map(this.#reflector.store.list().map((lease) => [lease.metadata?.name ?? '', lease]));
     for (const name of this.#leases.keys()) if (!listed.has(name)) this.gone(name);
     for (const lease of listed.values()) this.noted(lease, true);

@@ -51,6 +51,11 @@ export class ShardKeeper {
     this.#since = options.clock.now();
   }
 
+  /** True where nobody owned the shard then, by `clock.elapsed()`: a Lease that has run out since may have been renewed unseen. */
+  wasFree(elapsedMs: number): boolean {
+    return this.state === 'free' && (this.#lease.seen?.observed.freeSince ?? elapsedMs) <= elapsedMs;
+  }
+
   get state(): FleetShardState {
     const { name } = this.#state;
     if (name === 'releasing') return 'handingOver';

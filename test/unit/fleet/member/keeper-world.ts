@@ -109,7 +109,14 @@ export class KeptShard {
     const shared = { clock, logger, random: () => 0 };
     const limits = { requestTimeoutMs: 5000, shardWritesAtOnce: 32 };
     this.leases = new FleetLeaseClient({ transport, namespace: names.namespace, ...limits, clock, metrics });
-    this.seen = new SeenLeases({ transport, names, metrics: undefined, changed: wake, ...shared });
+    this.seen = new SeenLeases({
+      transport,
+      names,
+      leaseDurationMs: timing.leaseDurationMs,
+      metrics: undefined,
+      changed: wake,
+      ...shared,
+    });
     const { leases, seen, host } = this;
     const identity = identityOf(id, 'p');
     const ofKeeper = { shard: 3, names, id, identity, timing: { ...timing, ...own } };

@@ -4,7 +4,7 @@ import { SeenLeases } from '../../../../src/fleet/member/seen-leases.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
 import { FleetLeaseServer } from './fleet-lease-server.ts';
-import { names } from './keeper-world.ts';
+import { names, timing } from './keeper-world.ts';
 
 /** A process that reads and writes Leases of a fleet, and a server. */
 export class LeaseUser {
@@ -20,7 +20,15 @@ export class LeaseUser {
     const limits = { requestTimeoutMs: 5000, shardWritesAtOnce: 32 };
     this.leases = new FleetLeaseClient({ transport, namespace, ...limits, clock, metrics: metricsOption(undefined) });
     const { logger } = recordedLines();
-    const shared = { transport, names, clock, logger, random: () => 0, metrics: undefined };
+    const shared = {
+      transport,
+      names,
+      leaseDurationMs: timing.leaseDurationMs,
+      clock,
+      logger,
+      random: () => 0,
+      metrics: undefined,
+    };
     this.seen = new SeenLeases({ ...shared, changed: () => {} });
   }
 

@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { WireLease } from '../../../../src/api/json/types.ts';
 import { SeenLeases } from '../../../../src/fleet/member/seen-leases.ts';
+import { ApiError } from '../../../../src/index.ts';
+import type { ResourceTransport } from '../../../../src/reflector.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
 import { FleetLeaseServer } from './fleet-lease-server.ts';
-import { leaseName, names } from './keeper-world.ts';
+import { leaseName, names, timing } from './keeper-world.ts';
 
 const lease = (spec: object, name = leaseName, role = 'shard', fleet = 'edge'): WireLease => ({
   metadata: { name, labels: { 'pod-status-manager/fleet': fleet, 'pod-status-manager/fleet-role': role } },
   spec: { leaseDurationSeconds: 15, ...spec },
 });
 const memberName = 'fleet-edge-member-a';
+
+function seenOver(transport: ResourceTransport, clock: FakeClock, changed = (): void => {}): SeenLeases {
+  const { logger } = recordedLines();
+  const { leaseDurationMs } = timing;
+  return new SeenLeases({ transport, names, leaseDurationMs, clock, random: () => 0, logger, metrics: undefined, changed });
+}
 
 async function world(...before: WireLease[]) {
   const clock = new FakeClock();
@@ -20,9 +28,7 @@ async function world(...before: WireLease[]) {
   const changed = (): void => {
     changes += 1;
   };
-  const { logger } = recordedLines();
-  const shared = { transport: server.transportOf('a'), names, clock, random: () => 0, logger, metrics: undefined };
-  const seen = new SeenLeases({ ...shared, changed });
+  const seen = seenOver(server.transportOf('a'), clock, changed);
   await seen.start();
   const took = (): number => {
     const count = changes;
@@ -162,6 +168,79 @@ describe('the Leases of a fleet as they are seen', () => {
       undefined,
       undefined,
     ]);
+    await seen.stop();
+  });
+});
+
+describe('of the Leases of a fleet is heard', () => {
+  const refused = new ApiError({ status: 500, reason: 'InternalError', message: 'database space exceeded' });
+  const lost = new ApiError({ reason: 'Network', message: 'no connection' });
+
+  it('nothing before the start, and until now while the watch owes nothing', async () => {
+    const clock = new FakeClock();
+    const seen = seenOver(new FleetLeaseServer(clock).transportOf('a'), clock);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([false, undefined]);
+    await seen.start();
+    await clock.advance(100_000);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([true, 100_000]);
+    await seen.stop();
+    await clock.advance(1000);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([false, 100_000]);
+  });
+
+  it('nothing from the own renewal on that a dead watch does not bring', async () => {
+    const { seen, server, clock } = await world(lease({ holderIdentity: 'a_p', renewTime: '1' }));
+    server.isDeaf = () => true;
+    await clock.advance(4000);
+    seen.renews();
+    await clock.advance(5000);
+    seen.renews();
+    seen.renewalFailed(lost);
+    await clock.advance(9999);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([true, 4000]);
+    await clock.advance(1);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([false, 4000]);
+    server.isDeaf = () => false;
+    server.edit(leaseName, { renewTime: '2' });
+    await clock.advance(0);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([true, 19_000]);
+    await seen.stop();
+  });
+
+  it.each([
+    [refused, 20_000],
+    [lost, 0],
+    [new TypeError('a mistake'), 0],
+    [new ApiError({ status: 503, reason: 'ServiceUnavailable', message: 'no backend' }), 0],
+  ])('after %s of a renewal until %d', async (error, until) => {
+    const { seen, clock } = await world();
+    seen.renews();
+    seen.renewalFailed(error);
+    await clock.advance(20_000);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([until > 0, until]);
+    await seen.stop();
+  });
+
+  it('while the watch has failed, until the last Lease that came, not until the failure', async () => {
+    const clock = new FakeClock();
+    const server = new FleetLeaseServer(clock);
+    const own = server.transportOf('a');
+    let isCutOff = false;
+    const transport: typeof own = { ...own, stream: (stream) => (isCutOff ? Promise.reject(lost) : own.stream(stream)) };
+    const seen = seenOver(transport, clock);
+    await seen.start();
+    await clock.advance(3000);
+    server.put(lease({ holderIdentity: 'a_p', renewTime: '1' }));
+    await clock.advance(150_000);
+    isCutOff = true;
+    server.fate = () => 'lost';
+    server.endWatches('a');
+    await clock.advance(5000);
+    expect([seen.lastFailure() !== undefined, seen.isHeard, seen.heardUntil]).toEqual([true, false, 3000]);
+    isCutOff = false;
+    server.fate = () => 'answered';
+    await clock.advance(60_000);
+    expect([seen.isHeard, seen.heardUntil]).toEqual([true, 218_000]);
     await seen.stop();
   });
 });
