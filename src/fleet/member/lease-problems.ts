@@ -18,10 +18,16 @@ export const lossHelp = {
   ofLook: 'See the line of the look that has failed: it has the error.',
 } as const;
 
-/** A shard that this member has lost. `failure`: why its Lease could not be written last, where that is known. `help`: in place of the usual one. */
+/**
+ * A shard that this member has lost: no try of its own comes any more. `failure`: why its Lease could not be written last, where that is known.
+ * `help`: where the Lease has nothing to do with it.
+ */
 export function lostShardProblem(shard: number, why: string, failure: LastFailure | undefined, help?: string): Problem {
-  if (failure !== undefined) return leaseProblem(`the Lease of shard ${shard} could not be written`, failure);
-  const words = failureInWords(new ApiError({ reason: 'NotOwner', message: why }));
   const message = `this member has lost shard ${shard}: ${why}`;
+  if (failure !== undefined && help === undefined) {
+    const { retryAt: _, ...refused } = leaseProblem(`the Lease of shard ${shard} could not be written`, failure);
+    return frozenProblem({ ...refused, message: `${message}; ${refused.message}` });
+  }
+  const words = failureInWords(new ApiError({ reason: 'NotOwner', message: why }));
   return frozenProblem({ ...words, message, attempt: 0, ...(help !== undefined && { help }) });
 }

@@ -132,6 +132,7 @@ export class ShardKeeper {
     this.ended.lost += 1;
     metrics.increment('pod_status_manager_fleet_shards_ended_total', { reason: 'lost' });
     const problem = lostShardProblem(shard, why, this.#failure, help);
+    this.#failure = undefined;
     const said = { problem: why, reason: problem.message, ...problemFields(problem, clock.now()) };
     logger.warn({ fleet: names.name, member: id, shard, ...said }, 'the fleet has lost a shard: its nodes are ended here');
     this.#afterHost(
@@ -271,6 +272,7 @@ export class ShardKeeper {
     const { metrics } = this.#options;
     if (this.#state.name !== 'releasing') return;
     this.ended[reason] += 1;
+    this.#failure = undefined;
     metrics.increment('pod_status_manager_fleet_shards_ended_total', { reason: reason === 'lost' ? 'lost' : 'handed_over' });
     this.#enter({ name: 'elsewhere' });
   }
@@ -355,6 +357,7 @@ export class ShardKeeper {
   async #settle(request: () => Promise<void>): Promise<void> {
     const { clock, timing, random, wake } = this.#options;
     const beganAt = clock.elapsed();
+    const { lost } = this.ended;
     try {
       await request();
       this.#failure = undefined;
@@ -364,7 +367,8 @@ export class ShardKeeper {
       this.#retryAtMs = beganAt + periodMs;
       // another member was first: what there is now is read
       if (isWriteRefused(error)) await this.#lease.read().catch(() => {});
-      else this.#failure = failedAgain(this.#failure, error, clock.now(), waitMs);
+      // a shard that was lost meanwhile is not tried for as it was
+      else if (this.ended.lost === lost) this.#failure = failedAgain(this.#failure, error, clock.now(), waitMs);
     }
     this.#isWriting = false;
     wake();

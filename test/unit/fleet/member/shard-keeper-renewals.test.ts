@@ -121,6 +121,8 @@ describe('a keeper of a shard loses it', () => {
     await world.pass(9999);
     expect([a.state, a.isOwned]).toEqual(['owned', true]);
     expect(() => a.host.term?.requireOwned()).not.toThrow();
+    // it is not to take it again
+    a.line = [];
     await world.pass(1);
     expect([a.isOwned, a.host.took()]).toEqual([false, ['lost 3']]);
     expect(() => a.host.term?.requireOwned()).toThrow('shard 3');
@@ -132,6 +134,9 @@ describe('a keeper of a shard loses it', () => {
     ]);
     const reason = expect.stringContaining('the Lease of shard 3 could not be written: ');
     expect(fields).toMatchObject({ reason, problemKind, help, attempt: expect.any(Number), failingForMs: expect.any(Number) });
+    expect([fields, a.keeper.failure]).toEqual([expect.not.objectContaining({ retryInMs: expect.anything() }), undefined]);
+    await world.pass(6000);
+    expect(a.keeper.failure).toBe(undefined);
     await world.stop();
   });
 
