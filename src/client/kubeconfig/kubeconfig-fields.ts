@@ -11,7 +11,7 @@ export interface KubeconfigPlace {
 const longestShownPath = 300;
 
 /** Whether this may be what a file holds, given in place of its path: no system takes a longer name of a file. */
-export function looksLikeNoPath(text: string): boolean {
+function looksLikeNoPath(text: string): boolean {
   return text.length > longestShownPath || /[\n\r]|^\s*\{|[^/\\]{256}/.test(text);
 }
 

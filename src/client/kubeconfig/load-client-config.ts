@@ -17,6 +17,7 @@ import {
 import { shownName, shownPath, unusable } from './kubeconfig-fields.ts';
 import { clientConfigOf } from './selected-config.ts';
 
+/** Which kubeconfig {@link loadClientConfig} reads, and which of its contexts. All may be left out. */
 export interface LoadClientConfigOptions {
   /** The kubeconfig to read. Default: see {@link loadClientConfig}. A `~` at its beginning means nothing here; a shell replaces it. */
   readonly file?: string | undefined;
