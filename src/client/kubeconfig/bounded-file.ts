@@ -13,7 +13,7 @@ const firstBytes = 65_536;
 export function readBoundedFile(path: string, mostBytes: number): Buffer {
   const file = openSync(path, 'r');
   try {
-    return readOpen(file, path, mostBytes);
+    return readOpen({ file, path, size: fstatSync(file).size, mostBytes });
   } finally {
     closeSync(file);
   }
@@ -29,14 +29,21 @@ export function readCredentialFile(path: string): Buffer {
   try {
     const stats = fstatSync(file);
     if (!stats.isFile() && !stats.isDirectory()) throw failure('EFTYPE', path, 'is no regular file');
-    return readOpen(file, path, mostCredentialBytes);
+    return readOpen({ file, path, size: stats.size, mostBytes: mostCredentialBytes });
   } finally {
     closeSync(file);
   }
 }
 
-function readOpen(file: number, path: string, mostBytes: number): Buffer {
-  const { size: expected } = fstatSync(file);
+/** `size`: as the system tells it, which is 0 where it does not know. */
+interface OpenFile {
+  readonly file: number;
+  readonly path: string;
+  readonly size: number;
+  readonly mostBytes: number;
+}
+
+function readOpen({ file, path, size: expected, mostBytes }: OpenFile): Buffer {
   const tooLong = () => failure('EFBIG', path, `has more than ${mostBytes} bytes`);
   if (expected > mostBytes) throw tooLong();
   // one byte more, which stays free: so the end is seen
