@@ -98,7 +98,7 @@ export class FleetWorld implements AsyncDisposable {
     return (body as { items: WireNode[] }).items.filter(isReady).map(({ metadata }) => metadata?.name ?? '');
   }
 
-  /** The pods of which server and cloud do not say the same. */
+  /** The pods of which server and cloud do not say the same, and those that are still to be deleted. */
   async outOfStep(): Promise<string[]> {
     const inCloud = new Map(this.cloud.pods.map(({ uid, version }) => [uid, version]));
     const found: string[] = [];
@@ -106,6 +106,7 @@ export class FleetWorld implements AsyncDisposable {
       const { uid = '', name = '' } = metadata ?? {};
       const shown = cloudVersionOf(status?.message);
       if (shown === undefined || shown !== inCloud.get(uid)) found.push(`${name}: ${shown} for ${inCloud.get(uid)}`);
+      else if (metadata?.deletionTimestamp !== undefined) found.push(`${name} is still to be deleted`);
       inCloud.delete(uid);
     }
     return [...found, ...[...inCloud.keys()].map((uid) => `${uid} is only in the cloud`)];
