@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placementOf, type ShardWeights } from '../../../../src/fleet/placement.ts';
+import { leaseLabels } from './fleet-lease-server.ts';
 import { FleetWorld } from './fleet-world.ts';
-
-const ofMember = { 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': 'member' };
-
-/** A member that does nothing but be there, for so long. */
-function putMember(world: FleetWorld, id: string, seconds: number): void {
-  const metadata = { name: world.memberLease(id), labels: ofMember, annotations: { 'pod-status-manager/fleet-shards': '8' } };
-  world.server.put({ metadata, spec: { holderIdentity: `${id}_p`, leaseDurationSeconds: seconds } });
-}
 
 /** When requests of a verb for Leases of these names came, by the clock. */
 function times(world: FleetWorld, verb: string, isWanted: (name: string) => boolean): { at: number; who: string }[] {
@@ -29,7 +22,7 @@ describe('a member of a fleet renews its own Lease', () => {
     world.server.fate = ({ name }) => (name === own ? { answeredAfterMs: 1500 } : 'answered');
     const renewals = times(world, 'PUT', (name) => name === own);
     await world.pass(60_000);
-    expect([renewals.length, a?.owned.length]).toEqual([12, 8]);
+    expect([renewals.length, a.owned.length]).toEqual([12, 8]);
     await world.end();
   });
 
@@ -45,9 +38,9 @@ describe('a member of a fleet renews its own Lease', () => {
       await world.pass(100);
       world.clock.jump(60_000);
       // the clock alone wakes nobody: a Lease that says nothing does
-      world.server.put({ metadata: { name: world.memberLease(`odd-${answeredAfterMs}`), labels: ofMember } });
+      world.server.put({ metadata: { name: world.memberLease(`odd-${answeredAfterMs}`), labels: leaseLabels('member') } });
       await world.pass(1300);
-      expect([answeredAfterMs, a?.owned.length]).toEqual([answeredAfterMs, 8]);
+      expect([answeredAfterMs, a.owned.length]).toEqual([answeredAfterMs, 8]);
       await world.pass(4000);
     }
     await world.end();
@@ -56,7 +49,6 @@ describe('a member of a fleet renews its own Lease', () => {
   it('no more where another process has written its own into it: it gives its shards up with the next beat', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     a.host.took();
     world.server.edit(world.memberLease('a'), { holderIdentity: 'a_q', renewTime: 'now' });
     await world.pass(6000);
@@ -70,11 +62,10 @@ describe('a member of a fleet looks', () => {
   it('when another one has run out, which nothing tells of, and says who is there once each time', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const placed = (): boolean => [0, 1, 2, 3, 4, 5, 6, 7].every((shard) => a.member.placedOn(shard) === 'a');
     await world.pass(500);
     // nothing else is due then
-    putMember(world, 'x', 1);
+    world.putMember('x', { seconds: 1 });
     await world.pass(900);
     expect(placed()).toBe(false);
     await world.pass(100);
@@ -96,7 +87,7 @@ describe('a member of a fleet looks', () => {
       return placementOf(...given);
     };
     world.process('a', { placement }).start();
-    putMember(world, 'x', 3);
+    world.putMember('x', { seconds: 3 });
     await world.pass(2000);
     const [ofOwn, ofOther] = [weights?.of('a'), weights?.of('x')];
     expect(weights?.of('x')).toBe(ofOther);
@@ -109,7 +100,6 @@ describe('a member of a fleet looks', () => {
   it('and counts a shard that is lost as moving until its nodes have ended', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const nodes = Promise.withResolvers<void>();
     a.host.endsAfter = () => nodes.promise;
     world.server.edit(world.shardLease(3), { holderIdentity: 'x_p', renewTime: 'now' });
@@ -125,14 +115,10 @@ describe('a member of a fleet looks', () => {
 describe('a member of a fleet that cannot renew the Lease of a shard', () => {
   it('ends the shard at its deadline, where nothing else is due then', async () => {
     const world = new FleetWorld();
-    const labels = { ...ofMember, 'pod-status-manager/fleet-role': 'shard' };
     const name = world.shardLease(3);
-    const annotations = { 'pod-status-manager/fleet-shards': '8' };
-    world.server.put({
-      metadata: { name: 'fleet-edge', labels: { ...labels, 'pod-status-manager/fleet-role': 'fleet' }, annotations },
-    });
-    world.server.put({ metadata: { name, labels }, spec: { holderIdentity: 'x_p', leaseDurationSeconds: 60 } });
-    putMember(world, 'x', 60);
+    world.writeShards(8);
+    world.putShard(3);
+    world.putMember('x');
     const placement: typeof placementOf = () => Array.from({ length: 8 }, () => ['a']);
     const a = world.process('a', { placement }).start();
     await world.pass(2300);
@@ -152,11 +138,10 @@ describe('Leases of members that have ended without a word', () => {
   it('are removed by one member, one after the other; a server that gives no answer keeps no renewal back', async () => {
     const world = new FleetWorld();
     const [a, b] = await world.fleet('a', 'b');
-    if (a === undefined || b === undefined) return;
     const dead = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `x${number}`);
     world.server.fate = ({ verb }) => (verb === 'DELETE' ? 'silent' : 'answered');
     const removals = times(world, 'DELETE', () => true);
-    for (const id of dead) putMember(world, id, 1);
+    for (const id of dead) world.putMember(id, { seconds: 1 });
     await world.pass(4000);
     for (const { host } of [a, b]) host.took();
     await world.pass(60_000);
@@ -176,7 +161,6 @@ describe('the stop of a member', () => {
   it('waits for a renewal of its own Lease that is under way, and removes what that has written', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const own = world.memberLease('a');
     const renewals = times(world, 'PUT', (name) => name === own);
     const { fate } = world.server;
@@ -193,7 +177,6 @@ describe('the stop of a member', () => {
   it('gives a Lease that it cannot give up no longer than it lasts', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const name = world.shardLease(3);
     // when its time is over nothing else is due
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 300));
@@ -207,7 +190,6 @@ describe('the stop of a member', () => {
   it('leaves no request under way, whatever the server does', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     world.server.fate = () => 'silent';
     expect(await world.stop(a, 1000)).toEqual({ handedOver: 0, leftToRunOut: 8 });
     await world.pass(0);

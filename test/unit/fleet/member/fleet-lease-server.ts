@@ -197,6 +197,11 @@ function hasLabels(lease: WireLease, labels: readonly string[]): boolean {
   });
 }
 
+/** The labels of a Lease of the fleet. */
+export function leaseLabels(role: 'fleet' | 'member' | 'shard'): Record<string, string> {
+  return { 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': role };
+}
+
 export function refusal(status: number, reason: string): ApiError {
   return new ApiError({ status, reason, message: `${status} ${reason}` });
 }

@@ -44,20 +44,19 @@ describe('a member of a fleet joins', () => {
   it('later than others, which hand over its share and keep the rest', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    a?.host.took();
+    a.host.took();
     const [b] = await world.fleet('b');
     const share = placedOn('b', 'a', 'b');
     expect(share.length).toBeGreaterThan(1);
-    expect(b?.owned.toSorted()).toEqual(share);
-    expect(a?.host.took().toSorted()).toEqual(share.map((shard) => `handOver ${shard}`));
-    expect(a?.owned.length).toBe(8 - share.length);
+    expect(b.owned.toSorted()).toEqual(share);
+    expect(a.host.took().toSorted()).toEqual(share.map((shard) => `handOver ${shard}`));
+    expect(a.owned.length).toBe(8 - share.length);
     await world.end();
   });
 
   it('and gets so many shards at once from another as that may hand over', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     a.host.took();
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 5000));
     a.member.stop(60_000);
@@ -101,7 +100,7 @@ describe('a member of a fleet', () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
     await world.pass(7000);
-    a?.host.took();
+    a.host.took();
     const without = new Set<string>();
     world.server.fate = ({ verb, name }) => {
       if (verb !== 'PUT' || name === 'fleet-edge' || without.has(name)) return 'answered';
@@ -109,7 +108,7 @@ describe('a member of a fleet', () => {
       return fate;
     };
     await world.pass(30_000);
-    expect([without.size, a?.owned.length, a?.host.took()]).toEqual([9, 8, []]);
+    expect([without.size, a.owned.length, a.host.took()]).toEqual([9, 8, []]);
     await world.end();
   });
 
@@ -121,7 +120,7 @@ describe('a member of a fleet', () => {
     await world.pass(100);
     expect(world.server.holder(world.memberLease('a'))).toBe('a_p');
     await world.pass(10_000);
-    expect([a, b].map((one) => one?.owned.toSorted())).toEqual([placedOn('a', 'a', 'b'), placedOn('b', 'a', 'b')]);
+    expect([a, b].map((one) => one.owned.toSorted())).toEqual([placedOn('a', 'a', 'b'), placedOn('b', 'a', 'b')]);
     await world.end();
   });
 
@@ -141,11 +140,11 @@ describe('a member of a fleet', () => {
     const [a, b] = await world.fleet('a', 'b');
     world.cutOff('a');
     await world.pass(12_000);
-    expect(b?.owned.length).toBe(placedOn('b', 'a', 'b').length);
+    expect(b.owned.length).toBe(placedOn('b', 'a', 'b').length);
     await world.pass(5000);
-    expect(b?.owned.toSorted()).toEqual(everyShard);
-    expect(a?.owned).toEqual([]);
-    expect(b?.metrics.value('pod_status_manager_fleet_shards_gained_total', { reason: 'run_out' })).toBe(
+    expect(b.owned.toSorted()).toEqual(everyShard);
+    expect(a.owned).toEqual([]);
+    expect(b.metrics.value('pod_status_manager_fleet_shards_gained_total', { reason: 'run_out' })).toBe(
       placedOn('a', 'a', 'b').length,
     );
     await world.end();
@@ -156,11 +155,11 @@ describe('a member of a fleet', () => {
     const [a, b] = await world.fleet('a', 'b');
     world.cutOff('a');
     await world.pass(30_000);
-    expect([a?.owned, b?.owned.toSorted()]).toEqual([[], everyShard]);
+    expect([a.owned, b.owned.toSorted()]).toEqual([[], everyShard]);
     world.cutOff();
     world.server.endWatches('a');
     await world.pass(20_000);
-    expect([a, b].map((one) => one?.owned.toSorted())).toEqual([placedOn('a', 'a', 'b'), placedOn('b', 'a', 'b')]);
+    expect([a, b].map((one) => one.owned.toSorted())).toEqual([placedOn('a', 'a', 'b'), placedOn('b', 'a', 'b')]);
     await world.end();
   });
 
@@ -174,7 +173,7 @@ describe('a member of a fleet', () => {
     expect(world.server.leases.has(world.memberLease('b'))).toBe(true);
     await world.pass(15_000);
     expect(world.server.leases.has(world.memberLease('b'))).toBe(false);
-    expect([world.server.leases.has(name), a?.member.members.all().map(({ id }) => id)]).toEqual([true, ['a']]);
+    expect([world.server.leases.has(name), a.member.members.all().map(({ id }) => id)]).toEqual([true, ['a']]);
     await world.end();
   });
 
@@ -185,10 +184,10 @@ describe('a member of a fleet', () => {
     const { fate } = world.server;
     world.server.fate = (request) => (request.verb === 'DELETE' ? 'silent' : fate(request));
     await world.pass(30_000);
-    expect(a?.owned.toSorted()).toEqual(everyShard);
-    a?.host.took();
+    expect(a.owned.toSorted()).toEqual(everyShard);
+    a.host.took();
     await world.pass(60_000);
-    expect([a?.owned.toSorted(), a?.host.took()]).toEqual([everyShard, []]);
+    expect([a.owned.toSorted(), a.host.took()]).toEqual([everyShard, []]);
     await world.end();
   });
 
@@ -197,14 +196,13 @@ describe('a member of a fleet', () => {
     const [a] = await world.fleet('a');
     world.server.isDeaf = () => true;
     await world.pass(60_000);
-    expect(a?.owned.toSorted()).toEqual(everyShard);
+    expect(a.owned.toSorted()).toEqual(everyShard);
     await world.end();
   });
 
   it.each([13_000, 3_600_000])('keeps its shards where the clock of its machine is set forward by %i ms', async (ms) => {
     const world = new FleetWorld();
     const [a, b] = await world.fleet('a', 'b');
-    if (a === undefined || b === undefined) return;
     for (const { host } of [a, b]) host.took();
     world.clock.jump(ms);
     expect([...a.owned, ...b.owned]).toEqual([]);
@@ -225,8 +223,8 @@ describe('a process with the id of another', () => {
     expect([namesake.started, namesake.member.isMember, namesake.owned]).toEqual(['resolved', false, []]);
     expect(namesake.member.outside).toEqual({ kind: 'namesake', agent: 'process 1 on a' });
     expect(namesake.member.placedOn(3)).toBe('a');
-    expect(a?.owned.length).toBe(8);
-    if (a !== undefined) await world.stop(a);
+    expect(a.owned.length).toBe(8);
+    await world.stop(a);
     await world.pass(5000);
     expect([namesake.member.isMember, namesake.owned.length, namesake.member.outside]).toEqual([true, 8, undefined]);
     await world.end();
@@ -248,11 +246,10 @@ describe('a member of a fleet stops', () => {
     const world = new FleetWorld();
     const [a, b] = await world.fleet('a', 'b');
     const share = placedOn('a', 'a', 'b');
-    if (a === undefined) return;
     expect(await world.stop(a)).toEqual({ handedOver: share.length, leftToRunOut: 0 });
     expect([world.server.leases.has(world.memberLease('a')), a.owned]).toEqual([false, []]);
     await world.pass(200);
-    expect(b?.owned.toSorted()).toEqual(everyShard);
+    expect(b.owned.toSorted()).toEqual(everyShard);
     await world.end();
   });
 
@@ -261,7 +258,6 @@ describe('a member of a fleet stops', () => {
   ])('in peace also where it has only %i ms, and is no member from the beginning of it', async (timeoutMs) => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 100));
     expect(a.member.isMember).toBe(true);
     const stopped = a.member.stop(timeoutMs);
@@ -274,7 +270,6 @@ describe('a member of a fleet stops', () => {
   it('and says so as soon as a renewal that is under way has ended', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a', 'b');
-    if (a === undefined) return;
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 8000));
     world.server.fate = ({ who, name }) =>
       who === 'a' && name === world.memberLease('a') ? { answeredAfterMs: 500 } : 'answered';
@@ -292,7 +287,6 @@ describe('a member of a fleet stops', () => {
   it('out of time: what has not ended is lost, and is waited for a little', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const beganAt = world.clock.elapsed();
     const stops = (): number => (world.clock.elapsed() - beganAt < 3000 ? 5000 : 900);
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, stops()));
@@ -305,7 +299,6 @@ describe('a member of a fleet stops', () => {
   it('also where what runs never ends', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     a.host.endsAfter = () => new Promise(() => {});
     const beganAt = world.clock.elapsed();
     expect(await world.stop(a, 5000)).toEqual({ handedOver: 0, leftToRunOut: 8 });
@@ -316,7 +309,6 @@ describe('a member of a fleet stops', () => {
   it('while Leases cannot be written: they are left to run out, each counted once', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     world.server.fate = ({ verb }) => (verb === 'GET' || verb === 'LIST' ? 'answered' : 'lost');
     expect(await world.stop(a, 5000)).toEqual({ handedOver: 0, leftToRunOut: 8 });
     await world.end();

@@ -1,34 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FleetWorld } from './fleet-world.ts';
 
-const shardsAnnotation = 'pod-status-manager/fleet-shards';
-const labelsOf = (role: string) => ({ 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': role });
-
-const said = (world: FleetWorld): string | undefined =>
-  world.server.leases.get('fleet-edge')?.metadata?.annotations?.[shardsAnnotation];
-
-function writeNumber(world: FleetWorld, shards: number): void {
-  const annotations = { [shardsAnnotation]: String(shards) };
-  world.server.put({ metadata: { ...world.server.leases.get('fleet-edge')?.metadata, ...fleet, annotations } });
-}
-const fleet = { name: 'fleet-edge', labels: labelsOf('fleet') };
-
-/** A member that does nothing but be there, for a minute. */
-function putMember(world: FleetWorld, id: string, shards: number): void {
-  const metadata = {
-    name: world.memberLease(id),
-    labels: labelsOf('member'),
-    annotations: { [shardsAnnotation]: String(shards) },
-  };
-  world.server.put({ metadata, spec: { holderIdentity: `${id}_p`, leaseDurationSeconds: 60 } });
-}
-
-/** Somebody holds a shard, for a minute. */
-function putShard(world: FleetWorld, shard: number, holderIdentity = 'x_p'): void {
-  const metadata = { name: world.shardLease(shard), labels: labelsOf('shard') };
-  world.server.put({ metadata, spec: { holderIdentity, leaseDurationSeconds: 60 } });
-}
-
 /** Nobody hears of a change any more but who asks. */
 const deafen = (world: FleetWorld): void => {
   world.server.isDeaf = () => true;
@@ -38,35 +10,35 @@ const deafen = (world: FleetWorld): void => {
 describe('the number of shards is not changed', () => {
   it('while a member counts with it, also one that has no shard', async () => {
     const world = new FleetWorld();
-    writeNumber(world, 8);
-    putMember(world, 'x', 8);
+    world.writeShards(8);
+    world.putMember('x');
     const b = world.process('b', { shards: 16 }).start();
     await world.pass(10_000);
-    expect([said(world), b.member.outside]).toEqual(['8', { kind: 'other-shards', shards: 8, members: ['x'], holders: [] }]);
+    expect([world.saidShards, b.member.outside]).toEqual(['8', { kind: 'other-shards', shards: 8, members: ['x'], holders: [] }]);
     await world.end();
   });
 
   it('while anybody holds a shard, whose own Lease is gone', async () => {
     const world = new FleetWorld();
-    writeNumber(world, 8);
-    putShard(world, 3);
+    world.writeShards(8);
+    world.putShard(3);
     const b = world.process('b', { shards: 16 }).start();
     await world.pass(10_000);
-    expect([said(world), b.member.outside]).toEqual(['8', { kind: 'other-shards', shards: 8, members: [], holders: ['x'] }]);
+    expect([world.saidShards, b.member.outside]).toEqual(['8', { kind: 'other-shards', shards: 8, members: [], holders: ['x'] }]);
     await world.end();
   });
 
   it('by one that waits and has not heard of a member that came meanwhile', async () => {
     const world = new FleetWorld();
-    writeNumber(world, 8);
-    putShard(world, 3);
+    world.writeShards(8);
+    world.putShard(3);
     const b = world.process('b', { shards: 16 }).start();
     await world.pass(1000);
     world.server.isDeaf = (who) => who === 'b';
     world.server.edit(world.shardLease(3), { holderIdentity: '', leaseDurationSeconds: 1, renewTime: 'given up' });
     const a = world.process('a').start();
     await world.pass(75_000);
-    expect([said(world), a.owned.length, b.member.outside]).toMatchObject(['8', 8, { shards: 8, members: ['a'] }]);
+    expect([world.saidShards, a.owned.length, b.member.outside]).toMatchObject(['8', 8, { shards: 8, members: ['a'] }]);
     expect(a.host.told.filter((told) => told.startsWith('handOver'))).toEqual([]);
     await world.end();
   });
@@ -75,15 +47,15 @@ describe('the number of shards is not changed', () => {
 describe('a process that joins while the number of shards is changed', () => {
   it('looks at it again once its own Lease is there: it leaves, and changes nothing in the same moment', async () => {
     const world = new FleetWorld();
-    writeNumber(world, 8);
+    world.writeShards(8);
     const own = world.memberLease('a');
     world.server.fate = ({ verb, name }) => (verb === 'POST' && name === own ? { handledAfterMs: 1000 } : 'answered');
     const a = world.process('a').start();
     await world.pass(500);
     deafen(world);
-    writeNumber(world, 16);
+    world.writeShards(16);
     await world.pass(600);
-    expect([said(world), a.member.isMember, a.member.outside]).toEqual([
+    expect([world.saidShards, a.member.isMember, a.member.outside]).toEqual([
       '16',
       false,
       { kind: 'other-shards', shards: 16, members: [], holders: [] },
@@ -94,7 +66,7 @@ describe('a process that joins while the number of shards is changed', () => {
 
   it('is seen by the one that has changed it, after that', async () => {
     const world = new FleetWorld();
-    writeNumber(world, 8);
+    world.writeShards(8);
     world.server.fate = ({ who, verb, name }) =>
       who === 'b' && verb === 'PUT' && name === 'fleet-edge' ? { handledAfterMs: 1000 } : 'answered';
     const b = world.process('b', { shards: 16 }).start();
@@ -105,7 +77,7 @@ describe('a process that joins while the number of shards is changed', () => {
     deafen(world);
     // the step after which both would own shards fails
     await world.pass(5000);
-    expect([said(world), a.owned.length, b.member.isMember]).toEqual(['16', 8, false]);
+    expect([world.saidShards, a.owned.length, b.member.isMember]).toEqual(['16', 8, false]);
     expect(b.member.outside).toMatchObject({ members: ['a'] });
     await world.end();
   });
@@ -115,13 +87,12 @@ describe('a member whose fleet has another number of shards', () => {
   it('says at once that it leaves, and joins at once where it may when its nodes have ended', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     await world.pass(3500);
     a.host.endsAfter = () => new Promise((resolve) => world.clock.setTimer(resolve, 1000));
     // the renewal of the own Lease is under way when the last node ends
     const own = world.memberLease('a');
     world.server.fate = ({ name }) => (name === own ? { answeredAfterMs: 2400 } : 'answered');
-    writeNumber(world, 16);
+    world.writeShards(16);
     await world.pass(0);
     const { annotations } = world.server.leases.get(own)?.metadata ?? {};
     expect(annotations?.['pod-status-manager/fleet-state']).toBe('leaving');
@@ -130,7 +101,7 @@ describe('a member whose fleet has another number of shards', () => {
     expect(a.owned).toEqual([]);
     // its renewal has ended, and the next one
     await world.pass(2900);
-    expect([said(world), a.member.isMember]).toEqual(['8', true]);
+    expect([world.saidShards, a.member.isMember]).toEqual(['8', true]);
     a.host.endsAfter = () => Promise.resolve();
     await world.end();
   });
@@ -139,10 +110,10 @@ describe('a member whose fleet has another number of shards', () => {
     const world = new FleetWorld();
     await world.fleet('a');
     // by that number there is such a shard
-    putShard(world, 15);
-    writeNumber(world, 16);
+    world.putShard(15);
+    world.writeShards(16);
     await world.pass(10_000);
-    expect([said(world), world.server.leases.has(world.memberLease('a'))]).toEqual(['16', false]);
+    expect([world.saidShards, world.server.leases.has(world.memberLease('a'))]).toEqual(['16', false]);
     await world.end();
   });
 
@@ -159,7 +130,6 @@ describe('a member whose fleet has another number of shards', () => {
   it('reads the number again where its machine slept while it renewed its Lease anew', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const own = world.memberLease('a');
     await world.pass(1000);
     deafen(world);
@@ -168,7 +138,7 @@ describe('a member whose fleet has another number of shards', () => {
     world.server.fate = ({ verb, name }) => (verb === 'PUT' && name === own ? { handledAfterMs: 500 } : 'answered');
     world.server.requests.splice(0);
     while (!world.server.requests.some(({ name }) => name === own)) await world.pass(100);
-    writeNumber(world, 16);
+    world.writeShards(16);
     world.clock.jump(60_000);
     await world.pass(2500);
     expect(a.member.outside).toMatchObject({ kind: 'other-shards', shards: 16 });

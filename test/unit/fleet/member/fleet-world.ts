@@ -8,7 +8,7 @@ import type { placementOf } from '../../../../src/fleet/placement.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { MetricsRecorder } from '../../../support/metrics-recorder.ts';
 import { recordedLines } from '../../../support/recorded-lines.ts';
-import { FleetLeaseServer } from './fleet-lease-server.ts';
+import { FleetLeaseServer, leaseLabels } from './fleet-lease-server.ts';
 import { timing } from './keeper-world.ts';
 
 /** A host that keeps the terms that it was given until their end, and takes so long to end what runs. */
@@ -40,6 +40,8 @@ class TermsHost implements ShardHost {
     return this.told.splice(0);
   }
 }
+
+const shardsAnnotation = 'pod-status-manager/fleet-shards';
 
 export interface ProcessOptions {
   readonly shards?: number;
@@ -103,11 +105,11 @@ export class FleetWorld {
     return process;
   }
 
-  /** Starts several, and lets them share the shards. */
-  async fleet(...ids: string[]): Promise<FleetProcess[]> {
+  /** Starts several, and lets them share the shards. Resolves to as many processes as there are ids. */
+  async fleet<const IDs extends readonly string[]>(...ids: IDs): Promise<{ [Index in keyof IDs]: FleetProcess }> {
     const processes = ids.map((id) => this.process(id).start());
     await this.pass(3000);
-    return processes;
+    return processes as { [Index in keyof IDs]: FleetProcess };
   }
 
   async pass(ms: number, stepMs = 100): Promise<void> {
@@ -161,6 +163,34 @@ export class FleetWorld {
   cutOff(...ids: string[]): void {
     this.server.fate = ({ who }) => (ids.includes(who) ? 'lost' : 'answered');
     this.server.isDeaf = (who) => ids.includes(who);
+  }
+
+  /** The number of shards that the fleet says. */
+  get saidShards(): string | undefined {
+    return this.server.leases.get('fleet-edge')?.metadata?.annotations?.[shardsAnnotation];
+  }
+
+  /** Somebody writes a number of shards by hand. */
+  writeShards(shards: number): void {
+    const lease = this.server.leases.get('fleet-edge');
+    const names = { name: 'fleet-edge', labels: leaseLabels('fleet') };
+    this.server.put({
+      ...lease,
+      metadata: { ...lease?.metadata, ...names, annotations: { [shardsAnnotation]: String(shards) } },
+    });
+  }
+
+  /** A member that does nothing but be there. */
+  putMember(id: string, { shards = 8, seconds = 60 } = {}): void {
+    const annotations = { [shardsAnnotation]: String(shards) };
+    const metadata = { name: this.memberLease(id), labels: leaseLabels('member'), annotations };
+    this.server.put({ metadata, spec: { holderIdentity: `${id}_p`, leaseDurationSeconds: seconds } });
+  }
+
+  /** Somebody holds a shard, for a minute. */
+  putShard(shard: number): void {
+    const metadata = { name: this.shardLease(shard), labels: leaseLabels('shard') };
+    this.server.put({ metadata, spec: { holderIdentity: 'x_p', leaseDurationSeconds: 60 } });
   }
 
   memberLease(id: string): string {

@@ -70,6 +70,23 @@ export class KeeperWorld {
     }
   }
 
+  /** From now on each write that changes a Lease takes its time. What it returns says how many were under way at once, at most. */
+  slowWrites(fate: { readonly handledAfterMs: number } | { readonly answeredAfterMs: number }): () => number {
+    const ms = 'handledAfterMs' in fate ? fate.handledAfterMs : fate.answeredAfterMs;
+    let [underWay, most] = [0, 0];
+    const ended = (): void => {
+      underWay -= 1;
+    };
+    this.server.fate = ({ verb }) => {
+      if (verb !== 'PUT') return 'answered';
+      underWay += 1;
+      most = Math.max(most, underWay);
+      this.clock.setTimer(ended, ms);
+      return fate;
+    };
+    return () => most;
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#members.map(({ seen }) => seen.stop()));
   }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mostMembers, placementOf } from '../../../../src/fleet/placement.ts';
-import { refusal } from './fleet-lease-server.ts';
+import { leaseLabels, refusal } from './fleet-lease-server.ts';
 import { FleetWorld } from './fleet-world.ts';
 
-const ofMember = { 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': 'member' };
-const ofShard = { 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': 'shard' };
+const [ofMember, ofShard] = [leaseLabels('member'), leaseLabels('shard')];
 const counting = (shards: number) => ({ 'pod-status-manager/fleet-shards': String(shards) });
 const longest = 2 ** 31 - 1;
 
@@ -26,8 +25,8 @@ describe('a member of a fleet', () => {
     const spec = { holderIdentity: 'odd', leaseDurationSeconds: longest };
     world.server.put({ metadata: { name: 'fleet-edge-member-odd', labels: ofMember }, spec });
     const [a] = await world.fleet('a');
-    expect([a?.owned.length, a?.member.members.all().map(({ id }) => id)]).toEqual([8, ['a']]);
-    expect(a?.member.members.unclear()).toEqual(['fleet-edge-member-odd']);
+    expect([a.owned.length, a.member.members.all().map(({ id }) => id)]).toEqual([8, ['a']]);
+    expect(a.member.members.unclear()).toEqual(['fleet-edge-member-odd']);
     await world.end();
   });
 
@@ -54,7 +53,7 @@ describe('a member of a fleet', () => {
       return put(lease);
     };
     const [a] = await world.fleet('a');
-    expect(a?.owned.length).toBe(8);
+    expect(a.owned.length).toBe(8);
     expect(world.server.leases.get(world.shardLease(3))?.spec?.leaseTransitions).toBe(0);
     await world.end();
   });
@@ -85,14 +84,14 @@ describe('a member of a fleet', () => {
     const name = 'fleet-edge-member-copy';
     world.server.put({ ...lease, metadata: { name, labels: ofMember, annotations: lease?.metadata?.annotations ?? {} } });
     await world.pass(100);
-    expect(a?.member.members.all().map(({ id, isSelf }) => [id, isSelf])).toEqual([
+    expect(a.member.members.all().map(({ id, isSelf }) => [id, isSelf])).toEqual([
       ['a', true],
       ['b', false],
     ]);
-    expect([a?.member.members.unclear(), b?.member.members.living().length]).toEqual([[name], 2]);
-    expect([0, 1, 2, 3, 4, 5, 6, 7].map((shard) => a?.member.placedOn(shard))).not.toContain('copy');
+    expect([a.member.members.unclear(), b.member.members.living().length]).toEqual([[name], 2]);
+    expect([0, 1, 2, 3, 4, 5, 6, 7].map((shard) => a.member.placedOn(shard))).not.toContain('copy');
     await world.pass(60_000);
-    expect([world.server.leases.has(name), (a?.owned.length ?? 0) + (b?.owned.length ?? 0)]).toEqual([false, 8]);
+    expect([world.server.leases.has(name), (a.owned.length ?? 0) + (b.owned.length ?? 0)]).toEqual([false, 8]);
     await world.end();
   });
 
@@ -111,7 +110,7 @@ describe('a member of a fleet', () => {
     const world = new FleetWorld();
     const [a, b] = await world.fleet('a', 'b');
     await world.pass(7000);
-    const shard = a?.owned[0] ?? 0;
+    const shard = a.owned[0] ?? 0;
     const name = world.shardLease(shard);
     world.server.tookWrites('a');
     while (!world.server.tookWrites('a').includes(`PUT ${name}`)) await world.pass(100);
@@ -121,9 +120,9 @@ describe('a member of a fleet', () => {
     world.server.delete(name);
     // each step looks that no two own one shard
     await world.pass(14_000);
-    expect(b?.owned.includes(shard)).toBe(false);
+    expect(b.owned.includes(shard)).toBe(false);
     await world.pass(20_000);
-    expect(b?.owned.includes(shard)).toBe(true);
+    expect(b.owned.includes(shard)).toBe(true);
     await world.end();
   });
 
@@ -137,16 +136,15 @@ describe('a member of a fleet', () => {
     world.server.delete(name);
     world.server.fate = () => 'answered';
     await world.pass(59_000);
-    expect(a?.owned.includes(3)).toBe(false);
+    expect(a.owned.includes(3)).toBe(false);
     await world.pass(2000);
-    expect(a?.owned.includes(3)).toBe(true);
+    expect(a.owned.includes(3)).toBe(true);
     await world.end();
   });
 
   it('goes on where a look has failed: it ends its terms, and looks again after the retry period', async () => {
     const world = new FleetWorld();
     const [a] = await world.fleet('a');
-    if (a === undefined) return;
     const { members } = a.member;
     const living = members.living.bind(members);
     members.living = () => {

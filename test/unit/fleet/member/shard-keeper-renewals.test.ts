@@ -90,18 +90,9 @@ describe('a keeper of a shard renews', () => {
 
   it('with one write at a time, however slow the answers', async () => {
     const { world, a } = await owning();
-    let [open, most] = [0, 0];
-    world.server.fate = ({ verb }) => {
-      if (verb !== 'PUT') return 'answered';
-      open += 1;
-      most = Math.max(most, open);
-      world.clock.setTimer(() => {
-        open -= 1;
-      }, 3000);
-      return { answeredAfterMs: 3000 };
-    };
+    const most = world.slowWrites({ answeredAfterMs: 3000 });
     await world.pass(60_000);
-    expect([most, a.state, a.host.told]).toEqual([1, 'owned', []]);
+    expect([most(), a.state, a.host.told]).toEqual([1, 'owned', []]);
     await world.stop();
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { refusal } from './fleet-lease-server.ts';
+import { leaseLabels, refusal } from './fleet-lease-server.ts';
 import { KeeperWorld, leaseName } from './keeper-world.ts';
 
-const labels = { 'pod-status-manager/fleet': 'edge', 'pod-status-manager/fleet-role': 'shard' };
+const labels = leaseLabels('shard');
 
 /** A shard that somebody else has. */
 async function heldBy(holderIdentity: string, leaseDurationSeconds = 15): Promise<KeeperWorld> {
@@ -69,24 +69,14 @@ describe('a shard is not taken', () => {
     const world = new KeeperWorld();
     const a = await world.member('a');
     await world.pass(0);
-    let underWay = 0;
-    let most = 0;
-    world.server.fate = ({ verb }) => {
-      if (verb !== 'PUT') return 'answered';
-      underWay += 1;
-      most = Math.max(most, underWay);
-      world.clock.setTimer(() => {
-        underWay -= 1;
-      }, 4500);
-      return { handledAfterMs: 4500 };
-    };
+    const most = world.slowWrites({ handledAfterMs: 4500 });
     // it is lost while a renewal is under way
     await world.pass(6000);
     a.keeper.lose('by the test');
     await world.pass(0);
     expect([a.state, a.keeper.isBusy]).toEqual(['elsewhere', true]);
     await world.pass(30_000);
-    expect([a.host.took().slice(0, 3), most]).toEqual([['gained 3', 'lost 3', 'gained 3'], 1]);
+    expect([a.host.took().slice(0, 3), most()]).toEqual([['gained 3', 'lost 3', 'gained 3'], 1]);
     await world.stop();
   });
 });
