@@ -2,9 +2,10 @@ import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { invalidOption } from '../../base/errors.ts';
-import { readCredentialFile } from '../kubeconfig/bounded-file.ts';
+import { readCredentialText } from '../kubeconfig/bounded-file.ts';
 import type { ClientConfig } from '../kubeconfig/client-config.ts';
 import { shownPath } from '../kubeconfig/kubeconfig-fields.ts';
+import { type NamedTokenFile, tokenFileOf } from '../kubeconfig/selected-config.ts';
 import { clientNodeOptions } from './client-node-options.ts';
 import {
   type CredentialSource,
@@ -29,7 +30,7 @@ export interface Authentication {
 /** How a user's credentials are had, where client-node alone does not do. */
 type Way =
   | { readonly kind: 'exec'; readonly config: ExecConfig }
-  | { readonly kind: 'file'; readonly path: string; readonly spare: string | undefined }
+  | (NamedTokenFile & { readonly kind: 'file' })
   | { readonly kind: 'oidc'; readonly authProvider: unknown };
 
 /**
@@ -101,15 +102,14 @@ function currentUser(kubeConfig: ClientConfig): User | undefined {
 }
 
 /** The order is client-node's. The providers that it calls azure and gcp, and those added by the caller, stay its own. */
-function wayOf({ exec, authProvider }: User, cluster: Cluster): Way | undefined {
+function wayOf(user: User, cluster: Cluster): Way | undefined {
+  const { exec, authProvider } = user;
   if (authProvider?.name === 'azure' || authProvider?.name === 'gcp') return undefined;
   const config = authProvider?.config;
   if (exec || authProvider?.name === 'exec' || config?.exec)
     return { kind: 'exec', config: readExecConfig(exec || config?.exec, cluster) };
-  if (config?.tokenFile) {
-    const spare = authProvider.name === 'tokenFile' && typeof config.token === 'string' ? config.token : undefined;
-    return { kind: 'file', path: String(config.tokenFile), spare };
-  }
+  const file = tokenFileOf(user);
+  if (file !== undefined) return { kind: 'file', ...file };
   return authProvider?.name === 'oidc' ? { kind: 'oidc', authProvider } : undefined;
 }
 
@@ -172,7 +172,7 @@ export class TokenFile implements CredentialSource {
   #read(): string | CredentialsFailure {
     const file = `The token file ${shownPath(this.#path)}`;
     try {
-      const token = readCredentialFile(this.#path).toString('utf8').trim();
+      const token = readCredentialText(this.#path);
       return token === '' ? new CredentialsFailure('NoCredentials', `${file} is empty`) : token;
     } catch (error) {
       return new CredentialsFailure('NoCredentials', `${file} could not be read (${kindOfError(error)})`);

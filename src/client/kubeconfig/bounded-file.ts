@@ -35,6 +35,11 @@ export function readCredentialFile(path: string): Buffer {
   }
 }
 
+/** The text of such a file, without what is blank around it. */
+export function readCredentialText(path: string): string {
+  return readCredentialFile(path).toString('utf8').trim();
+}
+
 /** `size`: as the system tells it, which is 0 where it does not know. */
 interface OpenFile {
   readonly file: number;

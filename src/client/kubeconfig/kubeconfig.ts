@@ -11,7 +11,7 @@ type Entries = ReadonlyMap<string, KubeconfigFields>;
 /** What one kubeconfig says, or several that were merged. */
 export interface Kubeconfig {
   /** The files, for messages. */
-  readonly path: string | readonly string[];
+  readonly paths: readonly string[];
   readonly currentContext: string | undefined;
   readonly contexts: Entries;
   readonly clusters: Entries;
@@ -34,7 +34,7 @@ export function readKubeconfig(text: string, path: string): Kubeconfig {
   const fields = new KubeconfigFields(place, 'kubeconfig', root);
   if ((fields.text('kind') ?? 'Config') !== 'Config') throw unusable(path, 'expected its kind to be Config');
   return {
-    path: [path],
+    paths: [path],
     currentContext: fields.text('current-context'),
     contexts: entriesOf(place, root, 'contexts', 'context'),
     clusters: entriesOf(place, root, 'clusters', 'cluster'),
@@ -82,7 +82,7 @@ export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const first = (list: 'contexts' | 'clusters' | 'users'): Entries =>
     new Map(files.toReversed().flatMap((file) => [...file[list]]));
   return {
-    path: files.flatMap(({ path }) => path),
+    paths: files.flatMap(({ paths }) => paths),
     currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
     contexts: first('contexts'),
     clusters: first('clusters'),
@@ -92,16 +92,16 @@ export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
 
 /** What the context selects, by default the current one. Throws ERR_KUBECONFIG for one that cannot be used. */
 export function selectContext(kubeconfig: Kubeconfig, contextName = kubeconfig.currentContext): SelectedContext {
-  const { path } = kubeconfig;
-  if (contextName === undefined) throw unusable(path, 'it has no current-context, and no context was named');
+  const { paths } = kubeconfig;
+  if (contextName === undefined) throw unusable(paths, 'it has no current-context, and no context was named');
   const fields = kubeconfig.contexts.get(contextName);
-  if (fields === undefined) throw unusable(path, `it has no context ${shownName(contextName)}`);
+  if (fields === undefined) throw unusable(paths, `it has no context ${shownName(contextName)}`);
   const [clusterName, userName, namespace] = [fields.required('cluster'), fields.text('user'), fields.text('namespace')];
   const cluster = kubeconfig.clusters.get(clusterName);
-  if (cluster === undefined) throw unusable(path, `it has no cluster ${shownName(clusterName)}, which the context names`);
+  if (cluster === undefined) throw unusable(paths, `it has no cluster ${shownName(clusterName)}, which the context names`);
   const user = userName === undefined ? undefined : kubeconfig.users.get(userName);
   if (userName !== undefined && user === undefined)
-    throw unusable(path, `it has no user ${shownName(userName)}, which the context names`);
+    throw unusable(paths, `it has no user ${shownName(userName)}, which the context names`);
   return {
     context: { name: contextName, cluster: clusterName, user: userName ?? '', ...(namespace !== undefined && { namespace }) },
     cluster: clusterOf(clusterName, cluster),

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { longestManifest } from '../../api/manifest/read-manifest.ts';
 import { errorCodeOf, invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { requireKnownOptions } from '../../base/options.ts';
-import { readBoundedFile, readCredentialFile } from './bounded-file.ts';
+import { readBoundedFile, readCredentialText } from './bounded-file.ts';
 import type { ClientConfig } from './client-config.ts';
 import {
   isEmptyKubeconfig,
@@ -185,7 +185,7 @@ function nothingFound({ KUBECONFIG: list = '' }: Readonly<Record<string, string 
 /** Only a default: a pod that cannot read it goes on without. */
 function namespaceIn(folder: string): string | undefined {
   try {
-    return readCredentialFile(join(folder, 'namespace')).toString('utf8').trim() || undefined;
+    return readCredentialText(join(folder, 'namespace')) || undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node';
-import { readCredentialFile } from './bounded-file.ts';
+import { readCredentialFile, readCredentialText } from './bounded-file.ts';
 import type { ClientConfig } from './client-config.ts';
 import { clientNodeConfig } from './client-node-config.ts';
 import type { SelectedContext } from './kubeconfig.ts';
@@ -26,8 +26,22 @@ export function clientConfigOf(selected: () => SelectedContext): ClientConfig {
   };
 }
 
-function isForClientNode({ exec, authProvider }: User): boolean {
-  return Boolean(exec) || (Boolean(authProvider) && !authProvider.config?.tokenFile);
+function isForClientNode(user: User): boolean {
+  return Boolean(user.exec) || (Boolean(user.authProvider) && tokenFileOf(user) === undefined);
+}
+
+/** A file with a user's token, and the token that counts while it cannot be read. */
+export interface NamedTokenFile {
+  readonly path: string;
+  readonly spare: string | undefined;
+}
+
+/** Undefined for a user whose token stands in no file. */
+export function tokenFileOf({ authProvider }: User): NamedTokenFile | undefined {
+  const { tokenFile, token } = (authProvider?.config ?? {}) as Record<string, unknown>;
+  if (!tokenFile) return undefined;
+  const spare = authProvider.name === 'tokenFile' && typeof token === 'string' ? token : undefined;
+  return { path: String(tokenFile), spare };
 }
 
 function applyCluster(options: RequestOptions, cluster: Cluster): void {
@@ -51,14 +65,13 @@ function applyUser(options: RequestOptions, user: User): void {
 }
 
 /** That of the file, or the one beside it where the file has none. */
-function tokenOf({ token, authProvider }: User): string | undefined {
-  const { tokenFile, token: beside } = (authProvider?.config ?? {}) as Record<string, unknown>;
-  if (typeof tokenFile !== 'string') return token;
-  const spare = authProvider.name === 'tokenFile' && typeof beside === 'string' ? beside : undefined;
+function tokenOf(user: User): string | undefined {
+  const file = tokenFileOf(user);
+  if (file === undefined) return user.token;
   try {
-    return readCredentialFile(tokenFile).toString('utf8').trim() || spare;
+    return readCredentialText(file.path) || file.spare;
   } catch (error) {
-    if (spare !== undefined) return spare;
+    if (file.spare !== undefined) return file.spare;
     throw error;
   }
 }
