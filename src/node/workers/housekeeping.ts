@@ -62,7 +62,7 @@ export class Housekeeping {
    * afterwards. `isListing`: a list that was asked for earlier is still waited for.
    */
   lookAtPods(isListing: boolean): void {
-    const { podManager, podWorkers, metrics, clock } = this.#options;
+    const { podManager, podWorkers, metrics, clock, housekeepingIntervalMs, quietHousekeepingIntervalMs } = this.#options;
     const since = clock.elapsed();
     this.lookAgain();
     this.#hasFailed = false;
@@ -89,6 +89,8 @@ export class Housekeeping {
       if (begins && !hasWaited) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
     }
     if (metrics.isUsed) setPodGauges(metrics, { allPods, allMirrorPods, activePods, working });
+    // where no look may be left out, nobody asks whether one could be
+    if (quietHousekeepingIntervalMs <= housekeepingIntervalMs) return;
     const ofWorkers = podWorkers.changes;
     if (ofWorkers === undefined || isListing || toBegin.length > 0 || allPods.some(isDeleted)) return;
     for (const pod of working.values()) if (pod.orphan || pod.state === 'terminating') return;
