@@ -193,17 +193,13 @@ export class NodeClientCertificate {
       transport: this.#transport(this.#own, () => requested.hasCertificate),
     });
     this.#requested = requested;
-    const show = (): void => {
-      void requested.read().then(
+    const show = (): Promise<void> =>
+      requested.read().then(
         (certificate) => own.show(certificate),
         () => {},
       );
-    };
-    requested.onChange(show);
-    await requested.read().then(
-      (certificate) => own.show(certificate),
-      () => {},
-    );
+    requested.onChange(() => void show());
+    await show();
     return requested;
   }
 
