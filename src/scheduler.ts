@@ -35,11 +35,11 @@ export { LeaderElector } from './scheduler/cluster/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/cluster/leader-options.ts';
 export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
+export type { NamedResource, ObjectHandler, ObjectLister } from './scheduler/framework/cluster-objects.ts';
 export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
 export { type Diagnosis, FitError } from './scheduler/framework/fit-error.ts';
 export type {
   ClusterEventWithHint,
-  ClusterListers,
   EventAction,
   EventResource,
   ExtensionPoint,
@@ -58,7 +58,6 @@ export type {
   QueueingHint,
   Rejection,
   RejectionCode,
-  SelectingObject,
 } from './scheduler/framework/plugin.ts';
 export { PluginError } from './scheduler/framework/plugin-error.ts';
 export type { PodStatusChange, SchedulerClient, SchedulingEvent } from './scheduler/framework/scheduler-client.ts';

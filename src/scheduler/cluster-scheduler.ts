@@ -18,7 +18,7 @@ import type { ClientConfig } from '../client/kubeconfig/client-config.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { ApiSchedulerClient, checkedRequestLimit } from './cluster/api-scheduler-client.ts';
-import { ClusterWatches, kindsFor, StoreListers, sinkOf } from './cluster/cluster-watches.ts';
+import { ClusterWatches, sinkOf } from './cluster/cluster-watches.ts';
 import { LeaderElector } from './cluster/leader-elector.ts';
 import type { LeaderElectorOptions } from './cluster/leader-options.ts';
 import type { PodSchedulingExplanation, PodSchedulingState } from './reports/explain-pod.ts';
@@ -86,17 +86,13 @@ export class ClusterScheduler {
       });
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
     this.#client = new ApiSchedulerClient({ transport, requestLimit, identity, clock, logger, mayWrite });
-    const listers = new StoreListers();
     // the watches hand out each object once, and never change it
     const within = { [keepsObjects]: this.#around() };
-    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...within });
-    const kinds = kindsFor(this.scheduler.pluginNames);
+    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, logger, ...within });
     const { metrics } = options;
     this.#watches = new ClusterWatches({
       transport,
       sink: sinkOf(this.scheduler),
-      listers,
-      kinds,
       clock,
       random,
       logger,
@@ -243,7 +239,7 @@ export type LeaderElectionOptions = Partial<
 >;
 
 /** Which cluster, and how its pods are scheduled. One of `kubeConfig` and `transport` is needed. */
-export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client' | 'listers'> {
+export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client'> {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: ClientConfig;
   /** A transport shared with others; `stop()` leaves it open. */
@@ -261,7 +257,7 @@ export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client'
 interface ResolvedClusterOptions {
   readonly given: ClusterSchedulerOptions;
   /** What goes on to the scheduler within. */
-  readonly scheduler: Omit<SchedulerOptions, 'client' | 'listers'>;
+  readonly scheduler: Omit<SchedulerOptions, 'client'>;
   readonly election: LeaderElectionOptions | undefined;
   readonly identity: string;
   readonly requestLimit: RateLimiterOptions | undefined;
@@ -272,7 +268,7 @@ interface ResolvedClusterOptions {
 
 const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit'];
 const electionOptions = ['identity', 'name', 'namespace', 'leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs'];
-const passedOn = schedulerOptionNames.filter((name) => name !== 'client' && name !== 'listers');
+const passedOn = schedulerOptionNames.filter((name) => name !== 'client');
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; what belongs to a part is checked by the part. */
 function resolveClusterOptions(options: ClusterSchedulerOptions): ResolvedClusterOptions {
@@ -290,7 +286,7 @@ function resolveClusterOptions(options: ClusterSchedulerOptions): ResolvedCluste
   const entries = Object.entries(options).filter(([name]) => passedOn.includes(name));
   return {
     given: options,
-    scheduler: Object.fromEntries(entries) as Omit<SchedulerOptions, 'client' | 'listers'>,
+    scheduler: Object.fromEntries(entries) as Omit<SchedulerOptions, 'client'>,
     election: leaderElection === false ? undefined : leaderElection,
     requestLimit: checkedRequestLimit(options.requestLimit),
     identity,

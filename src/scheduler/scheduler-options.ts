@@ -16,17 +16,17 @@ import {
 } from '../base/options.ts';
 import type { Problem } from '../base/problem.ts';
 import { safeRandom } from '../base/random.ts';
+import type { ApiObject, ApiResource } from '../client/resources/api-resource.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
-import type { ClusterListers } from './framework/plugin.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
-import { givenNode, givenPod } from './nodes/given-objects.ts';
+import { givenNode, givenObject, givenPod } from './nodes/given-objects.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
 import type { ProfileOptions } from './profile/profile-options.ts';
 import type { BackoffBounds } from './queue/backoff-queue.ts';
 
 /** What a scheduler writes with, and how it schedules. `client` is needed. */
 export interface SchedulerOptions {
-  /** Carries out what the scheduler decides. What it does not have is left out; without `deletePod` no pod is preempted. */
+  /** Carries out what the scheduler decides. What it does not have is left out; without `deletePod` no pod is preempted, and without `patchObject` no volume is bound. */
   readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
   /**
    * How pods are scheduled, by their `schedulerName`: each profile as in kube-scheduler's configuration, or made by `policyProfile`
@@ -35,8 +35,6 @@ export interface SchedulerOptions {
   readonly profiles?: readonly (ProfileOptions | ProfileMaker)[];
   /** The plugins that profiles may name. Default: `inTreePlugins()`. */
   readonly registry?: PluginRegistry;
-  /** Answers what plugins ask of the cluster beside pods and nodes. Default: there is nothing. */
-  readonly listers?: ClusterListers;
   /** The back-off after the first rejection, in milliseconds; it doubles with each further one. Default 1 000. */
   readonly podInitialBackoffMs?: number;
   /** The longest back-off, in milliseconds. Default 10 000. */
@@ -75,6 +73,8 @@ export interface ResolvedSchedulerOptions {
   readonly ownPod: (pod: WirePod) => WirePod;
   /** What the scheduler keeps of a node that it is given. */
   readonly ownNode: (node: WireNode) => WireNode;
+  /** What the scheduler keeps of another object that it is given. */
+  readonly ownObject: (resource: ApiResource, object: ApiObject) => ApiObject;
   /** The scheduler of a cluster; its watch tells of each pod that was bound. Undefined: the caller tells what there is. */
   readonly around: SchedulerAround | undefined;
   readonly client: SchedulerClient;
@@ -82,7 +82,6 @@ export interface ResolvedSchedulerOptions {
   readonly canEvict: boolean;
   readonly profiles: readonly (ProfileOptions | ProfileMaker)[];
   readonly registry: PluginRegistry;
-  readonly listers: ClusterListers;
   readonly backoff: BackoffBounds;
   readonly maxInUnschedulableMs: number;
   readonly mostBindings: number;
@@ -94,31 +93,19 @@ export interface ResolvedSchedulerOptions {
 }
 
 const knownOptions = [
-  ...['client', 'profiles', 'registry', 'listers', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
+  ...['client', 'profiles', 'registry', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
   ...['mostBindings', 'bindTimeoutMs', 'random', 'clock', 'logger', 'metrics'],
 ] as const satisfies readonly (keyof SchedulerOptions)[];
 /** The names of the options that go on to the core from whoever wraps it. */
 export const schedulerOptionNames: readonly string[] = knownOptions;
 
-const listerMethods = [
-  ...['namespaceLabels', 'services', 'replicationControllers', 'replicaSets', 'statefulSets', 'podDisruptionBudgets'],
-];
-
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSchedulerOptions {
   requireKnownOptions('options', options, knownOptions);
-  const {
-    client,
-    profiles = [{}],
-    registry = inTreePlugins(),
-    listers = noListers,
-    clock = systemClock,
-    random = Math.random,
-  } = options;
+  const { client, profiles = [{}], registry = inTreePlugins(), clock = systemClock, random = Math.random } = options;
   const { podInitialBackoffMs = 1000, podMaxBackoffMs = 10_000, podMaxInUnschedulableMs = 300_000 } = options;
   const { mostBindings = 128, bindTimeoutMs = 120_000 } = options;
   if (typeof registry !== 'object' || registry === null) throw invalidOption('registry', 'an object of functions', registry);
-  requireMethods('listers', listers, listerMethods);
   requireMethods('clock', clock, ['now', 'setTimer']);
   numberOption('podInitialBackoffMs', podInitialBackoffMs, 1, longestTimerMs);
   if (!(podMaxBackoffMs >= podInitialBackoffMs && podMaxBackoffMs <= longestTimerMs))
@@ -127,12 +114,12 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   return {
     ownPod: keepsObjects in options ? (pod) => pod : givenPod,
     ownNode: keepsObjects in options ? (node) => node : givenNode,
+    ownObject: keepsObjects in options ? (_resource, object) => object : givenObject,
     around: (options as { readonly [keepsObjects]?: SchedulerAround })[keepsObjects],
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     profiles,
     registry,
-    listers,
     logger,
     backoff: { initialMs: podInitialBackoffMs, maxMs: podMaxBackoffMs },
     maxInUnschedulableMs: numberOption('podMaxInUnschedulableMs', podMaxInUnschedulableMs, 1, longestTimerMs),
@@ -147,13 +134,14 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
 /** The client with what it lacks left out; what it throws at an event is logged. */
 function wholeClient(client: SchedulerOptions['client'], logger: Logger): SchedulerClient {
   requireMethods('client', client, ['bind']);
-  for (const name of ['patchStatus', 'deletePod', 'event'] as const) {
+  for (const name of ['patchStatus', 'deletePod', 'patchObject', 'event'] as const) {
     if (client[name] !== undefined) optionOfType(`client.${name}`, client[name], 'function');
   }
   return {
     bind: async (pod, nodeName, signal) => client.bind(pod, nodeName, signal),
     patchStatus: async (pod, change, signal) => client.patchStatus?.(pod, change, signal),
     deletePod: async (pod, signal) => client.deletePod?.(pod, signal),
+    ...(client.patchObject && { patchObject: client.patchObject.bind(client) }),
     event: (event) =>
       callGuarded(
         () => client.event?.(event),
@@ -161,13 +149,3 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
       ),
   };
 }
-
-const nothing = (): readonly never[] => [];
-const noListers: ClusterListers = {
-  namespaceLabels: () => ({}),
-  services: nothing,
-  replicationControllers: nothing,
-  replicaSets: nothing,
-  statefulSets: nothing,
-  podDisruptionBudgets: nothing,
-};

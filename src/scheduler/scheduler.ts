@@ -2,7 +2,7 @@ import type { WireNode, WirePod } from '../api/json/types.ts';
 import { podFields } from '../api/pod/pod-log-fields.ts';
 import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
 import { RecoveryLines } from '../base/logging/recovery-lines.ts';
-import type { JsonMembers } from '../client/transport/api-answer.ts';
+import type { ApiObject, ApiResource } from '../client/resources/api-resource.ts';
 import { Nominator } from './cache/nominator.ts';
 import { SchedulerCache } from './cache/scheduler-cache.ts';
 import { SchedulingAlgorithm } from './cycle/algorithm.ts';
@@ -11,13 +11,14 @@ import { PodAttempts } from './cycle/pod-attempts.ts';
 import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
-import type { EventAction, EventResource } from './framework/plugin.ts';
+import { type ClusterObjectChange, ClusterObjects, eventNameOf } from './framework/cluster-objects.ts';
 import type { PluginError } from './framework/plugin-error.ts';
 import { createPodInfo, type PodInfo } from './nodes/pod-info.ts';
 import { PreemptionExecutor, Preemptions } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/profile-plugins.ts';
 import { steadyTime } from './queue/backoff-queue.ts';
 import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
+import type { SeenEvent } from './queue/in-flight-pods.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { PodSchedulingExplanation } from './reports/explain-pod.ts';
 import { type FailureWords, LastAttempts } from './reports/last-attempts.ts';
@@ -73,6 +74,8 @@ export class Scheduler {
   readonly #reported: ReportedState;
   readonly #ownPod: (pod: WirePod) => WirePod;
   readonly #ownNode: (node: WireNode) => WireNode;
+  readonly #ownObject: ResolvedSchedulerOptions['ownObject'];
+  readonly #objects: ClusterObjects;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
@@ -80,6 +83,8 @@ export class Scheduler {
     const { client, canEvict, clock, logger, mostBindings, bindTimeoutMs } = resolved;
     this.#ownPod = resolved.ownPod;
     this.#ownNode = resolved.ownNode;
+    this.#ownObject = resolved.ownObject;
+    this.#objects = new ClusterObjects((err) => logger.warn({ err }, 'a handler of the scheduler failed at an object'));
     const time = steadyTime(clock);
     this.#metrics = new SchedulerMetrics(resolved.metrics, clock, time);
     this.#cache = new SchedulerCache({ clock });
@@ -96,6 +101,8 @@ export class Scheduler {
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
       onIncoming: (place, event) => this.#metrics.incoming(place, event),
     });
+    for (const resource of this.#queue.resourcesOfInterest) this.#objects.lister(resource);
+    this.#objects.seal();
     this.#changes = this.#clusterChanges();
     const cycle = new SchedulingCycle({
       cache: this.#cache,
@@ -141,15 +148,9 @@ export class Scheduler {
     return this.#runState.name;
   }
 
-  /** The names of the plugins of all profiles, in no order. */
-  get pluginNames(): ReadonlySet<string> {
-    const profiles = [...this.#frameworks.values()].map(({ profile }) => profile);
-    return new Set(profiles.flatMap(({ plugins }) => plugins.map(({ name }) => name)));
-  }
-
-  /** The resources that plugins of any profile have registered for: `objectChanged` is to be told of those, beside pods and nodes. */
-  get resourcesOfInterest(): ReadonlySet<EventResource> {
-    return this.#queue.resourcesOfInterest;
+  /** What plugins of any profile ask for beside pods and nodes: `setObject` and `deleteObject` are to tell of these. */
+  get resourcesOfInterest(): readonly ApiResource[] {
+    return this.#objects.resources;
   }
 
   /** What it has done and has to do. */
@@ -266,10 +267,18 @@ export class Scheduler {
     this.#changes.deleteNode(name);
   }
 
-  /** Another object was added, has changed or is gone: pods that wait for that are tried again. See `resourcesOfInterest`. */
-  objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void {
-    const action: EventAction = before === undefined ? 'Add' : after === undefined ? 'Delete' : 'Update';
-    this.#queue.see({ event: { resource, action, label: `${resource}${action}` }, before, after });
+  /**
+   * Another object is there, or has changed: plugins see it from now on, and pods that wait for that are tried again. The object is copied.
+   * Nothing is done for a resource that is not among `resourcesOfInterest`. Throws ERR_INVALID_ARGUMENT for an object without a name, or
+   * without the namespace that its resource has; nothing has changed then.
+   */
+  setObject<T extends ApiObject>(resource: ApiResource<T>, object: T): void {
+    this.#objectChanged(resource, this.#objects.set(resource, this.#ownObject(resource, object)));
+  }
+
+  /** Another object is gone. The namespace is undefined for an object of the cluster. */
+  deleteObject(resource: ApiResource, namespace: string | undefined, name: string): void {
+    this.#objectChanged(resource, this.#objects.delete(resource, namespace, name));
   }
 
   /** The uids of the pods that have a node and wait for a permit, each with the plugins that have yet to give it. */
@@ -287,6 +296,14 @@ export class Scheduler {
     return this.#attempts.bindings.permits.reject(uid, plugin, reason);
   }
 
+  #objectChanged(resource: ApiResource, change: ClusterObjectChange | undefined): void {
+    if (change === undefined) return;
+    const { before, after } = change as Pick<SeenEvent, 'before' | 'after'>;
+    const action = before === undefined ? 'Add' : after === undefined ? 'Delete' : 'Update';
+    const name = eventNameOf(resource);
+    this.#queue.see({ event: { resource: name, action, label: `${name}${action}` }, before, after });
+  }
+
   #makePreemptor({ client, clock, logger }: ResolvedSchedulerOptions): PreemptionExecutor {
     return new PreemptionExecutor({
       client,
@@ -301,15 +318,17 @@ export class Scheduler {
   }
 
   #makeFrameworks(options: ResolvedSchedulerOptions, preemptor: PreemptionExecutor): Frameworks {
-    const { client, clock, logger, random, listers, profiles, registry } = options;
+    const { client, clock, logger, random, profiles, registry } = options;
     const snapshot = this.#cache.updateSnapshot();
     const context = {
       client,
       snapshot: () => snapshot,
-      listers,
+      node: (name: string) => this.#cache.nodeOf(name),
+      objects: this.#objects,
       nominated: this.#nominator,
       random,
-      now: () => clock.now(),
+      clock,
+      shared: new Map(),
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
       onPostFilter: (plugin: string) => this.#metrics.postFilter(plugin),
       onFailure: (err: PluginError, pod: PodInfo) =>

@@ -214,32 +214,37 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
     'kubelet/shutdown kubelet/cadvisor kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/devices kubelet/containers ' +
     'kubelet/pods',
-  'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors',
+  'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors client/resources',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
-  'scheduler/framework': 'base/guard base/errors base/concurrency api/json client/transport scheduler/nodes',
-  'scheduler/plugins':
-    'base/errors base/options api/json api/pod api/selectors client/transport scheduler/nodes scheduler/framework',
+  'scheduler/framework':
+    'base/guard base/clock base/errors base/concurrency api/json client/transport client/resources client/reflector ' +
+    'scheduler/nodes',
+  'scheduler/plugins': 'base/errors base/options api/json api/pod api/selectors scheduler/nodes scheduler/framework',
   'scheduler/plugins/pod-affinity':
-    'base/errors base/options api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins',
+    'base/errors base/options api/json api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/plugins/resources':
     'base/errors base/names base/options api/json client/transport scheduler/nodes scheduler/framework',
   'scheduler/plugins/spread':
-    'base/errors base/names base/options api/json api/selectors scheduler/nodes scheduler/framework ' + 'scheduler/plugins',
+    'base/errors base/names base/options api/json api/selectors client/resources scheduler/nodes scheduler/framework ' +
+    'scheduler/plugins',
+  'scheduler/plugins/volumes':
+    'base/clock base/errors base/options base/concurrency api/quantity api/json api/pod api/selectors client/transport ' +
+    'client/resources client/reflector scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/classic/plugins':
-    'api/json api/selectors scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
+    'api/json api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
     'scheduler/plugins/spread',
   'scheduler/preemption':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
     'api/selectors client/resources scheduler/nodes scheduler/framework',
   'scheduler/classic':
     'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
-    'scheduler/plugins/pod-affinity scheduler/classic/plugins scheduler/preemption',
+    'scheduler/plugins/pod-affinity scheduler/plugins/volumes scheduler/classic/plugins scheduler/preemption',
   'scheduler/profile':
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
-    'scheduler/plugins/resources scheduler/plugins/spread scheduler/preemption scheduler/classic',
+    'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes scheduler/preemption scheduler/classic',
   'scheduler/queue':
     'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod client/transport ' +
-    'scheduler/nodes scheduler/framework',
+    'client/resources scheduler/nodes scheduler/framework',
   'scheduler/reports':
     'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
   'scheduler/cluster':
@@ -252,13 +257,13 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/reports',
   'scheduler/scheduler-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/problem api/json api/pod scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
+    'base/problem api/json api/pod client/resources scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
     'scheduler/queue',
   'scheduler/scheduler-reports':
     'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
     'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/logging base/concurrency api/json api/pod client/transport scheduler/nodes scheduler/cache ' +
+    'base/logging base/concurrency api/json api/pod client/resources scheduler/nodes scheduler/cache ' +
     'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
     'scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':

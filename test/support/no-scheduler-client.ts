@@ -9,5 +9,6 @@ export const noSchedulerClient: SchedulerClient = {
   bind: async () => unexpected(),
   patchStatus: async () => unexpected(),
   deletePod: async () => unexpected(),
+  patchObject: async () => unexpected(),
   event: unexpected,
 };

@@ -8,6 +8,8 @@ import type {
   V1NodeFeatures,
   V1NodeRuntimeHandler,
   V1NodeSystemInfo,
+  V1PersistentVolume,
+  V1PersistentVolumeClaim,
   V1Pod,
   V1PodCondition,
   V1PodStatus,
@@ -67,3 +69,5 @@ export interface WireNodeFeatures extends Wire<V1NodeFeatures> {}
 export interface WireNodeRuntimeHandler extends Wire<V1NodeRuntimeHandler> {}
 export interface WireTaint extends Wire<V1Taint> {}
 export interface WireLease extends Wire<V1Lease> {}
+export interface WirePersistentVolume extends Wire<V1PersistentVolume> {}
+export interface WirePersistentVolumeClaim extends Wire<V1PersistentVolumeClaim> {}

@@ -5,6 +5,7 @@ import type {
   V1ConfigMap,
   V1CSIDriver,
   V1CSINode,
+  V1CSIStorageCapacity,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -12,11 +13,16 @@ import type {
   V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1Pod,
+  V1PodDisruptionBudget,
+  V1ReplicaSet,
+  V1ReplicationController,
   V1ResourceSlice,
   V1RuntimeClass,
   V1Secret,
   V1Service,
   V1ServiceAccount,
+  V1StatefulSet,
+  V1StorageClass,
   V1VolumeAttachment,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../api/json/types.ts';
@@ -101,7 +107,7 @@ function inGroup<T extends ApiObject>(group: string, resource: string, kind: str
   return apiResource<T>({ group, version: 'v1', resource, kind, namespaced });
 }
 
-/** The resources that a node agent has to do with. */
+/** The resources that a node agent and a scheduler have to do with. */
 export interface KnownResources {
   /** Pods, of the core group. */
   readonly pods: ApiResource<Wire<V1Pod>>;
@@ -137,6 +143,18 @@ export interface KnownResources {
   readonly resourceSlices: ApiResource<Wire<V1ResourceSlice>>;
   /** Volumes that are attached to nodes, of `storage.k8s.io`; without a namespace. */
   readonly volumeAttachments: ApiResource<Wire<V1VolumeAttachment>>;
+  /** How volumes are made for claims, of `storage.k8s.io`; without a namespace. */
+  readonly storageClasses: ApiResource<Wire<V1StorageClass>>;
+  /** How much CSI drivers have left, of `storage.k8s.io`. */
+  readonly csiStorageCapacities: ApiResource<Wire<V1CSIStorageCapacity>>;
+  /** Replication controllers, of the core group. */
+  readonly replicationControllers: ApiResource<Wire<V1ReplicationController>>;
+  /** Replica sets, of `apps`. */
+  readonly replicaSets: ApiResource<Wire<V1ReplicaSet>>;
+  /** Stateful sets, of `apps`. */
+  readonly statefulSets: ApiResource<Wire<V1StatefulSet>>;
+  /** Disruption budgets, of `policy`. */
+  readonly podDisruptionBudgets: ApiResource<Wire<V1PodDisruptionBudget>>;
 }
 
 /** Theirs are the types of client-node, as JSON on the wire. */
@@ -158,6 +176,12 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
   resourceClaims: inGroup('resource.k8s.io', 'resourceclaims', 'ResourceClaim', true),
   resourceSlices: inGroup('resource.k8s.io', 'resourceslices', 'ResourceSlice', false),
   volumeAttachments: inGroup('storage.k8s.io', 'volumeattachments', 'VolumeAttachment', false),
+  storageClasses: inGroup('storage.k8s.io', 'storageclasses', 'StorageClass', false),
+  csiStorageCapacities: inGroup('storage.k8s.io', 'csistoragecapacities', 'CSIStorageCapacity', true),
+  replicationControllers: inCore('replicationcontrollers', 'ReplicationController'),
+  replicaSets: inGroup('apps', 'replicasets', 'ReplicaSet', true),
+  statefulSets: inGroup('apps', 'statefulsets', 'StatefulSet', true),
+  podDisruptionBudgets: inGroup('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', true),
 });
 
 /** The newer API of events: the same objects as those of the core group, with other names of their fields. */

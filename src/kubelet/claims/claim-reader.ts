@@ -1,8 +1,8 @@
-// Behaviour of pkg/kubelet/volumemanager/populator createVolumeSpec and of component-helpers/storage/ephemeral, v1.36.3.
+// Behaviour of pkg/kubelet/volumemanager/populator createVolumeSpec, v1.36.3.
 
-import type { Pod } from '../../api/json/types.ts';
+import type { Pod, WirePersistentVolume, WirePersistentVolumeClaim } from '../../api/json/types.ts';
 import { containersOfPod, type SpecVolume } from '../../api/pod/pod-containers.ts';
-import { podUIDOf } from '../../api/pod/pod-identity.ts';
+import { claimNameOf, whyNotOwnClaim } from '../../api/pod/volume-claims.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { errorText } from '../../base/errors.ts';
@@ -10,7 +10,7 @@ import { isDnsSubdomain } from '../../base/names.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
-import type { PersistentVolumeRequest, WireClaim, WirePersistentVolume } from './persistent-volume-kind.ts';
+import type { PersistentVolumeRequest } from './persistent-volume-kind.ts';
 
 /** A claim and what it is bound to. */
 export type BoundClaim = Pick<PersistentVolumeRequest, 'claim' | 'persistentVolume' | 'isBlock'>;
@@ -21,7 +21,7 @@ const protection = 'kubernetes.io/pvc-protection';
 
 /** Reads claims as a kubelet does: the claim and its persistent volume, each by its name, and whether they belong together. */
 export class ClaimReader {
-  readonly #claims: ResourceClient<WireClaim>;
+  readonly #claims: ResourceClient<WirePersistentVolumeClaim>;
   readonly #persistentVolumes: ResourceClient<WirePersistentVolume>;
 
   readonly #clock: Clock;
@@ -34,16 +34,16 @@ export class ClaimReader {
 
   /** Rejects with the kubelet's words where the pod may not use the claim, or not yet. */
   async read(pod: Pod, volume: SpecVolume, signal: AbortSignal): Promise<BoundClaim> {
-    const { namespace = '', name: podName } = pod.metadata ?? {};
-    const isEphemeral = volume.ephemeral != null;
-    const name = isEphemeral ? `${podName}-${volume.name}` : (volume.persistentVolumeClaim?.claimName ?? '');
+    const { namespace = '' } = pod.metadata ?? {};
+    const name = claimNameOf(pod, volume) ?? '';
     const processed = async <T>(work: Promise<T>): Promise<T> =>
       work.catch((cause: unknown) => {
         signal.throwIfAborted();
         throw new Error(`error processing PVC ${namespace}/${name}: ${errorText(cause)}`, { cause });
       });
     const claim = await processed(this.#claim(namespace, name, signal));
-    if (isEphemeral) requireOwn(pod, claim);
+    const problem = volume.ephemeral == null ? undefined : whyNotOwnClaim(pod, claim);
+    if (problem !== undefined) throw new Error(problem);
     const persistentVolume = await processed(this.#persistentVolume(claim, signal));
     return { claim: trimmedClaim(claim), persistentVolume, isBlock: isBlockIn(pod, volume.name, persistentVolume) };
   }
@@ -61,7 +61,7 @@ export class ClaimReader {
     }
   }
 
-  async #claim(namespace: string, name: string, signal: AbortSignal): Promise<WireClaim> {
+  async #claim(namespace: string, name: string, signal: AbortSignal): Promise<WirePersistentVolumeClaim> {
     const claim = await this.#get(() => this.#claims.get({ namespace, name }, { signal }), signal).catch((cause: unknown) => {
       throw new Error(`failed to fetch PVC from API server: ${errorText(cause)}`, { cause });
     });
@@ -72,7 +72,10 @@ export class ClaimReader {
     return claim;
   }
 
-  async #persistentVolume({ metadata, spec }: WireClaim, signal: AbortSignal): Promise<BoundClaim['persistentVolume']> {
+  async #persistentVolume(
+    { metadata, spec }: WirePersistentVolumeClaim,
+    signal: AbortSignal,
+  ): Promise<BoundClaim['persistentVolume']> {
     const name = spec?.volumeName ?? '';
     const found = await this.#get(() => this.#persistentVolumes.get({ name }, { signal }), signal).catch((cause: unknown) => {
       throw new Error(`failed to fetch PV ${name} from API server: ${errorText(cause)}`, { cause });
@@ -93,14 +96,6 @@ export class ClaimReader {
   }
 }
 
-function requireOwn(pod: Pod, { metadata: claim }: WireClaim): void {
-  const { namespace, name } = pod.metadata ?? {};
-  const owner = claim?.ownerReferences?.find(({ controller }) => controller === true);
-  if (claim?.namespace === namespace && owner?.uid === podUIDOf(pod)) return;
-  const of = `${claim?.namespace}/${claim?.name}`;
-  throw new Error(`PVC ${of} was not created for pod ${namespace}/${name} (pod is not owner)`);
-}
-
 /** Rejects where a container uses it as what it is not: also a pod that uses it as both. */
 function isBlockIn(pod: Pod, name: string, { metadata, spec }: BoundClaim['persistentVolume']): boolean {
   const { volumeMode } = spec ?? {};
@@ -119,7 +114,7 @@ const longestNote = 1024;
 const mostNotes = 16;
 
 /** What may be needed of a claim. It is kept as long as the pod has the volume, and the rest may be as large as its author likes. */
-function trimmedClaim({ metadata, spec, ...claim }: WireClaim): WireClaim {
+function trimmedClaim({ metadata, spec, ...claim }: WirePersistentVolumeClaim): WirePersistentVolumeClaim {
   const { name, namespace, uid, resourceVersion, annotations } = metadata ?? {};
   const { selector, dataSource, dataSourceRef, ...kept } = spec ?? {};
   const notes = Object.entries(annotations ?? {}).filter(([key, text]) => ofVolumes.test(key) && text.length <= longestNote);

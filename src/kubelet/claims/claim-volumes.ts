@@ -2,7 +2,7 @@
 
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { WireNode } from '../../api/json/types.ts';
+import type { WireNode, WirePersistentVolume } from '../../api/json/types.ts';
 import { podUIDOf } from '../../api/pod/pod-identity.ts';
 import { nodeSelectorTest } from '../../api/selectors/node-selector.ts';
 import type { SteadyClock } from '../../base/clock.ts';
@@ -13,12 +13,7 @@ import { type DriverVolumeRequest, type DriverVolumes, VolumeStepError, volumeSt
 import { devicesFolderName, type MountedVolume, podFolder, podsOnDisk } from '../volumes/pod-folder.ts';
 import { type BoundClaim, ClaimReader } from './claim-reader.ts';
 import { type ClaimedUsage, ClaimUsages } from './claim-usage.ts';
-import type {
-  PersistentVolumeKind,
-  PersistentVolumeRequest,
-  PodVolumeFolders,
-  WirePersistentVolume,
-} from './persistent-volume-kind.ts';
+import type { PersistentVolumeKind, PersistentVolumeRequest, PodVolumeFolders } from './persistent-volume-kind.ts';
 
 export interface ClaimVolumesOptions {
   readonly transport: ResourceTransport;

@@ -1,10 +1,6 @@
-import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node';
-import type { Wire } from '../../api/json/types.ts';
+import type { WirePersistentVolume, WirePersistentVolumeClaim } from '../../api/json/types.ts';
 import type { DriverVolumeRequest } from '../volumes/driver-volumes.ts';
 import type { MountedVolume } from '../volumes/pod-folder.ts';
-
-export type WirePersistentVolume = Wire<V1PersistentVolume>;
-export type WireClaim = Wire<V1PersistentVolumeClaim>;
 
 /** A volume of a pod that is claimed: the claim is bound to the persistent volume, and both say so. */
 export interface PersistentVolumeRequest extends DriverVolumeRequest {
@@ -12,7 +8,7 @@ export interface PersistentVolumeRequest extends DriverVolumeRequest {
    * As the apiserver had it at most 10 s ago; while it cannot be read, as it was when the volume was mounted. Of its metadata it has names, uid,
    * version and annotations of `volume.kubernetes.io`, and its spec has no selector and no data source.
    */
-  readonly claim: WireClaim;
+  readonly claim: WirePersistentVolumeClaim;
   /** The same of the persistent volume, whose name is a DNS subdomain. It lacks `managedFields` alone. */
   readonly persistentVolume: WirePersistentVolume & { readonly metadata: { readonly name: string } };
   /** What the pod says of its claim. What the persistent volume's source says of itself is in the source. */

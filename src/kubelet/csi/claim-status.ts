@@ -1,13 +1,13 @@
 // Behaviour of pkg/volume/util/resize_util.go, v1.36.3.
 
 import { formatTime } from '../../api/json/time.ts';
+import type { WirePersistentVolumeClaim } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
-import type { WireClaim } from '../claims/persistent-volume-kind.ts';
 
-type ClaimStatus = NonNullable<WireClaim['status']>;
+type ClaimStatus = NonNullable<WirePersistentVolumeClaim['status']>;
 type Conditions = NonNullable<ClaimStatus['conditions']>;
 type Change = (status: ClaimStatus) => object;
 
@@ -20,7 +20,7 @@ const resizeConditions: ReadonlySet<string> = new Set([
 
 /** Writes what the node says of a claim that grows. Each write names the version that it was made against. */
 export class ClaimStatuses {
-  readonly #claims: ResourceClient<WireClaim>;
+  readonly #claims: ResourceClient<WirePersistentVolumeClaim>;
   readonly #clock: Pick<Clock, 'now'>;
 
   constructor(transport: ResourceTransport, clock: Pick<Clock, 'now'>) {
@@ -28,17 +28,17 @@ export class ClaimStatuses {
     this.#clock = clock;
   }
 
-  async read({ metadata }: WireClaim, signal?: AbortSignal): Promise<WireClaim> {
+  async read({ metadata }: WirePersistentVolumeClaim, signal?: AbortSignal): Promise<WirePersistentVolumeClaim> {
     return this.#claims.get({ namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' }, { signal });
   }
 
   /** The node begins. */
-  markInProgress(claim: WireClaim): Promise<WireClaim> {
+  markInProgress(claim: WirePersistentVolumeClaim): Promise<WirePersistentVolumeClaim> {
     return this.#patch(claim, () => ({ allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } }));
   }
 
   /** The node is done: the claim has this much. */
-  markFinished(claim: WireClaim, size: string): Promise<WireClaim> {
+  markFinished(claim: WirePersistentVolumeClaim, size: string): Promise<WirePersistentVolumeClaim> {
     return this.#patch(claim, ({ conditions }) => ({
       capacity: { storage: size },
       allocatedResourceStatuses: { storage: null },
@@ -47,7 +47,7 @@ export class ClaimStatuses {
   }
 
   /** The driver has refused. `isInfeasible`: the controller is to try another size. */
-  markFailed(claim: WireClaim, error: unknown, isInfeasible: boolean): Promise<WireClaim> {
+  markFailed(claim: WirePersistentVolumeClaim, error: unknown, isInfeasible: boolean): Promise<WirePersistentVolumeClaim> {
     return this.#patch(claim, ({ conditions }) => ({
       ...(isInfeasible && { allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } }),
       conditions: this.#withFailure(conditions ?? [], error),
@@ -63,7 +63,7 @@ export class ClaimStatuses {
   }
 
   /** Where somebody else was first it rejects: what is to be done may be another thing now. */
-  async #patch({ metadata, status }: WireClaim, change: Change): Promise<WireClaim> {
+  async #patch({ metadata, status }: WirePersistentVolumeClaim, change: Change): Promise<WirePersistentVolumeClaim> {
     const { namespace = '', name = '', resourceVersion } = metadata ?? {};
     const body = { metadata: { resourceVersion }, status: change(status ?? {}) };
     const patch = { type: 'application/merge-patch+json', body } as const;

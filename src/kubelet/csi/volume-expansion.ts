@@ -2,11 +2,12 @@
 // pkg/volume/util/operationexecutor, and of pkg/volume/csi/expander.go, v1.36.3.
 
 import { goQuote } from '../../api/json/go-quote.ts';
+import type { WirePersistentVolumeClaim } from '../../api/json/types.ts';
 import { compareQuantities, wholeUnits } from '../../api/quantity/quantity-arithmetic.ts';
 import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
-import type { PersistentVolumeRequest, WireClaim } from '../claims/persistent-volume-kind.ts';
+import type { PersistentVolumeRequest } from '../claims/persistent-volume-kind.ts';
 import type { ClaimStatuses } from './claim-status.ts';
 import type { ExpandVolumeRequest } from './csi-node.ts';
 import { callErrorOf } from './driver-calls.ts';
@@ -94,7 +95,7 @@ export class VolumeExpansion {
     if (size !== undefined) this.#sizes.set(uniqueVolumeName(id), size);
   }
 
-  async #read(claim: WireClaim, signal: AbortSignal): Promise<WireClaim> {
+  async #read(claim: WirePersistentVolumeClaim, signal: AbortSignal): Promise<WirePersistentVolumeClaim> {
     try {
       return await this.#options.claims.read(claim, signal);
     } catch (cause) {
@@ -106,7 +107,7 @@ export class VolumeExpansion {
   /** The driver, and what the cluster says of it, is asked for only where something is to be done. */
   async #grow(
     request: PersistentVolumeRequest,
-    claim: WireClaim,
+    claim: WirePersistentVolumeClaim,
     wanted: string,
     target: () => Promise<ExpandTarget>,
   ): Promise<Outcome> {
@@ -127,7 +128,12 @@ export class VolumeExpansion {
   }
 
   /** For a resizer that does not say what is allocated. */
-  async #growAsBefore(request: PersistentVolumeRequest, claim: WireClaim, size: string, target: ExpandTarget): Promise<Outcome> {
+  async #growAsBefore(
+    request: PersistentVolumeRequest,
+    claim: WirePersistentVolumeClaim,
+    size: string,
+    target: ExpandTarget,
+  ): Promise<Outcome> {
     try {
       await expand(target, size);
     } catch (error) {
@@ -142,7 +148,7 @@ export class VolumeExpansion {
 
   async #growAsAllocated(
     request: PersistentVolumeRequest,
-    { claim, size, isDone }: { readonly claim: WireClaim; readonly size: string; readonly isDone: boolean },
+    { claim, size, isDone }: { readonly claim: WirePersistentVolumeClaim; readonly size: string; readonly isDone: boolean },
     target: ExpandTarget,
   ): Promise<Outcome> {
     const { claims } = this.#options;
@@ -161,7 +167,7 @@ export class VolumeExpansion {
   }
 
   /** A driver that refuses a size twice which the claim does not ask for any more leaves it to the controller to try another one. */
-  async #noteRefused(claim: WireClaim, size: string, { id }: ExpandTarget, error: unknown): Promise<void> {
+  async #noteRefused(claim: WirePersistentVolumeClaim, size: string, { id }: ExpandTarget, error: unknown): Promise<void> {
     const name = uniqueVolumeName(id);
     const asked = claim.spec?.resources?.requests?.storage;
     const isOld = this.#refused.has(name) && asked !== undefined && compareQuantities(asked, size) !== 0;
@@ -209,7 +215,7 @@ function isFinal(error: unknown): boolean {
   return error instanceof NotSupported || callErrorOf(error)?.isFinal === true;
 }
 
-function claimSize({ status }: WireClaim): string | undefined {
+function claimSize({ status }: WirePersistentVolumeClaim): string | undefined {
   return status?.capacity?.storage;
 }
 
@@ -217,26 +223,26 @@ function volumeSize({ spec }: PersistentVolumeRequest['persistentVolume']): stri
   return spec?.capacity?.storage;
 }
 
-function statusOf({ status }: WireClaim): string {
+function statusOf({ status }: WirePersistentVolumeClaim): string {
   return status?.allocatedResourceStatuses?.storage ?? '';
 }
 
-function allocatedSize({ status }: WireClaim): string | undefined {
+function allocatedSize({ status }: WirePersistentVolumeClaim): string | undefined {
   return status?.allocatedResources?.storage;
 }
 
 /** One that does not say what is allocated. */
-function isOfOlderResizer(claim: WireClaim): boolean {
+function isOfOlderResizer(claim: WirePersistentVolumeClaim): boolean {
   return statusOf(claim) === '' && claim.status?.allocatedResources == null;
 }
 
 /** The controller has to do something before the node. */
-function isOthersTurn(claim: WireClaim, wanted: string): boolean {
+function isOthersTurn(claim: WirePersistentVolumeClaim, wanted: string): boolean {
   if (isOfOlderResizer(claim) || inTheWay.includes(statusOf(claim))) return false;
   return statusOf(claim) !== '' || isLess(claimSize(claim), allocatedSize(claim) ?? wanted);
 }
 
-function isShared({ spec }: WireClaim): boolean {
+function isShared({ spec }: WirePersistentVolumeClaim): boolean {
   return spec?.accessModes?.includes('ReadWriteMany') === true;
 }
 

@@ -10,7 +10,8 @@ import {
   schedulingGates,
 } from '../plugins/one-rule-plugins.ts';
 import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
-import { dynamicResources, volumeRestrictions } from '../plugins/volume-restrictions.ts';
+import { dynamicResources, refuseClaims } from '../plugins/refused-claims.ts';
+import { diskRestrictions } from '../plugins/volumes/volume-restrictions.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
 import { AlgorithmRegistry, equalPriority } from './algorithm-registry.ts';
 import {
@@ -20,7 +21,6 @@ import {
   classicTaintToleration,
   nodeLabel,
   nodePreferAvoidPods,
-  refuseClaims,
 } from './plugins/classic-rule-plugins.ts';
 import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
 import {
@@ -154,7 +154,7 @@ const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['NodeName', () => nodeName()],
   ['NodePorts', () => nodePorts()],
   ['NodeAffinity', () => classicNodeAffinity()],
-  ['VolumeRestrictions', () => volumeRestrictions()],
+  ['VolumeRestrictions', () => diskRestrictions()],
   ['TaintToleration', () => classicTaintToleration()],
   ['NodeLabel', (plan) => nodeLabel(plan.arguments.nodeLabel)],
   ['ServiceAffinity', (plan, handle) => serviceAffinity(plan.arguments.serviceAffinity, handle)],

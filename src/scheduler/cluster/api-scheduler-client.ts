@@ -10,7 +10,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { numberOption, requireKnownOptions } from '../../base/options.ts';
 import type { Problem } from '../../base/problem.ts';
 import { EventFailures } from '../../client/events/event-failures.ts';
-import { resources } from '../../client/resources/api-resource.ts';
+import { type ApiObject, type ApiResource, resources } from '../../client/resources/api-resource.ts';
 import { askedWaitMs, classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
@@ -37,6 +37,7 @@ const retry = { firstMs: 200 };
 
 /** What the scheduler writes, over an apiserver. */
 export class ApiSchedulerClient implements SchedulerClient {
+  readonly #transport: ResourceTransport;
   readonly #pods: ResourceClient<WirePod>;
   readonly #clock: Clock;
   readonly #binding: PodBinding;
@@ -49,6 +50,7 @@ export class ApiSchedulerClient implements SchedulerClient {
     const options = { transport, limit: requestLimit, clock, mayWrite };
     const [ofPods, ofEvents] = [new WriteTransport(options), new WriteTransport(options)];
     this.#writes = [ofPods, ofEvents];
+    this.#transport = ofPods;
     this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
@@ -73,6 +75,14 @@ export class ApiSchedulerClient implements SchedulerClient {
   async deletePod({ metadata }: WirePod, signal: AbortSignal): Promise<void> {
     const { namespace, name = '', uid } = metadata ?? {};
     await this.#retried(signal, () => this.#pods.delete({ namespace, name }, { uid, signal }));
+  }
+
+  async patchObject<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T> {
+    const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {};
+    const { metadata, ...members } = patch as { readonly metadata?: object };
+    const body = { ...members, metadata: { ...metadata, uid, resourceVersion } };
+    const client = new ResourceClient<T>(this.#transport, resource);
+    return client.patch({ namespace, name }, { type: 'application/merge-patch+json', body }, { signal });
   }
 
   event(event: SchedulingEvent): void {

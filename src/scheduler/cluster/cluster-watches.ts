@@ -3,15 +3,12 @@ import type { SteadyClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import type { Problem } from '../../base/problem.ts';
-import { ObjectStore } from '../../client/reflector/object-store.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../client/reflector/reflector-options.ts';
 import { failureInWords } from '../../client/resources/api-problem.ts';
-import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
+import { type ApiObject, type ApiResource, resources } from '../../client/resources/api-resource.ts';
 import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
-import type { JsonMembers } from '../../client/transport/api-answer.ts';
-import type { ClusterListers, EventResource, SelectingObject } from '../framework/plugin.ts';
 import { failureOfRequest, requestProblem } from '../reports/request-words.ts';
 
 /** Hears of every change, in the order in which the watch of each resource brings them. */
@@ -24,16 +21,15 @@ interface ClusterSink {
   nodeAdded(node: WireNode): void;
   nodeUpdated(before: WireNode, after: WireNode): void;
   nodeDeleted(node: WireNode): void;
-  objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void;
+  objectSet(resource: ApiResource, object: ApiObject): void;
+  objectDeleted(resource: ApiResource, object: ApiObject): void;
 }
 
 export interface ClusterWatchesOptions {
   readonly transport: ResourceTransport;
   readonly sink: ClusterSink;
-  readonly listers: StoreListers;
-  readonly kinds: readonly ListedKind[];
-  /** What plugins have registered for. */
-  readonly resourcesOfInterest: ReadonlySet<EventResource>;
+  /** What plugins ask for beside pods and nodes. */
+  readonly resourcesOfInterest: readonly ApiResource[];
   readonly clock: SteadyClock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -48,11 +44,7 @@ export class ClusterWatches {
   readonly #watched: readonly Watched[];
 
   constructor(options: ClusterWatchesOptions) {
-    const { sink, kinds, resourcesOfInterest } = options;
-    const listed = new Set(kinds.map((kind) => listedResources[kind]));
-    const others = Object.entries(eventResources).filter(
-      ([name, resource]) => resourcesOfInterest.has(name as EventResource) && !listed.has(resource),
-    );
+    const { sink, resourcesOfInterest } = options;
     const pods: Watched<WirePod> = watched<WirePod>(options, resources.pods, {
       fieldSelector: livePods,
       handlers: {
@@ -72,8 +64,7 @@ export class ClusterWatches {
         },
       }),
       pods,
-      ...kinds.map((kind) => told(options, listedResources[kind], { store: options.listers.stores[kind] })),
-      ...others.map(([, resource]) => told(options, resource)),
+      ...resourcesOfInterest.map((resource) => watched(options, resource, told(options, resource))),
     ] as Watched[];
   }
 
@@ -107,25 +98,10 @@ export class ClusterWatches {
   }
 }
 
-/** Tells of the changes that plugins may have registered for. */
-function told(
-  options: ClusterWatchesOptions,
-  resource: ApiResource,
-  own: Pick<ReflectorOptions<ApiObject>, 'store'> = {},
-): Watched {
-  const [name] = Object.entries(eventResources).find(([, one]) => one === resource) ?? [];
-  const tell = (before: ApiObject | undefined, after: ApiObject | undefined): void => {
-    if (name === undefined) return;
-    options.sink.objectChanged(name as EventResource, before as JsonMembers | undefined, after as JsonMembers | undefined);
-  };
-  return watched<ApiObject>(options, resource, {
-    ...own,
-    handlers: {
-      added: (object) => tell(undefined, object),
-      updated: (object, previous) => tell(previous, object),
-      deleted: (object) => tell(object, undefined),
-    },
-  });
+/** Tells of the changes of one resource. */
+function told({ sink }: ClusterWatchesOptions, resource: ApiResource): Partial<ReflectorOptions<ApiObject>> {
+  const set = (object: ApiObject): void => sink.objectSet(resource, object);
+  return { handlers: { added: set, updated: set, deleted: (object) => sink.objectDeleted(resource, object) } };
 }
 
 interface Watched<T extends ApiObject = ApiObject> {
@@ -183,115 +159,6 @@ function failingWatch({ resource }: ApiResource, reflector: Pick<Reflector, 'las
   return { resource, error, since: Math.round(since), attempt, retryAt: Math.round(retryAt) };
 }
 
-/** What a plugin may ask for beside pods and nodes. */
-const listedKinds = [
-  'namespaces',
-  'services',
-  'replicationControllers',
-  'replicaSets',
-  'statefulSets',
-  'podDisruptionBudgets',
-] as const;
-type ListedKind = (typeof listedKinds)[number];
-
-/** Where the objects of each kind are. */
-const listedResources: Readonly<Record<ListedKind, ApiResource>> = {
-  namespaces: resources.namespaces,
-  services: resources.services,
-  replicationControllers: inNamespaces('', 'replicationcontrollers', 'ReplicationController'),
-  replicaSets: inNamespaces('apps', 'replicasets', 'ReplicaSet'),
-  statefulSets: inNamespaces('apps', 'statefulsets', 'StatefulSet'),
-  podDisruptionBudgets: inNamespaces('policy', 'poddisruptionbudgets', 'PodDisruptionBudget'),
-};
-
-function inNamespaces(group: string, resource: string, kind: string): ApiResource {
-  return apiResource({ group, version: 'v1', resource, kind, namespaced: true });
-}
-
-/** What plugins may register for beside pods and nodes. */
-type OtherResource = Exclude<EventResource, 'Pod' | 'Node' | '*'>;
-/** Where the objects are that a plugin may register for. */
-const eventResources: Readonly<Record<OtherResource, ApiResource>> = {
-  Namespace: resources.namespaces,
-  Service: resources.services,
-  PersistentVolume: resources.persistentVolumes,
-  PersistentVolumeClaim: resources.persistentVolumeClaims,
-  StorageClass: ofCluster('storage.k8s.io', 'storageclasses', 'StorageClass'),
-  CSINode: ofCluster('storage.k8s.io', 'csinodes', 'CSINode'),
-  ResourceClaim: inNamespaces('resource.k8s.io', 'resourceclaims', 'ResourceClaim'),
-};
-
-function ofCluster(group: string, resource: string, kind: string): ApiResource {
-  return apiResource({ group, version: 'v1', resource, kind, namespaced: false });
-}
-
-const selectors: readonly ListedKind[] = ['services', 'replicationControllers', 'replicaSets', 'statefulSets'];
-const kindsOfPlugins: Readonly<Record<string, readonly ListedKind[]>> = {
-  PodTopologySpread: selectors,
-  SelectorSpread: selectors,
-  ServiceAffinity: ['services'],
-  InterPodAffinity: ['namespaces'],
-  DefaultPreemption: ['podDisruptionBudgets'],
-};
-/** Plugins of this library that ask for nothing but pods and nodes. */
-const frugal: readonly string[] = [
-  ...['NodeName', 'NodePorts', 'NodeUnschedulable', 'NodeAffinity', 'TaintToleration', 'NodeResourcesFit'],
-  ...['NodeResourcesBalancedAllocation', 'ImageLocality', 'SchedulingGates', 'PrioritySort', 'DefaultBinder'],
-  ...['VolumeRestrictions', 'NodeLabel', 'RequestedToCapacityRatio', 'NodeResourcesLeastAllocated'],
-  ...['NodeResourcesMostAllocated', 'RefusedVolumes', 'VolumeBinding', 'DynamicResources'],
-];
-
-/** The kinds that these plugins may ask for. A plugin that is not known here may ask for any. */
-export function kindsFor(pluginNames: Iterable<string>): ListedKind[] {
-  const wanted = new Set<ListedKind>();
-  for (const name of pluginNames) {
-    const kinds = frugal.includes(name) ? [] : (kindsOfPlugins[name] ?? listedKinds);
-    for (const kind of kinds) wanted.add(kind);
-  }
-  return listedKinds.filter((kind) => wanted.has(kind));
-}
-
-/** Answers plugins from the stores that reflectors fill. */
-export class StoreListers implements ClusterListers {
-  readonly stores: Readonly<Record<ListedKind, ObjectStore>>;
-
-  constructor() {
-    const store = (): ObjectStore => new ObjectStore<ApiObject>();
-    this.stores = {
-      namespaces: store(),
-      services: store(),
-      replicationControllers: store(),
-      replicaSets: store(),
-      statefulSets: store(),
-      podDisruptionBudgets: store(),
-    };
-  }
-
-  namespaceLabels(name: string): Readonly<Record<string, string>> {
-    return this.stores.namespaces.get(undefined, name)?.metadata?.labels ?? {};
-  }
-
-  services(namespace: string): readonly SelectingObject[] {
-    return this.stores.services.list(namespace);
-  }
-
-  replicationControllers(namespace: string): readonly SelectingObject[] {
-    return this.stores.replicationControllers.list(namespace);
-  }
-
-  replicaSets(namespace: string): readonly SelectingObject[] {
-    return this.stores.replicaSets.list(namespace);
-  }
-
-  statefulSets(namespace: string): readonly SelectingObject[] {
-    return this.stores.statefulSets.list(namespace);
-  }
-
-  podDisruptionBudgets(namespace: string): readonly SelectingObject[] {
-    return this.stores.podDisruptionBudgets.list(namespace);
-  }
-}
-
 /** The part of a scheduler that is told of the cluster. */
 export interface ToldScheduler {
   setPod(pod: WirePod): void;
@@ -299,7 +166,8 @@ export interface ToldScheduler {
   setNode(node: WireNode): void;
   deleteNode(name: string): void;
   unconfirmedPods(boundBefore: number): readonly WirePod[];
-  objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void;
+  setObject(resource: ApiResource, object: ApiObject): void;
+  deleteObject(resource: ApiResource, namespace: string | undefined, name: string): void;
 }
 
 /** Brings what the watches of a cluster tell to the scheduler. */
@@ -325,7 +193,8 @@ export function sinkOf(scheduler: ToldScheduler): ClusterSink {
     nodeAdded: (node) => scheduler.setNode(node),
     nodeUpdated: (_, node) => scheduler.setNode(node),
     nodeDeleted: ({ metadata }) => scheduler.deleteNode(metadata?.name ?? ''),
-    objectChanged: (resource, before, after) => scheduler.objectChanged(resource, before, after),
+    objectSet: (resource, object) => scheduler.setObject(resource, object),
+    objectDeleted: (resource, { metadata }) => scheduler.deleteObject(resource, metadata?.namespace, metadata?.name ?? ''),
   };
 }
 

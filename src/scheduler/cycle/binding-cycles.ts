@@ -2,8 +2,10 @@
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
-import type { PluginRejection } from '../framework/plugin.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { Plugin, PluginAt, PluginRejection } from '../framework/plugin.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
+import type { BindingProgress } from '../reports/pod-problem.ts';
 import { type PlacedPod, refusedNode } from './scheduling-cycle.ts';
 import type { StatusWrites } from './status-writes.ts';
 
@@ -29,8 +31,10 @@ export interface BindingCyclesOptions {
   readonly time: SteadyTime;
   /** How many pods are bound at once. */
   readonly mostBindings: number;
-  /** How long the binding of one pod may take once it is permitted, in milliseconds. */
+  /** How long the binding of one pod may take, in milliseconds, and before that each plugin that says nothing else. */
   readonly bindTimeoutMs: number;
+  /** Called once a pod is permitted: whatever fails from then on is an error, which no change in the cluster helps. */
+  readonly onPermitted: (placed: PlacedPod) => void;
   /** Called once for each binding that has begun. */
   readonly onEnd: (placed: PlacedPod, end: BindingEnd) => void;
   /** Called when another binding may begin. */
@@ -44,11 +48,14 @@ interface RunningBinding {
   since: number;
   /** True once the plugins that bind are asked: from then on the pod may be on its node. */
   isSent: boolean;
+  /** The plugin that does what it has to do before. */
+  preBinder?: PluginAt<'preBind'> | undefined;
+  readonly placed: PlacedPod;
 }
 
 /**
- * Binds pods beside the scheduling of others. Each waits until the plugins permit it, then for a free place, and is bound by its
- * profile's plugins. A binding that takes too long, or that is given up, ends at once, whatever the plugins do.
+ * Binds pods beside the scheduling of others. Each waits until the plugins permit it and have done what they have to do before, then for a
+ * free place, and is bound by its profile's plugins. A pod that waits for its volumes takes no place from another. A binding that takes too long, or that is given up, ends at once, whatever the plugins do.
  */
 export class BindingCycles {
   readonly permits: WaitingPermits;
@@ -82,21 +89,32 @@ export class BindingCycles {
     return this.#running.keys();
   }
 
-  /** Which permits a binding waits for, or none, and since when; undefined for a pod without one. */
-  progressOf(uid: string): { readonly permits: readonly string[]; readonly since: number } | undefined {
+  /** What a binding waits for, and since when; undefined for a pod without one. */
+  progressOf(uid: string): BindingProgress | undefined {
     const binding = this.#running.get(uid);
-    return binding && { permits: this.permits.awaitedBy(uid), since: binding.since };
+    if (binding === undefined) return undefined;
+    const { since, preBinder, placed } = binding;
+    const waitsFor = preBinder && { plugin: preBinder.name, what: whatIsAwaited(preBinder, placed) };
+    return { permits: this.permits.awaitedBy(uid), since, waitsFor };
   }
 
   begin(placed: PlacedPod, waits: ReadonlyMap<string, number>): void {
-    const { podInfo, framework, nodeName } = placed;
+    const { podInfo, framework, nodeName, state } = placed;
     const { uid, pod } = podInfo;
+    let preBinders: readonly PluginAt<'preBind'>[];
+    try {
+      preBinders = framework.binding.preBindersOf(state, podInfo, nodeName);
+    } catch (error) {
+      // the place is given back
+      this.#options.onEnd(placed, { isBound: false, isRejected: false, error });
+      return;
+    }
     const since = this.#options.time.time();
-    const binding: RunningBinding = { controller: new AbortController(), ended: Promise.resolve(), since, isSent: false };
+    const binding: RunningBinding = { controller: new AbortController(), ended: Promise.resolve(), since, isSent: false, placed };
     this.#running.set(uid, binding);
     // what scales the cluster is to know which node a pod waits for
-    if (waits.size > 0 || framework.binding.hasPreBind) this.#options.writes.write(pod, { nominatedNodeName: nodeName });
-    binding.ended = this.#run(placed, waits, binding).then((end) => {
+    if (waits.size > 0 || preBinders.length > 0) this.#options.writes.write(pod, { nominatedNodeName: nodeName });
+    binding.ended = this.#run(placed, { waits, preBinders }, binding).then((end) => {
       this.#running.delete(uid);
       this.#options.onEnd(placed, end);
     });
@@ -133,12 +151,17 @@ export class BindingCycles {
   }
 
   /** Never rejects. */
-  async #run(placed: PlacedPod, waits: ReadonlyMap<string, number>, binding: RunningBinding): Promise<BindingEnd> {
+  async #run(placed: PlacedPod, { waits, preBinders }: BindingSteps, binding: RunningBinding): Promise<BindingEnd> {
     const { signal } = binding.controller;
     try {
       const refused = waits.size === 0 ? undefined : await this.permits.wait(placed.podInfo.uid, waits);
       if (refused !== undefined) return this.#refused(placed, refused, signal);
       if (waits.size > 0) binding.since = this.#options.time.time();
+      this.#options.onPermitted(placed);
+      for (const plugin of preBinders) {
+        const rejection = await this.#preBind(plugin, placed, binding);
+        if (rejection !== undefined) return this.#refused(placed, rejection, signal);
+      }
       await this.#slots.run(() => this.#bind(placed, binding), signal).finally(() => this.#freed());
       return { isBound: true };
     } catch (error) {
@@ -157,6 +180,24 @@ export class BindingCycles {
     return { isBound: false, isRejected: true, error: refusedNode(placed, placed.nodeName, refused) };
   }
 
+  async #preBind(plugin: PluginAt<'preBind'>, placed: PlacedPod, binding: RunningBinding): Promise<PluginRejection | undefined> {
+    const { clock, bindTimeoutMs } = this.#options;
+    const { controller } = binding;
+    const { preBindTimeoutMs = bindTimeoutMs } = plugin;
+    const tooLate = (): void => {
+      const what = whatIsAwaited(plugin, placed) ?? 'what it does before a pod is bound';
+      controller.abort(new Error(`${what} took longer than ${preBindTimeoutMs / 1000} s`));
+    };
+    const cancel = clock.setTimer(tooLate, preBindTimeoutMs);
+    binding.preBinder = plugin;
+    try {
+      return await placed.framework.binding.preBind(plugin, placed, controller.signal);
+    } finally {
+      cancel();
+      binding.preBinder = undefined;
+    }
+  }
+
   async #bind({ framework, state, podInfo, nodeName }: PlacedPod, binding: RunningBinding): Promise<void> {
     const { clock, bindTimeoutMs, writes } = this.#options;
     const { controller } = binding;
@@ -166,15 +207,24 @@ export class BindingCycles {
     try {
       // "not scheduled" must not be written over "scheduled"
       if (writes.has(podInfo.uid)) await untilAborted(writes.finish(podInfo.uid), signal);
-      const refused = await framework.binding.preBind(state, podInfo, nodeName, signal);
-      if (refused !== undefined)
-        throw new Error(`${refused.plugin} refused the node before the binding: ${refused.reasons.join(', ')}`);
       binding.isSent = true;
       await framework.binding.bind(state, podInfo, nodeName, signal);
     } finally {
       cancel();
     }
   }
+}
+
+interface BindingSteps {
+  /** The plugins that let it wait, with the milliseconds that each does at most. */
+  readonly waits: ReadonlyMap<string, number>;
+  readonly preBinders: readonly PluginAt<'preBind'>[];
+}
+
+/** Undefined where the plugin does not say, or fails to. */
+function whatIsAwaited(plugin: Plugin, { state, podInfo, nodeName }: PlacedPod): string | undefined {
+  const what: unknown = callGuarded(() => plugin.preBindWaitsFor?.(state, podInfo, nodeName), ignoreFailure);
+  return typeof what === 'string' ? what : undefined;
 }
 
 interface WaitingPod {

@@ -19,7 +19,7 @@ import type { FailedAttempts } from './failed-attempts.ts';
 import { wordsOfAttempt } from './failure-words.ts';
 import type { PlacedPod, SchedulingCycle } from './scheduling-cycle.ts';
 
-export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd'> {
+export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd' | 'onPermitted'> {
   readonly frameworks: Frameworks;
   readonly queue: SchedulingQueue;
   readonly cache: SchedulerCache;
@@ -56,7 +56,7 @@ export class PodAttempts {
         (err) => this.#failedAt(placed.queued, err),
       );
     };
-    this.bindings = new BindingCycles({ ...options, onEnd });
+    this.bindings = new BindingCycles({ ...options, onEnd, onPermitted: ({ podInfo }) => options.queue.commit(podInfo.uid) });
   }
 
   get counts(): { readonly bound: number; readonly failedAttempts: number } {

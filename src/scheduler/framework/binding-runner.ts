@@ -19,6 +19,13 @@ export interface PermitOutcome {
   readonly waits: ReadonlyMap<string, number>;
 }
 
+/** The pod that is to be made ready for its node. */
+export interface PreBindWork {
+  readonly state: CycleState;
+  readonly podInfo: PodInfo;
+  readonly nodeName: string;
+}
+
 /** Gets the error of a plugin that has no say any more, and the pod at which it failed. */
 export type OnPluginFailure = (error: PluginError, pod: PodInfo) => void;
 
@@ -46,9 +53,14 @@ export class BindingRunner {
     this.#onFailure = onFailure;
   }
 
-  /** True where a plugin has something to do before a pod is bound. */
-  get hasPreBind(): boolean {
-    return this.#preBinders.length > 0;
+  /** The plugins that have something to do before the pod is bound. Throws PluginError. */
+  preBindersOf(state: CycleState, pod: PodInfo, nodeName: string): readonly PluginAt<'preBind'>[] {
+    return this.#preBinders.filter((plugin) => {
+      if (plugin.preBindPreFlight === undefined) return true;
+      const answer = ask(plugin.name, 'preBind', () => plugin.preBindPreFlight?.(state, pod, nodeName));
+      if (answer !== undefined && answer !== 'skip') throw wrongAnswer(plugin.name, 'preBind', '"skip" or undefined', answer);
+      return answer !== 'skip';
+    });
   }
 
   /** The first rejection ends it; what was reserved is undone by `unreserve`. */
@@ -83,14 +95,11 @@ export class BindingRunner {
     return { waits };
   }
 
-  /** Asks one plugin after the other; the first rejection ends it. Rejects with PluginError, also once the signal aborts. */
-  async preBind(state: CycleState, pod: PodInfo, nodeName: string, signal: AbortSignal): Promise<PluginRejection | undefined> {
-    for (const plugin of this.#preBinders) {
-      const work = (): Promise<unknown> => plugin.preBind(state, pod, nodeName, signal);
-      const answer = await settled(plugin.name, 'preBind', work, signal);
-      if (answer !== undefined) return asRejection(plugin.name, 'preBind', answer);
-    }
-    return undefined;
+  /** Asks one plugin. Rejects with PluginError, also once the signal aborts. */
+  async preBind(plugin: PluginAt<'preBind'>, work: PreBindWork, signal: AbortSignal): Promise<PluginRejection | undefined> {
+    const { state, podInfo, nodeName } = work;
+    const answer = await settled(plugin.name, 'preBind', () => plugin.preBind(state, podInfo, nodeName, signal), signal);
+    return answer === undefined ? undefined : asRejection(plugin.name, 'preBind', answer);
   }
 
   /** Resolves once the first plugin that does not skip the pod has bound it. Rejects with PluginError, also once the signal aborts. */

@@ -1,10 +1,13 @@
+import type { WireNode } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { BindingRunner, type OnPluginFailure } from './binding-runner.ts';
+import type { ClusterObjects, ObjectLister } from './cluster-objects.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './fit-error.ts';
 import {
-  type ClusterListers,
   type NodeFailures,
   type NominatedPods,
   type Plugin,
@@ -16,6 +19,7 @@ import {
   type PreFilterAnswer,
   type ProfilePlugins,
   pluginsAt,
+  type SharedKey,
 } from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
 import { FilterRunner, type PreFilterOutcome, ScoreRunner } from './plugin-runner.ts';
@@ -25,15 +29,18 @@ import type { SchedulerClient } from './scheduler-client.ts';
 export interface FrameworkContext {
   /** The snapshot of the present cycle. */
   snapshot(): Snapshot;
-  readonly listers: ClusterListers;
+  /** The node as it is at this moment. */
+  node(name: string): WireNode | undefined;
+  readonly objects: Pick<ClusterObjects, 'lister'>;
   readonly nominated: NominatedPods;
   readonly client: SchedulerClient;
   /** True while the victims of this pod are being deleted. */
   isPreempting(podUID: string): boolean;
   /** From 0 up to, but not including, 1. */
   random(): number;
-  /** Milliseconds since 1970. */
-  now(): number;
+  readonly clock: Clock;
+  /** What the plugins of all profiles share. */
+  readonly shared: Map<SharedKey<unknown>, unknown>;
   /** Told of each plugin that is asked to make room for a pod, before it is. Must not throw. Default: nobody is. */
   readonly onPostFilter?: (plugin: string) => void;
   /** Gets the errors of plugins that have no say any more: of unreserve and postBind. */
@@ -66,8 +73,8 @@ export class Framework implements PluginHandle {
     return this.profile.schedulerName;
   }
 
-  get listers(): ClusterListers {
-    return this.#context.listers;
+  objects<T extends ApiObject>(resource: ApiResource<T>): ObjectLister<T> {
+    return this.#context.objects.lister(resource);
   }
 
   get nominated(): NominatedPods {
@@ -82,6 +89,10 @@ export class Framework implements PluginHandle {
     return this.#context.snapshot();
   }
 
+  node(name: string): WireNode | undefined {
+    return this.#context.node(name);
+  }
+
   isPreempting(podUID: string): boolean {
     return this.#context.isPreempting(podUID);
   }
@@ -90,8 +101,14 @@ export class Framework implements PluginHandle {
     return this.#context.random();
   }
 
-  now(): number {
-    return this.#context.now();
+  get clock(): Clock {
+    return this.#context.clock;
+  }
+
+  shared<T>(key: SharedKey<T>, make: () => T): T {
+    const { shared } = this.#context;
+    if (!shared.has(key)) shared.set(key, make());
+    return shared.get(key) as T;
   }
 
   preFilter(state: CycleState, pod: PodInfo): PreFilterOutcome {

@@ -1,7 +1,10 @@
-import type { WirePod } from '../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
+import type { NamedResource, ObjectLister } from './cluster-objects.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { SchedulerClient } from './scheduler-client.ts';
 
@@ -43,6 +46,12 @@ export interface Plugin {
   unreserve?(state: CycleState, pod: PodInfo, nodeName: string): void;
   /** Whether the pod may be bound: undefined, not at all, or after a wait. */
   permit?(state: CycleState, pod: PodInfo, nodeName: string): PermitAnswer;
+  /** Asked once the pod has its node: `skip` where `preBind` has nothing to do for it. Without it `preBind` is asked for every pod. */
+  preBindPreFlight?(state: CycleState, pod: PodInfo, nodeName: string): 'skip' | undefined;
+  /** How long `preBind` may take for a pod, in milliseconds. Default: the scheduler's `bindTimeoutMs`. */
+  readonly preBindTimeoutMs?: number;
+  /** What `preBind` waits for, to be told to people: "the volumes of default/data". */
+  preBindWaitsFor?(state: CycleState, pod: PodInfo, nodeName: string): string | undefined;
   /** Runs beside other cycles before the pod is bound. A rejection ends the binding. */
   preBind?(state: CycleState, pod: PodInfo, nodeName: string, signal: AbortSignal): Promise<Rejection | undefined>;
   /** `skip`: another plugin is to bind the pod. */
@@ -135,42 +144,6 @@ export function pluginsAt<Point extends ExtensionPoint>(profile: ProfilePlugins,
   return (profile.points?.[point] ?? profile.plugins).filter(takesPart);
 }
 
-/** Objects beside pods and nodes that plugins ask for. Each list is what the watches have brought. */
-export interface ClusterListers {
-  /** The labels of a namespace; undefined for one that is not known. */
-  namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
-  /** The services of a namespace. */
-  services(namespace: string): readonly SelectingObject[];
-  /** The replication controllers of a namespace. */
-  replicationControllers(namespace: string): readonly SelectingObject[];
-  /** The replica sets of a namespace. */
-  replicaSets(namespace: string): readonly SelectingObject[];
-  /** The stateful sets of a namespace. */
-  statefulSets(namespace: string): readonly SelectingObject[];
-  /** The disruption budgets of a namespace. */
-  podDisruptionBudgets(namespace: string): readonly SelectingObject[];
-}
-
-/** An object that selects pods, as it stands in JSON. The selector of services and replication controllers is a map of labels. */
-export interface SelectingObject {
-  /** What names the object. */
-  readonly metadata?: {
-    /** The name of the object. */
-    readonly name?: string;
-    /** The namespace of the object. */
-    readonly namespace?: string;
-    /** The labels of the object itself, not of the pods that it selects. */
-    readonly labels?: Readonly<Record<string, string>>;
-  };
-  /** What is wanted of the object. */
-  readonly spec?: {
-    /** Which pods it selects. */
-    readonly selector?: unknown;
-  };
-  /** What the object's controller says of it. */
-  readonly status?: unknown;
-}
-
 /** Pods that were promised a node while their victims end. */
 export interface NominatedPods {
   /** The pods that were promised this node. */
@@ -181,8 +154,14 @@ export interface NominatedPods {
 export interface PluginHandle {
   /** The nodes and their pods, as the cycle sees them. */
   snapshot(): Snapshot;
-  /** The objects beside pods and nodes. */
-  readonly listers: ClusterListers;
+  /** The node as it is at this moment, also between cycles: for preBind and bind. Undefined where it is gone. */
+  node(name: string): WireNode | undefined;
+  /**
+   * The objects of a resource beside pods and nodes, custom ones too. Ask for them while the plugin is made: the scheduler then follows the
+   * resource. Throws TypeError for a resource that is asked for later and that nothing follows, and ERR_INVALID_OPTION for pods and nodes,
+   * which are in `snapshot()`.
+   */
+  objects<T extends ApiObject>(resource: ApiResource<T>): ObjectLister<T>;
   /** The pods that were promised a node. */
   readonly nominated: NominatedPods;
   /** What writes to the cluster. A cycle does not wait for it: it is for preBind, bind and what comes after. */
@@ -197,10 +176,35 @@ export interface PluginHandle {
   runRemovePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
   /** True while the victims of this pod are being deleted: it is not tried meanwhile. */
   isPreempting(podUID: string): boolean;
+  /** The value that all profiles of the scheduler share under this key; the first plugin that asks makes it. */
+  shared<T>(key: SharedKey<T>, make: () => T): T;
   /** From 0 up to 1. */
   random(): number;
-  /** Milliseconds since 1970. */
-  now(): number;
+  /** Where the time comes from, and timers. */
+  readonly clock: Clock;
+}
+
+/** Names what the plugins of all profiles share; made once by `sharedKey`, so that no two plugins share one by chance. */
+export interface SharedKey<T> {
+  /** For people. Two keys with one name are still two keys. */
+  readonly name: string;
+  /** Never set: it ties the key to the type of its value. */
+  readonly value?: T;
+}
+
+/**
+ * A key of its own for what the plugins of all profiles share. `name` is for people.
+ *
+ * @example
+ * ```ts
+ * import { sharedKey } from 'pod-status-manager/scheduler';
+ *
+ * const countKey = sharedKey<{ count: number }>('MyPlugin');
+ * console.log(countKey.name); // MyPlugin
+ * ```
+ */
+export function sharedKey<T>(name: string): SharedKey<T> {
+  return { name };
 }
 
 /** Makes a plugin from its arguments, which are checked: throws ERR_INVALID_OPTION for what it does not know. */
@@ -222,18 +226,8 @@ export interface ProfilePlugins {
   readonly percentageOfNodesToScore?: number;
 }
 
-/** What changed. */
-export type EventResource =
-  | 'Pod'
-  | 'Node'
-  | 'Namespace'
-  | 'Service'
-  | 'PersistentVolume'
-  | 'PersistentVolumeClaim'
-  | 'StorageClass'
-  | 'CSINode'
-  | 'ResourceClaim'
-  | '*';
+/** What changed; `*` stands for everything. */
+export type EventResource = 'Pod' | 'Node' | NamedResource | '*';
 
 /** How it changed. */
 export type EventAction =
@@ -256,8 +250,8 @@ export type QueueingHint = 'Queue' | 'Skip';
 
 /** A kind of change that may make a pod schedulable that a plugin rejected. */
 export interface ClusterEventWithHint {
-  /** What changes; `*` for every resource. */
-  readonly resource: EventResource;
+  /** What changes; a resource without a name of its own, such as a custom one, is given itself. */
+  readonly resource: EventResource | ApiResource;
   /** How it changes; one of these is enough. `*` for every change. */
   readonly actions: readonly EventAction[];
   /**

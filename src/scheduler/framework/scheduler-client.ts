@@ -1,4 +1,5 @@
 import type { WirePod, WirePodCondition } from '../../api/json/types.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 
 /** What is to change in a pod's status. */
 export interface PodStatusChange {
@@ -35,6 +36,11 @@ export interface SchedulerClient {
   patchStatus(pod: WirePod, change: PodStatusChange, signal: AbortSignal): Promise<void>;
   /** Deletes a victim with its own grace period. A pod that is gone, or another one by now, is no failure. */
   deletePod(pod: WirePod, signal: AbortSignal): Promise<void>;
+  /**
+   * Merges a patch (RFC 7386) into an object, if the server has the version that is given and no other, and resolves to the object after
+   * it. Rejects otherwise. Without it no volume is bound.
+   */
+  patchObject?<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T>;
   /** Never waits and never throws. */
   event(event: SchedulingEvent): void;
 }

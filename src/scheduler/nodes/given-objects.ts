@@ -3,6 +3,7 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { requireObject, requireObjects, requireText } from '../../base/options.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { GivenAffinityTerm } from './pod-info.ts';
 import { type GivenQuantities, inThousandths } from './resource.ts';
 
@@ -35,10 +36,20 @@ export function givenNode(node: WireNode): WireNode {
   return ownCopy(node);
 }
 
+/** The object, copied and frozen. Throws ERR_INVALID_ARGUMENT for one without a name, or without the namespace that its resource has. */
+export function givenObject({ kind, namespaced }: ApiResource, object: ApiObject): ApiObject {
+  requireObject(kind, object);
+  requireObject(`${kind}.metadata`, object.metadata);
+  requireText(`${kind}.metadata.name`, object.metadata.name);
+  if (namespaced) requireText(`${kind}.metadata.namespace`, object.metadata.namespace);
+  return ownCopy(object);
+}
+
 function storedSpec(spec: Spec, labels: Labels): Spec {
   const { containers, initContainers, affinity } = spec;
   requireObjects('pod.spec.containers', containers);
   requireObjects('pod.spec.initContainers', initContainers);
+  requireObjects('pod.spec.volumes', spec.volumes);
   requireAmounts('pod.spec.overhead', spec.overhead);
   requireAmounts('pod.spec.resources.requests', spec.resources?.requests);
   const hasHostPorts = spec.hostNetwork === true;

@@ -33,6 +33,8 @@ export interface GroupedPods {
   antiAffinity(): Iterable<TermGroup>;
   /** What the pods prefer, and their required affinity. */
   preferences(): Iterable<PreferenceGroup>;
+  /** The nodes with pods that name this claim (`NAMESPACE/NAME`), and how many. */
+  usersOf(claimKey: string): PodsByNode;
 }
 
 /** Keeps the groups up to date, pod by pod. */
@@ -40,6 +42,7 @@ export class PodIndex implements GroupedPods {
   readonly #groups = new Counters<{ readonly sample: PodInfo }>();
   readonly #antiAffinity = new Counters<{ readonly term: AffinityTerm }>();
   readonly #preferences = new Counters<{ readonly term: AffinityTerm; readonly weight: number | undefined }>();
+  readonly #claims = new Counters<object>();
 
   groups(): Iterable<PodGroup> {
     return this.#groups.all();
@@ -53,6 +56,10 @@ export class PodIndex implements GroupedPods {
     return this.#preferences.all();
   }
 
+  usersOf(claimKey: string): PodsByNode {
+    return this.#claims.get(claimKey)?.nodes ?? new Map();
+  }
+
   add(nodeName: string, pod: PodInfo): void {
     this.#change(nodeName, pod, 1);
   }
@@ -64,6 +71,7 @@ export class PodIndex implements GroupedPods {
 
   #change(nodeName: string, pod: PodInfo, by: 1 | -1): void {
     this.#groups.change(pod.groupKey, nodeName, by, { sample: pod });
+    for (const key of pod.claimKeys) this.#claims.change(key, nodeName, by, {});
     if (!pod.hasAffinity) return;
     for (const term of pod.requiredAntiAffinityTerms) this.#antiAffinity.change(term.key, nodeName, by, { term });
     for (const term of pod.requiredAffinityTerms) {
@@ -81,6 +89,10 @@ export class PodIndex implements GroupedPods {
 /** Numbers by group and node. What falls to nothing is dropped. */
 class Counters<About extends object> {
   readonly #byKey = new Map<string, About & { readonly nodes: Map<string, number> }>();
+
+  get(key: string): (About & { readonly nodes: PodsByNode }) | undefined {
+    return this.#byKey.get(key);
+  }
 
   all(): Iterable<About & { readonly nodes: PodsByNode }> {
     return this.#byKey.values();

@@ -58,6 +58,8 @@ export interface PodInfo {
   readonly nonZeroRequests: NonZeroAmounts;
   /** The ports of the node that the pod takes. */
   readonly hostPorts: readonly HostPort[];
+  /** The claims of volumes that the pod names, as `NAMESPACE/NAME`. */
+  readonly claimKeys: readonly string[];
   /** True where the pod says anything of other pods. */
   readonly hasAffinity: boolean;
   /** The pods that there have to be at the place of this one. */
@@ -78,6 +80,12 @@ export interface PodInfo {
 export interface PodInfoReading {
   amounts(pod: WirePod): PodAmounts;
   hostPorts(pod: WirePod): readonly HostPort[];
+}
+
+function claimKeys({ metadata, spec }: WirePod): readonly string[] {
+  const volumes = spec?.volumes?.filter(({ persistentVolumeClaim }) => persistentVolumeClaim != null) ?? noTerms;
+  if (volumes.length === 0) return noTerms;
+  return [...new Set(volumes.map(({ persistentVolumeClaim }) => `${metadata?.namespace}/${persistentVolumeClaim?.claimName}`))];
 }
 
 /** How v1.36.3 counts. */
@@ -141,6 +149,7 @@ export function createPodInfo(pod: WirePod, reading: PodInfoReading = podReading
     priority: pod.spec?.priority ?? 0,
     ...reading.amounts(pod),
     hostPorts: reading.hostPorts(pod),
+    claimKeys: claimKeys(pod),
     hasAffinity: podAffinity != null || podAntiAffinity != null,
     ...terms,
     affinityProblem: problems.length === 0 ? undefined : problems.join('; '),

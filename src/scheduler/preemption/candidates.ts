@@ -1,4 +1,6 @@
+import type { V1PodDisruptionBudget } from '@kubernetes/client-node';
 import { isJsonObject } from '../../api/json/json.ts';
+import type { Wire } from '../../api/json/types.ts';
 import {
   type GivenLabelSelector,
   type LabelSelector,
@@ -6,7 +8,7 @@ import {
   selectsNothing,
 } from '../../api/selectors/label-selector.ts';
 import type { CycleState } from '../framework/cycle-state.ts';
-import type { PluginHandle, PluginRejection, SelectingObject } from '../framework/plugin.ts';
+import type { PluginHandle, PluginRejection } from '../framework/plugin.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
@@ -165,10 +167,10 @@ interface Budget {
 
 /** The disruption budgets, read namespace by namespace when they are asked for. One search sees each budget in one state. */
 export class Budgets {
-  readonly #list: (namespace: string) => readonly SelectingObject[];
+  readonly #list: (namespace: string) => readonly Wire<V1PodDisruptionBudget>[];
   readonly #byNamespace = new Map<string, readonly Budget[]>();
 
-  constructor(list: (namespace: string) => readonly SelectingObject[]) {
+  constructor(list: (namespace: string) => readonly Wire<V1PodDisruptionBudget>[]) {
     this.#list = list;
   }
 
@@ -209,7 +211,7 @@ function splitByBudgets(pods: readonly PodInfo[], budgets: Budgets): { kept: rea
   return { kept, others };
 }
 
-function readBudget({ spec, status }: SelectingObject): Budget {
+function readBudget({ spec, status }: Wire<V1PodDisruptionBudget>): Budget {
   const { disruptionsAllowed, disruptedPods } = isJsonObject(status) ? status : ({} as Readonly<Record<string, unknown>>);
   return {
     selector: readSelector(spec?.selector),

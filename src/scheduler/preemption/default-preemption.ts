@@ -1,8 +1,11 @@
 // Rules of pkg/scheduler/framework/preemption and plugins/defaultpreemption, v1.36.3.
 
-import type { WirePod } from '../../api/json/types.ts';
+import type { V1PodDisruptionBudget } from '@kubernetes/client-node';
+import type { Wire, WirePod } from '../../api/json/types.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { integerOption, numberOption, requireKnownOptions } from '../../base/options.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import type { ObjectLister } from '../framework/cluster-objects.ts';
 import type { CycleState } from '../framework/cycle-state.ts';
 import { fitMessage } from '../framework/fit-error.ts';
 import type {
@@ -27,11 +30,13 @@ export class DefaultPreemption implements Plugin {
   readonly name = 'DefaultPreemption';
   readonly #args: DefaultPreemptionArguments;
   readonly #handle: PluginHandle;
+  readonly #budgets: ObjectLister<Wire<V1PodDisruptionBudget>>;
 
   /** Throws ERR_INVALID_OPTION where the arguments break a rule. */
   constructor(args: unknown, handle: PluginHandle) {
     this.#args = defaultPreemptionArguments(args);
     this.#handle = handle;
+    this.#budgets = handle.objects(resources.podDisruptionBudgets);
   }
 
   /** The end of a victim does not let the pod in by itself: what the other plugins wait for decides. */
@@ -48,7 +53,7 @@ export class DefaultPreemption implements Plugin {
     const reason = whyNotEligible(pod, failed, snapshot);
     if (reason !== undefined) return { nominatedNodeName: undefined, message: `preemption: ${reason}` };
     const { candidates, notHelped } = this.#search(state, pod, potentialNodes(snapshot.nodes, failed));
-    const best = bestCandidates(candidates, this.#handle.now());
+    const best = bestCandidates(candidates, this.#handle.clock.now());
     const chosen = best[Math.floor(this.#handle.random() * best.length)] ?? best[0];
     if (chosen === undefined) return notHelpful(snapshot.nodes, notHelped);
     const { nodeName, victims } = chosen;
@@ -59,9 +64,9 @@ export class DefaultPreemption implements Plugin {
   #search(state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): CandidateSearch {
     const handle = this.#handle;
     const offset = Math.floor(handle.random() * nodes.length);
-    const budgets = new Budgets((namespace) => handle.listers.podDisruptionBudgets(namespace));
+    const budgets = new Budgets((namespace) => this.#budgets.list(namespace));
     const enough = enoughCandidates(this.#args, nodes.length);
-    return findCandidates({ pod, state, handle, budgets, nowMs: handle.now() }, nodes, { offset, enough });
+    return findCandidates({ pod, state, handle, budgets, nowMs: handle.clock.now() }, nodes, { offset, enough });
   }
 }
 

@@ -11,11 +11,15 @@ import {
   schedulingGates,
 } from '../plugins/one-rule-plugins.ts';
 import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
+import { dynamicResources } from '../plugins/refused-claims.ts';
 import { nodeResourcesBalancedAllocation } from '../plugins/resources/balanced-allocation.ts';
 import { nodeResourcesFit } from '../plugins/resources/node-resources-fit.ts';
 import { createPodTopologySpread } from '../plugins/spread/pod-topology-spread.ts';
 import { taintToleration } from '../plugins/taint-toleration.ts';
-import { dynamicResources, volumeBinding, volumeRestrictions } from '../plugins/volume-restrictions.ts';
+import { nodeVolumeLimits } from '../plugins/volumes/node-volume-limits.ts';
+import { volumeBinding } from '../plugins/volumes/volume-binding.ts';
+import { volumeRestrictions } from '../plugins/volumes/volume-restrictions.ts';
+import { volumeZone } from '../plugins/volumes/volume-zone.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
 import type { EnabledPlugin } from './profile-options.ts';
 
@@ -33,7 +37,7 @@ export type PluginRegistry = Readonly<Record<string, PluginFactory>>;
  *   ...inTreePlugins(),
  *   EvenNodes: () => ({ name: 'EvenNodes', score: (_state, _pod, node) => (Number(node.name.at(-1)) % 2 === 0 ? 100 : 0) }),
  * };
- * console.log(Object.keys(registry).length, 'NodeName' in registry); // 18 true
+ * console.log(Object.keys(registry).length, 'NodeName' in registry); // 20 true
  * ```
  */
 export function inTreePlugins(): Record<string, PluginFactory> {
@@ -47,7 +51,9 @@ export function inTreePlugins(): Record<string, PluginFactory> {
     NodePorts: nodePorts,
     NodeResourcesFit: nodeResourcesFit,
     VolumeRestrictions: volumeRestrictions,
+    NodeVolumeLimits: nodeVolumeLimits,
     VolumeBinding: volumeBinding,
+    VolumeZone: volumeZone,
     DynamicResources: dynamicResources,
     PodTopologySpread: createPodTopologySpread,
     InterPodAffinity: createInterPodAffinity,
@@ -135,7 +141,9 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'NodePorts' },
   { name: 'NodeResourcesFit', weight: 1 },
   { name: 'VolumeRestrictions' },
+  { name: 'NodeVolumeLimits' },
   { name: 'VolumeBinding' },
+  { name: 'VolumeZone' },
   { name: 'PodTopologySpread', weight: 2 },
   { name: 'InterPodAffinity', weight: 2 },
   { name: 'DynamicResources' },
@@ -145,11 +153,8 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'DefaultBinder' },
 ];
 
-/**
- * Default plugins of kube-scheduler that are not here. A profile may name them: without claims of volumes, which VolumeBinding refuses, the
- * first two have nothing to do, and the third has nothing to do for a node that declares no features.
- */
-export const absentDefaults: readonly string[] = ['NodeVolumeLimits', 'VolumeZone', 'NodeDeclaredFeatures'];
+/** A default plugin of kube-scheduler that is not here. A profile may name it: it has nothing to do for a node that declares no features. */
+export const absentDefaults: readonly string[] = ['NodeDeclaredFeatures'];
 
 /** Plugins of kube-scheduler that are off there by default and are not here. A profile may turn them off. */
 export const absentPlugins: readonly string[] = [...absentDefaults, 'GangScheduling'];

@@ -1,5 +1,6 @@
 import { invalidOption } from '../../base/errors.ts';
 import { catchRejection, ignoreFailure } from '../../base/guard.ts';
+import { longestTimerMs, numberOption } from '../../base/options.ts';
 import type { ProfileMaker } from '../classic/policy-profile.ts';
 import { Framework, type FrameworkContext } from '../framework/framework.ts';
 import {
@@ -23,6 +24,12 @@ import {
 import { type EnabledPlugin, type PluginSet, type ProfileOptions, requireProfile } from './profile-options.ts';
 
 const defaultSchedulerName = 'default-scheduler';
+
+/** All that a plugin may have. */
+const methods = [
+  ...Object.values(extensionPoints),
+  ...(['eventsToRegister', 'addPod', 'removePod', 'unreserve', 'preBindPreFlight', 'preBindWaitsFor'] as const),
+];
 
 const points = Object.keys(extensionPoints) as readonly ExtensionPoint[];
 
@@ -78,11 +85,13 @@ function makePlugin(path: string, name: string, args: unknown, factory: PluginFa
     catchRejection(plugin, ignoreFailure);
     throw invalidOption(`registry.${name}`, `a function that returns a plugin with the name ${name}`, plugin?.name ?? plugin);
   }
-  for (const method of [...Object.values(extensionPoints), 'eventsToRegister', 'addPod', 'removePod', 'unreserve'] as const) {
+  for (const method of methods) {
     const value: unknown = plugin[method];
     if (value === undefined || typeof value === 'function') continue;
     throw invalidOption(`${path}: ${name}.${method}`, 'a function', value);
   }
+  if (plugin.preBindTimeoutMs !== undefined)
+    numberOption(`${path}: ${name}.preBindTimeoutMs`, plugin.preBindTimeoutMs, 0, longestTimerMs);
   return plugin as Plugin;
 }
 

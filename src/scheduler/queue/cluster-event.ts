@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WireNode } from '../../api/json/types.ts';
-import type { ClusterEventWithHint, EventAction, EventResource } from '../framework/plugin.ts';
+import type { ClusterEventWithHint, EventAction } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { ResourceAmounts } from '../nodes/resource.ts';
 
 /** A change in the cluster that may help pods which wait. */
 export interface ClusterEvent {
-  readonly resource: EventResource;
+  /** `Pod`, `Node`, `*`, or the name that `eventNameOf` gives a resource. */
+  readonly resource: string;
   readonly action: EventAction;
   /** As the metrics of kube-scheduler name it, such as `AssignedPodAdd`. */
   readonly label: string;
@@ -31,7 +32,10 @@ export function isWildcard({ resource, action }: ClusterEvent): boolean {
  * True where a plugin that has registered `registered` is to be asked about the event. `Update` registers every kind of update; an event of
  * the kind `Update`, which is none of the finer kinds, is only for those who registered just that.
  */
-export function isRegistered({ resource, actions }: ClusterEventWithHint, event: ClusterEvent): boolean {
+export function isRegistered(
+  { resource, actions }: Pick<ClusterEventWithHint, 'actions'> & { readonly resource: string },
+  event: ClusterEvent,
+): boolean {
   if (resource === '*' && actions.includes('*')) return true;
   if (isWildcard(event) || (resource !== '*' && resource !== event.resource)) return false;
   return (

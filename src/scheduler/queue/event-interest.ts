@@ -1,8 +1,18 @@
 import type { WirePod } from '../../api/json/types.ts';
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { ClusterEventWithHint, EventResource, Plugin, ProfilePlugins, QueueingHint } from '../framework/plugin.ts';
+import type { ApiResource } from '../../client/resources/api-resource.ts';
+import {
+  eventNameOf,
+  isInSnapshots,
+  isResourceName,
+  requireResource,
+  resourceNamed,
+  resourceNames,
+} from '../framework/cluster-objects.ts';
+import type { ClusterEventWithHint, Plugin, ProfilePlugins, QueueingHint } from '../framework/plugin.ts';
 import { type ClusterEvent, isRegistered, isWildcard } from './cluster-event.ts';
 import type { SeenEvent } from './in-flight-pods.ts';
 import { isRejected, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
@@ -12,31 +22,56 @@ type Hint = NonNullable<ClusterEventWithHint['hint']>;
 /** The hints of one profile's plugins for one kind of event, by the plugin's name. */
 export type InterestedPlugins = ReadonlyMap<string, readonly Hint[]>;
 
-const everything: readonly ClusterEventWithHint[] = [{ resource: '*', actions: ['*'] }];
+/** What a plugin has registered, with the name of the resource. */
+type RegisteredEvent = Omit<ClusterEventWithHint, 'resource'> & { readonly resource: string };
+
+const everything: readonly RegisteredEvent[] = [{ resource: '*', actions: ['*'] }];
 const alwaysQueue: Hint = () => 'Queue';
 
 /** Which plugins of which profile want to be asked about which events. */
 export class EventInterest {
-  readonly #registered = new Map<string, ReadonlyMap<string, readonly ClusterEventWithHint[]>>();
+  readonly #registered = new Map<string, ReadonlyMap<string, readonly RegisteredEvent[]>>();
   /** By profile and then by the kind of the event: worked out when it is first asked for. */
   readonly #known = new Map<string, Map<string, InterestedPlugins>>();
+  /** Beside pods and nodes, by name. */
+  readonly #resources = new Map<string, ApiResource>();
 
-  /** What `eventsToRegister` throws is thrown on. */
+  /** What `eventsToRegister` throws is thrown on. Throws ERR_INVALID_OPTION for a name that no resource has. */
   constructor(profiles: readonly Pick<ProfilePlugins, 'schedulerName' | 'plugins'>[]) {
     for (const { schedulerName, plugins } of profiles) {
-      this.#registered.set(schedulerName, new Map(plugins.map((plugin) => [plugin.name, eventsOf(plugin)])));
+      this.#registered.set(schedulerName, new Map(plugins.map((plugin) => [plugin.name, this.#eventsOf(plugin)])));
       this.#known.set(schedulerName, new Map());
     }
   }
 
-  /** What the plugins of all profiles have registered for, by name. */
-  get resources(): ReadonlySet<EventResource> {
-    const events = [...this.#registered.values()].flatMap((plugins) => [...plugins.values()].flat());
-    return new Set(events.map(({ resource }) => resource));
+  /** What the plugins of all profiles have registered for, beside pods and nodes. */
+  get resources(): readonly ApiResource[] {
+    return [...this.#resources.values()];
   }
 
   get schedulerNames(): Iterable<string> {
     return this.#registered.keys();
+  }
+
+  #eventsOf(plugin: Plugin): readonly RegisteredEvent[] {
+    if (plugin.eventsToRegister === undefined) return everything;
+    return withTaints(plugin.eventsToRegister().map((event) => ({ ...event, resource: this.#nameOf(plugin, event) })));
+  }
+
+  #nameOf(plugin: Plugin, { resource }: ClusterEventWithHint): string {
+    if (resource === '*' || resource === 'Pod' || resource === 'Node') return resource;
+    if (typeof resource === 'string' && !isResourceName(resource)) {
+      throw invalidOption(
+        `${plugin.name}.eventsToRegister`,
+        `a resource, or one of *, Pod, Node, ${resourceNames.join(', ')}`,
+        resource,
+      );
+    }
+    const path = `${plugin.name}.eventsToRegister`;
+    const known = typeof resource === 'string' ? resourceNamed(resource) : requireResource(path, resource);
+    const name = eventNameOf(known);
+    if (!isInSnapshots(known)) this.#resources.set(name, known);
+    return name;
   }
 
   /** True where the plugin of the profile wants to know of anything. */
@@ -79,12 +114,10 @@ function saysQueue(
 }
 
 /**
- * What the plugin has registered. A plugin that wants to know of new nodes, and not of changed taints, is asked about those as well, and
- * always agrees: kube-scheduler v1.36.3 does so in buildQueueingHintMap.
+ * A plugin that wants to know of new nodes, and not of changed taints, is asked about those as well, and always agrees: kube-scheduler
+ * v1.36.3 does so in buildQueueingHintMap.
  */
-function eventsOf(plugin: Plugin): readonly ClusterEventWithHint[] {
-  if (plugin.eventsToRegister === undefined) return everything;
-  const registered = plugin.eventsToRegister();
+function withTaints(registered: readonly RegisteredEvent[]): readonly RegisteredEvent[] {
   const wants = (action: 'Add' | 'UpdateNodeTaint'): boolean =>
     registered.some(({ resource, actions }) => resource === 'Node' && registersAction(actions, action));
   if (!wants('Add') || wants('UpdateNodeTaint')) return registered;

@@ -23,14 +23,16 @@ interface InFlight {
  * was tried. An event is kept for as long as a pod is in flight that was popped before it.
  */
 export class InFlightPods {
-  /** In the order in which they were popped. */
+  /** Those that events may still help, in the order in which they were popped. */
   readonly #pods = new Map<string, InFlight>();
+  /** The others. */
+  readonly #apart = new Map<string, InFlight>();
   #events: SeenEvent[] = [];
   /** How many events came before the first of `#events`. */
   #dropped = 0;
 
   get size(): number {
-    return this.#pods.size;
+    return this.#pods.size + this.#apart.size;
   }
 
   /** How many events are kept. */
@@ -39,15 +41,15 @@ export class InFlightPods {
   }
 
   has(uid: string): boolean {
-    return this.#pods.has(uid);
+    return this.#find(uid) !== undefined;
   }
 
   get(uid: string): QueueEntry | undefined {
-    return this.#pods.get(uid)?.entry;
+    return this.#find(uid)?.entry;
   }
 
   entries(): QueueEntry[] {
-    return [...this.#pods.values()].map(({ entry }) => entry);
+    return [...this.#pods.values(), ...this.#apart.values()].map(({ entry }) => entry);
   }
 
   add(entry: QueueEntry): void {
@@ -57,7 +59,7 @@ export class InFlightPods {
 
   /** Keeps the pod's newest version for when it comes back; undefined: it is not to come back. False where it is not in flight. */
   setLatest(uid: string, latest: PodInfo | undefined): boolean {
-    const pod = this.#pods.get(uid);
+    const pod = this.#find(uid);
     if (pod === undefined) return false;
     pod.latest = latest;
     return true;
@@ -65,7 +67,7 @@ export class InFlightPods {
 
   /** The newest version of a pod in flight; undefined where it is not in flight, or is not to come back. */
   latestOf(uid: string): PodInfo | undefined {
-    return this.#pods.get(uid)?.latest;
+    return this.#find(uid)?.latest;
   }
 
   see(seen: SeenEvent): void {
@@ -78,7 +80,16 @@ export class InFlightPods {
     return pod === undefined ? [] : this.#events.slice(pod.since - this.#dropped);
   }
 
+  /** No event helps the pod any more: none is kept for it. */
+  setApart(uid: string): void {
+    const pod = this.#pods.get(uid);
+    if (pod === undefined) return;
+    this.delete(uid);
+    this.#apart.set(uid, pod);
+  }
+
   delete(uid: string): void {
+    this.#apart.delete(uid);
     if (!this.#pods.delete(uid)) return;
     const [oldest] = this.#pods.values();
     const seenByAll = oldest === undefined ? this.#events.length : oldest.since - this.#dropped;
@@ -86,5 +97,9 @@ export class InFlightPods {
     if (oldest !== undefined && seenByAll * 2 < this.#events.length) return;
     this.#dropped += seenByAll;
     this.#events = this.#events.slice(seenByAll);
+  }
+
+  #find(uid: string): InFlight | undefined {
+    return this.#pods.get(uid) ?? this.#apart.get(uid);
   }
 }

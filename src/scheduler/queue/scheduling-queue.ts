@@ -1,6 +1,7 @@
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { type EventResource, type ProfilePlugins, pluginsAt } from '../framework/plugin.ts';
+import type { ApiResource } from '../../client/resources/api-resource.ts';
+import { type ProfilePlugins, pluginsAt } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, QueueTimers, type SteadyTime } from './backoff-queue.ts';
 import { forceActivate, isWildcard, podUpdateEvents, unschedulableTimeout } from './cluster-event.ts';
@@ -152,6 +153,11 @@ export class SchedulingQueue {
     this.#waiting.delete(uid);
   }
 
+  /** The pod has a node, and what fails from now on is no plugin's rejection: no event is kept for it any more. */
+  commit(uid: string): void {
+    this.#inFlight.setApart(uid);
+  }
+
   /** The pod has its node, or is gone: it is not tried again. To be called when nothing can fail any more. */
   done(uid: string): void {
     this.#inFlight.delete(uid);
@@ -218,8 +224,8 @@ export class SchedulingQueue {
     return { place, info, backoffEnd: Number.isFinite(end) ? end : undefined };
   }
 
-  /** What plugins have registered for. */
-  get resourcesOfInterest(): ReadonlySet<EventResource> {
+  /** What plugins have registered for, beside pods and nodes. */
+  get resourcesOfInterest(): readonly ApiResource[] {
     return this.#interest.resources;
   }
 

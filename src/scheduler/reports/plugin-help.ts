@@ -73,7 +73,29 @@ const clauseOfPlugin: Readonly<Record<string, (against: Against) => string>> = {
   InterPodAffinity: ({ nodes }) =>
     `add a node, or loosen the affinity and anti-affinity to other pods (theirs counts, too): they leave out ${nodesText(nodes)}`,
   VolumeRestrictions: ({ nodes }) => `wait until the other pod lets the disk go: it is in use on ${nodesText(nodes)}`,
+  VolumeBinding: volumesClause,
+  VolumeZone: ({ nodes }) => `add a node in the zone of the pod's volumes: ${nodesText(nodes)} are elsewhere`,
+  NodeVolumeLimits: ({ nodes }) =>
+    `add a node, or end pods with volumes of the same driver: ${nodesText(nodes)} can attach no more of them`,
 };
+
+/** Has to do with all nodes, so the first of these that was said counts. */
+const volumesHelp: readonly (readonly [reason: RegExp, help: string])[] = [
+  [/non-existent/, 'restore the volume that the claim is bound to, or make the claim anew: the volume is gone, say'],
+  [/enough free storage/, 'see what room the storage driver reports (CSIStorageCapacity), or claim less: too little is free for'],
+  [
+    /available persistent volumes/,
+    'add a PersistentVolume that fits the claim (class, size, access modes, place): there is none for',
+  ],
+  [/node affinity/, "add a node where the pod's volume can be reached, or move the volume: it cannot be reached from"],
+];
+
+function volumesClause({ nodes, reasons }: Against): string {
+  const said = [...reasons.keys()];
+  const [, help = "see the pod's claims: their volumes keep it from"] =
+    volumesHelp.find(([pattern]) => said.some((reason) => pattern.test(reason))) ?? [];
+  return `${help} ${nodesText(nodes)}`;
+}
 
 const lacks = /^Insufficient (.+)$/;
 
@@ -96,21 +118,51 @@ function resourceOf(reason: string): string {
 }
 
 /** What would help a pod that no node was looked at for. */
-function helpAsSuch({ plugin }: PluginRejection): string {
+function helpAsSuch({ plugin, reasons }: PluginRejection): string {
+  const ofClaim = claimsHelp.find(([pattern]) => reasons.some((reason) => pattern.test(reason)));
+  if (ofClaim !== undefined && ofVolumes.has(plugin)) return ofClaim[1];
   return asSuch[plugin] ?? `Change the pod so that the plugin ${plugin} agrees: on its account no node was looked at.`;
 }
 
 const asSuch: Readonly<Record<string, string>> = {
-  VolumeBinding:
-    'Use a volume that needs no claim, or let a scheduler that binds volumes place the pod: whether the claim is there and bound changes nothing here.',
   DynamicResources: 'Let a scheduler that allocates devices place the pod: this one does not.',
   NodeAffinity: 'Correct the node selector and the affinity of the pod: no node can be what they ask.',
   InterPodAffinity: 'Correct the affinity of the pod: it cannot be read.',
 };
 
-/** `volume-claim` and `resource-claim` for what this scheduler never places. */
+const ofVolumes: ReadonlySet<string> = new Set(['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits']);
+
+/** By what the plugins of volumes say of a pod as such. */
+const claimsHelp: readonly (readonly [reason: RegExp, help: string])[] = [
+  [
+    /unbound immediate/,
+    "See why the pod's claim has no volume yet: its storage class makes one, or an administrator. The pod is tried again then.",
+  ],
+  [
+    /waiting for ephemeral/,
+    'See whether kube-controller-manager runs: it makes the claim of an ephemeral volume. The pod is tried again then.',
+  ],
+  [/is not owner/, "Delete or rename the claim that has the name of the pod's ephemeral volume: it was made for somebody else."],
+  [/being deleted/, 'Wait until the claim is gone, and make it anew, or let the pod name another one.'],
+  [/non-existent/, 'Restore the volume that the claim is bound to, or make the claim anew: the volume is gone.'],
+  [/not found/, 'Make what the message names, or correct its name in the pod or in the claim.'],
+  [
+    /does not bind/,
+    'Use a volume that needs no claim, or a profile in place of the policy: a policy places no pod with claims of volumes.',
+  ],
+  [/no method patchObject/, "Give the scheduler's client the method patchObject: it writes who gets which volume."],
+];
+
+/** What would help a pod that has its node while a plugin works before it is bound. */
+export function helpBeforeBinding(plugin: string): string {
+  if (plugin === 'VolumeBinding')
+    return "See whether what makes or binds the volumes runs: the provisioner of the claims' storage class, and kube-controller-manager. In the end the pod gives the node back and is tried again.";
+  return `See what the plugin ${plugin} waits for. In the end the pod gives the node back and is tried again.`;
+}
+
+/** `volume-claim`: the pod's claims cannot be used as they are. `resource-claim`: this scheduler never places it. */
 export function kindOfNowhere({ rest, isRejectedAsSuch }: Diagnosis): string {
   if (!isRejectedAsSuch) return 'no-node-fits';
-  if (rest?.plugin === 'VolumeBinding') return 'volume-claim';
+  if (rest !== undefined && ofVolumes.has(rest.plugin)) return 'volume-claim';
   return rest?.plugin === 'DynamicResources' ? 'resource-claim' : 'no-node-fits';
 }

@@ -4,7 +4,7 @@ import type { PodInfo } from '../nodes/pod-info.ts';
 import type { PodPlace } from '../queue/scheduling-queue.ts';
 import { gateWords } from '../queue/waiting-pods.ts';
 import { givenUp, type LastAttempt, type StartedPreemption } from './last-attempts.ts';
-import { helpForNowhere } from './plugin-help.ts';
+import { helpBeforeBinding, helpForNowhere } from './plugin-help.ts';
 
 /** What is known of a pod. */
 export interface KnownOfAttempts {
@@ -13,7 +13,7 @@ export interface KnownOfAttempts {
   /** The node that it has, assumed or not. */
   readonly placed: PlacedReport | undefined;
   /** How far the binding is; undefined where none is under way. */
-  readonly binding: { readonly permits: readonly string[]; readonly since: number } | undefined;
+  readonly binding: BindingProgress | undefined;
   /** The pods that have to go so that this one fits, as far as they are still there. */
   readonly victims: readonly PodInfo[];
   /** When it is tried again because a victim could not be deleted, by the time of the queue; undefined where it does not wait for that. */
@@ -31,6 +31,16 @@ export interface KnownOfAttempts {
   readonly asksForEvents: (plugin: string) => boolean;
   /** How long a pod waits at most for a change, in milliseconds. */
   readonly maxInUnschedulableMs: number;
+}
+
+/** What a binding waits for. */
+export interface BindingProgress {
+  /** The plugins that have yet to permit it. */
+  readonly permits: readonly string[];
+  /** By the time of the queue. */
+  readonly since: number;
+  /** The plugin that works before the pod is bound, and what it says that it waits for. */
+  readonly waitsFor: { readonly plugin: string; readonly what: string | undefined } | undefined;
 }
 
 /** A pod that has a node, assumed or not. */
@@ -93,12 +103,23 @@ function permitAwaited({ placed, binding, last }: KnownOfAttempts): PodTrouble |
 
 function slowBinding({ placed, binding, now }: KnownOfAttempts): PodTrouble | undefined {
   if (binding === undefined || now - binding.since < slowBindingMs) return undefined;
+  const { since, waitsFor } = binding;
+  if (waitsFor !== undefined) {
+    const { plugin, what = 'what it has to do before the pod is bound' } = waitsFor;
+    return {
+      kind: 'waits-before-binding',
+      message: `the pod has the node ${placed?.nodeName}, and the plugin ${plugin} waits for ${what}`,
+      since,
+      attempt: 0,
+      help: () => helpBeforeBinding(plugin),
+    };
+  }
   return {
     kind: 'slow-binding',
     message: `the binding of the pod to the node ${placed?.nodeName} has got no answer yet`,
-    since: binding.since,
+    since,
     attempt: 0,
-    help: () => 'See whether the apiserver answers, and what the plugins wait for that work before a binding.',
+    help: () => 'See whether the apiserver answers: until then nobody knows whether the pod is bound.',
   };
 }
 

@@ -1,5 +1,4 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
-import type { SelectingObject } from '../../../src/scheduler/framework/plugin.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 
 export interface RecordedFailure {
@@ -37,11 +36,11 @@ export interface ClassicCase extends KindCase {
   readonly selectorSpread?: boolean;
   readonly nodes: readonly WireNode[];
   readonly pods: readonly WirePod[];
-  readonly services?: readonly SelectingObject[];
-  readonly replicationControllers?: readonly SelectingObject[];
-  readonly replicaSets?: readonly SelectingObject[];
-  readonly statefulSets?: readonly SelectingObject[];
-  readonly namespaces?: readonly SelectingObject[];
+  readonly services?: readonly object[];
+  readonly replicationControllers?: readonly object[];
+  readonly replicaSets?: readonly object[];
+  readonly statefulSets?: readonly object[];
+  readonly namespaces?: readonly object[];
   readonly pod: WirePod;
   readonly out: ClassicOutcome;
 }

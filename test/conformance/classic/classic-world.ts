@@ -1,10 +1,10 @@
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
 import { policyProfile } from '../../../src/scheduler/classic/policy-profile.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
-import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { clusterObjects } from '../../support/cluster-objects.ts';
+import { frameworkContext } from '../../support/framework-context.ts';
 import { classicPodReading } from './classic-amounts.ts';
 import type { ClassicCase } from './classic-case.ts';
 
@@ -16,32 +16,7 @@ export function frameworkOf(recorded: ClassicCase): Framework {
   for (const node of recorded.nodes) cache.addNode(node);
   for (const pod of recorded.pods) cache.addPod(createPodInfo(pod, classicPodReading));
   const snapshot = cache.updateSnapshot();
-  return new Framework(
-    {
-      snapshot: () => snapshot,
-      listers: listersOf(recorded),
-      nominated: { onNode: () => [] },
-      client: noSchedulerClient,
-      isPreempting: () => false,
-      random: () => 0,
-      now: () => 0,
-      onFailure: (error) => {
-        throw error;
-      },
-    },
-    profile,
-  );
-}
-
-function listersOf(recorded: ClassicCase): ClusterListers {
-  const inNamespace = (objects: readonly SelectingObject[] | undefined) => (namespace: string) =>
-    (objects ?? []).filter(({ metadata }) => metadata?.namespace === namespace);
-  return {
-    namespaceLabels: (name) => recorded.namespaces?.find(({ metadata }) => metadata?.name === name)?.metadata?.labels,
-    services: inNamespace(recorded.services),
-    replicationControllers: inNamespace(recorded.replicationControllers),
-    replicaSets: inNamespace(recorded.replicaSets),
-    statefulSets: inNamespace(recorded.statefulSets),
-    podDisruptionBudgets: () => [],
-  };
+  const { namespaces, services, replicationControllers, replicaSets, statefulSets } = recorded;
+  const objects = clusterObjects({ namespaces, services, replicationControllers, replicaSets, statefulSets });
+  return new Framework(frameworkContext({ snapshot: () => snapshot, objects }), profile);
 }

@@ -3,12 +3,12 @@ import type { Framework, FrameworkContext } from '../../../src/scheduler/framewo
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
-import { listersOf, promisedPods, type RecordedCluster } from '../scheduling/recorded-cluster.ts';
+import { frameworkContext } from '../../support/framework-context.ts';
+import { objectsOf, promisedPods, type RecordedCluster } from '../scheduling/recorded-cluster.ts';
 import type { FilterScoreCase } from './filter-score-case.ts';
 
 /** The scheduler of one case: a cache with its nodes and pods, and the profile with its arguments. */
-export function frameworkOf(recorded: FilterScoreCase): Framework {
+export function frameworkOf(recorded: RecordedCluster & Pick<FilterScoreCase, 'pluginConfig'>): Framework {
   const { pluginConfig } = recorded;
   const frameworks = createFrameworks(contextOf(recorded), [pluginConfig === undefined ? {} : { pluginConfig }]);
   return frameworks.get('default-scheduler') as Framework;
@@ -20,16 +20,10 @@ function contextOf(recorded: RecordedCluster): FrameworkContext {
   for (const node of recorded.nodes) cache.addNode(node);
   for (const pod of recorded.pods ?? []) cache.addPod(createPodInfo(pod));
   const snapshot = cache.updateSnapshot();
-  return {
+  return frameworkContext({
     snapshot: () => snapshot,
-    listers: listersOf(recorded),
+    objects: objectsOf(recorded),
     nominated: { onNode: (name) => promisedPods(name, recorded) },
-    client: noSchedulerClient,
-    isPreempting: () => false,
-    random: () => 0,
-    now: () => clock.now(),
-    onFailure: (error) => {
-      throw error;
-    },
-  };
+    clock,
+  });
 }

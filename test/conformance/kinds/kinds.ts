@@ -13,6 +13,7 @@ import { queueKind } from '../queue/queue-kind.ts';
 import { refNamesKind } from '../refs/ref-names.ts';
 import { refsKind } from '../refs/refs-kind.ts';
 import { statusesKind } from '../statuses/statuses-kind.ts';
+import { volumesKind } from '../volumes/volumes-kind.ts';
 import { workersKind } from '../workers/workers-kind.ts';
 import type { ReplayedKind } from './replayed-kind.ts';
 
@@ -32,6 +33,7 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['preempt', preemptKind],
   ['cache', cacheKind],
   ['filterScore', filterScoreKind],
+  ['volumes', volumesKind],
   ['classic', classicKind],
   ['eviction', evictionKind],
 ]);

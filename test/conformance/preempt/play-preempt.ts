@@ -1,3 +1,4 @@
+import { resources } from '../../../src/client/resources/api-resource.ts';
 import { findNodesThatFit } from '../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
@@ -38,8 +39,8 @@ function preemptionOf(framework: Framework, { pod, state, failed, diagnosis }: A
   if (reason !== undefined) out.notEligible = reason;
   else {
     const potential = potentialNodes(snapshot.nodes, failed);
-    const nowMs = framework.now();
-    const budgets = new Budgets((namespace) => framework.listers.podDisruptionBudgets(namespace));
+    const nowMs = framework.clock.now();
+    const budgets = new Budgets((namespace) => framework.objects(resources.podDisruptionBudgets).list(namespace));
     const search = { pod, state, handle: framework, budgets, nowMs };
     const { candidates, notHelped } = findCandidates(search, potential, { offset: 0, enough: Number.POSITIVE_INFINITY });
     out.potential = potential.map(({ name }) => name).sort();

@@ -1,9 +1,10 @@
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createFrameworks } from '../../../src/scheduler/profile/profile-plugins.ts';
-import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { frameworkContext } from '../../support/framework-context.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../support/node-snapshots.ts';
-import { listersOf, promisedPods } from '../scheduling/recorded-cluster.ts';
+import { objectsOf, promisedPods } from '../scheduling/recorded-cluster.ts';
 import type { PreemptCase } from './preempt-case.ts';
 
 /** The scheduler of one case, with its default plugins. */
@@ -17,17 +18,12 @@ export function frameworkOf(recorded: PreemptCase): Framework {
       ),
     ),
   );
-  const frameworks = createFrameworks({
+  const context = frameworkContext({
     snapshot: () => snapshot,
-    listers: listersOf(recorded),
+    objects: objectsOf(recorded),
     nominated: { onNode: (name) => promisedPods(name, recorded) },
-    client: noSchedulerClient,
-    isPreempting: () => false,
-    random: () => 0,
-    now: () => Date.parse('2000-01-02T00:00:00Z'),
-    onFailure: (error) => {
-      throw error;
-    },
+    clock: new FakeClock({ start: Date.parse('2000-01-02T00:00:00Z') }),
   });
+  const frameworks = createFrameworks(context);
   return frameworks.get('default-scheduler') as Framework;
 }

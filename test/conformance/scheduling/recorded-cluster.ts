@@ -1,6 +1,8 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
-import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/plugin.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import type { ClusterObjects } from '../../../src/scheduler/framework/cluster-objects.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { clusterObjects } from '../../support/cluster-objects.ts';
 
 /** The objects of a cluster, as a recording of the scheduler has them. */
 export interface RecordedCluster {
@@ -9,28 +11,25 @@ export interface RecordedCluster {
   readonly pods?: readonly WirePod[];
   /** Pods that wait for the node which they were promised. */
   readonly nominated?: readonly WirePod[];
-  readonly namespaces?: readonly SelectingObject[];
-  readonly services?: readonly SelectingObject[];
-  readonly replicationControllers?: readonly SelectingObject[];
-  readonly replicaSets?: readonly SelectingObject[];
-  readonly statefulSets?: readonly SelectingObject[];
-  readonly podDisruptionBudgets?: readonly SelectingObject[];
+  readonly namespaces?: readonly object[];
+  readonly services?: readonly object[];
+  readonly replicationControllers?: readonly object[];
+  readonly replicaSets?: readonly object[];
+  readonly statefulSets?: readonly object[];
+  readonly podDisruptionBudgets?: readonly object[];
+  readonly persistentVolumes?: readonly object[];
+  readonly persistentVolumeClaims?: readonly object[];
+  readonly storageClasses?: readonly object[];
+  readonly csiNodes?: readonly object[];
+  readonly csiDrivers?: readonly object[];
+  readonly csiStorageCapacities?: readonly object[];
+  readonly volumeAttachments?: readonly object[];
 }
 
-export function listersOf(recorded: RecordedCluster): ClusterListers {
-  const inNamespace = (objects: readonly SelectingObject[] | undefined) => (namespace: string) =>
-    (objects ?? []).filter(({ metadata }) => metadata?.namespace === namespace);
-  return {
-    namespaceLabels(name) {
-      const found = recorded.namespaces?.find(({ metadata }) => metadata?.name === name);
-      return found && (found.metadata?.labels ?? {});
-    },
-    services: inNamespace(recorded.services),
-    replicationControllers: inNamespace(recorded.replicationControllers),
-    replicaSets: inNamespace(recorded.replicaSets),
-    statefulSets: inNamespace(recorded.statefulSets),
-    podDisruptionBudgets: inNamespace(recorded.podDisruptionBudgets),
-  };
+/** What plugins are told of beside pods and nodes. */
+export function objectsOf(recorded: RecordedCluster): ClusterObjects {
+  const { nodes: _nodes, pods: _pods, nominated: _nominated, ...others } = recorded;
+  return clusterObjects(Object.fromEntries(Object.entries(others).filter(([name]) => Object.hasOwn(resources, name))));
 }
 
 /**

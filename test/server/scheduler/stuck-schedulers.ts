@@ -43,6 +43,18 @@ async function fullNode(
   await world.places.addPod('web', '1', { spec: critical });
 }
 
+/** A claim `data`; without a class it is for volumes that an administrator makes. */
+async function addClaim({ places, server }: StuckSchedulerWorld, storageClassName: string): Promise<void> {
+  const spec = { storageClassName, accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  const path = `/api/v1/namespaces/${places.namespace}/persistentvolumeclaims`;
+  await server.admin.send('POST', path, { body: { metadata: { name: 'data' }, spec } });
+}
+
+async function addPodWithClaim({ places }: StuckSchedulerWorld): Promise<void> {
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+  await places.addPod('web', '1', { spec: { volumes } });
+}
+
 async function endVictim({ places, server }: StuckSchedulerWorld): Promise<void> {
   await server.admin.patchPod(places.namespace, 'lesser', { metadata: { finalizers: null } }, 'merge');
   await server.admin.deletePod(places.namespace, 'lesser', { gracePeriodSeconds: 0 });
@@ -406,19 +418,57 @@ const waitRows: readonly StuckSchedulerRow[] = [
 const failureRows: readonly StuckSchedulerRow[] = [
   {
     id: 'claimed-volume',
-    title: 'a pod with a volume of a claim, there or not',
+    title: 'a pod with a claim that is not there',
     about: 'pod',
     kind: 'volume-claim',
-    words: 'volume "data" needs a PersistentVolumeClaim, which this scheduler does not bind',
+    words: 'persistentvolumeclaim "data" not found',
     log: noNode,
     event: failed,
-    help: 'Use a volume that needs no claim, or let a scheduler that binds volumes place the pod: whether the claim is there and bound changes nothing here.',
+    help: 'Make what the message names, or correct its name in the pod or in the claim.',
     servers: 'both',
     async arrange(world) {
       await world.start();
       await world.places.addNode('n', '2');
-      const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'not-there' } }];
-      await world.places.addPod('web', '1', { spec: { volumes } });
+      await addPodWithClaim(world);
+    },
+  },
+  {
+    id: 'unbound-claim',
+    title: 'a pod with a claim that has no volume yet',
+    about: 'pod',
+    kind: 'volume-claim',
+    words: 'pod has unbound immediate PersistentVolumeClaims',
+    log: noNode,
+    event: failed,
+    help: "See why the pod's claim has no volume yet: its storage class makes one, or an administrator. The pod is tried again then.",
+    servers: 'both',
+    async arrange(world) {
+      await addClaim(world, '');
+      await world.start();
+      await world.places.addNode('n', '2');
+      await addPodWithClaim(world);
+    },
+  },
+  {
+    id: 'waits-for-volumes',
+    title: 'a pod whose volumes nobody makes on its node',
+    about: 'pod',
+    kind: 'waits-before-binding',
+    words: 'the plugin VolumeBinding waits for the volumes of',
+    help: "See whether what makes or binds the volumes runs: the provisioner of the claims' storage class, and kube-controller-manager. In the end the pod gives the node back and is tried again.",
+    servers: 'both',
+    async arrange(world) {
+      const { places, server } = world;
+      const className = `late-${places.namespace}`;
+      await server.admin.send('POST', '/apis/storage.k8s.io/v1/storageclasses', {
+        body: { metadata: { name: className }, provisioner: 'nobody.example.com', volumeBindingMode: 'WaitForFirstConsumer' },
+      });
+      await addClaim(world, className);
+      await world.start();
+      await places.addNode('n', '2');
+      await addPodWithClaim(world);
+      await places.until('it has its node', () => world.scheduler.stats().binding === 1);
+      world.clock.skip(11_000);
     },
   },
   {

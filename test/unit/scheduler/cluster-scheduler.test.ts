@@ -90,7 +90,11 @@ describe('a plugin of a scheduler of a cluster', () => {
 
   it('that has registered for none of them has none watched', async () => {
     await using server = await InMemoryApiServer.start();
-    await using scheduler = new ClusterScheduler({ kubeConfig: server.kubeConfig(), leaderElection: false, logger: null });
+    const disabled = ['VolumeBinding', 'VolumeRestrictions', 'VolumeZone', 'NodeVolumeLimits'].map((name) => ({ name }));
+    const profiles = [{ plugins: { multiPoint: { disabled } } }];
+    await using scheduler = new ClusterScheduler({
+      ...{ kubeConfig: server.kubeConfig(), leaderElection: false, logger: null, profiles },
+    });
     await scheduler.start();
     const asked = ['persistentvolumeclaims', 'persistentvolumes', 'csinodes.storage.k8s.io', 'resourceclaims.resource.k8s.io'];
     expect(asked.map((resource) => server.countRequests(undefined, { resource }))).toEqual([0, 0, 0, 0]);

@@ -91,3 +91,24 @@ describe('a place that a plugin refuses', () => {
     await scheduler.stop();
   });
 });
+
+describe('a plugin that refuses in preBind', () => {
+  it('makes the pod wait for a change, as one that fits on no node', async () => {
+    let answer: { code: 'Unschedulable'; reasons: string[] } | undefined = { code: 'Unschedulable', reasons: ['no licence'] };
+    const { clock, told, scheduler } = schedulerWorld(
+      withPlugin({ preBind: async () => answer, eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }] }),
+    );
+    scheduler.setNode(node('n'));
+    scheduler.setPod(pod('a'));
+    scheduler.start();
+    await clock.advance(0);
+    expect(told).toContain('FailedScheduling a: 0/1 nodes are available: 1 no licence.');
+    expect(told).toContain('status a Unschedulable');
+    expect(scheduler.stats()).toMatchObject({ unschedulable: 1, binding: 0 });
+    answer = undefined;
+    scheduler.setNode(node('other'));
+    await clock.advance(10_000);
+    expect(scheduler.stats()).toMatchObject({ bound: 1 });
+    await scheduler.stop();
+  });
+});

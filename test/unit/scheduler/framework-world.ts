@@ -3,7 +3,7 @@ import { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { Plugin, PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { frameworkContext } from '../../support/framework-context.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../support/node-snapshots.ts';
 import { barePod } from '../../support/pods.ts';
 
@@ -32,23 +32,13 @@ export function frameworkWith(
   { nodes = ['n1', 'n2', 'n3'].map((name) => nodeInfo(name)), nominated = {}, random, onFailure, ...profile }: WorldOptions = {},
 ): Framework {
   const snapshot: Snapshot = nodeSnapshotOf(nodes);
-  const none = () => [];
-  const listers = { services: none, replicationControllers: none, replicaSets: none, statefulSets: none };
   return new Framework(
-    {
+    frameworkContext({
       snapshot: () => snapshot,
-      listers: { ...listers, namespaceLabels: () => ({}), podDisruptionBudgets: none },
       nominated: { onNode: (name) => nominated[name] ?? [] },
-      client: noSchedulerClient,
-      isPreempting: () => false,
-      random: random ?? (() => 0),
-      now: () => 0,
-      onFailure:
-        onFailure ??
-        ((error) => {
-          throw error;
-        }),
-    },
+      ...(random && { random }),
+      ...(onFailure && { onFailure }),
+    }),
     (handle) => ({
       schedulerName: 'test',
       weights: new Map(),

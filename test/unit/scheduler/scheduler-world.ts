@@ -1,5 +1,5 @@
 import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
-import { Scheduler, type SchedulerOptions } from '../../../src/scheduler.ts';
+import { Scheduler, type SchedulerClient, type SchedulerOptions } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing.ts';
 import { type BareParts, barePod } from '../../support/pods.ts';
 
@@ -22,7 +22,7 @@ export interface Binding {
 }
 
 /** A scheduler in virtual time whose client notes what it is asked for; bindings succeed at once unless `holds`. */
-export function schedulerWorld(options: Partial<SchedulerOptions> = {}, holds = false) {
+export function schedulerWorld(options: Partial<SchedulerOptions> = {}, holds = false, more: Partial<SchedulerClient> = {}) {
   const clock = new FakeClock();
   const told: string[] = [];
   const bindings: Binding[] = [];
@@ -42,6 +42,7 @@ export function schedulerWorld(options: Partial<SchedulerOptions> = {}, holds = 
         told.push(`delete ${metadata?.name}`);
       },
       event: (event) => told.push(`${event.reason} ${event.pod.metadata?.name}: ${event.note}`),
+      ...more,
     },
     ...{ clock, random: () => 0, logger: null, ...options },
   });

@@ -204,9 +204,9 @@ describe('a scheduler', () => {
     expect(scheduler.rejectPod('uid-b', 'Gate', 'not today')).toBe(true);
     await clock.advance(0);
     expect(told.slice(3, 6)).toEqual([
+      'bind a n',
       'FailedScheduling b: 0/1 nodes are available: 1 not today.',
       'status b Unschedulable',
-      'bind a n',
     ]);
     await clock.advance(10_000);
     expect(told).toContain(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SteadyClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { EventFailures } from '../../../src/client/events/event-failures.ts';
-import { ClusterWatches, StoreListers } from '../../../src/scheduler/cluster/cluster-watches.ts';
+import { ClusterWatches } from '../../../src/scheduler/cluster/cluster-watches.ts';
 import { keepsObjects, type SchedulerOptions } from '../../../src/scheduler/scheduler-options.ts';
 import { FakeClock } from '../../../src/testing.ts';
 import { node, pod, schedulerWorld } from './scheduler-world.ts';
@@ -78,10 +78,10 @@ describe('what is wrong and does not change', () => {
     failures.failed(new Error('no link'));
     expect(looks(() => failures.failing)).toHaveLength(1);
     const fails = () => Promise.reject(new Error('no link'));
-    const shared = { clock, random: () => 0.5, logger: silentLogger, listers: new StoreListers() };
+    const shared = { clock, random: () => 0.5, logger: silentLogger };
     const watches = new ClusterWatches({
       ...{ ...shared, transport: { request: fails, stream: fails } as never, sink: {} as never },
-      ...{ kinds: [], resourcesOfInterest: new Set<never>() },
+      resourcesOfInterest: [],
     });
     const started = watches.start();
     await clock.fake.advance(5000);

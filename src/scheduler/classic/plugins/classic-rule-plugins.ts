@@ -17,7 +17,6 @@ import { normalizedImageName } from '../../plugins/image-locality.ts';
 import { nodeAffinity } from '../../plugins/node-affinity.ts';
 import { podTopologySpread } from '../../plugins/spread/pod-topology-spread.ts';
 import { taintToleration } from '../../plugins/taint-toleration.ts';
-import { volumeBinding } from '../../plugins/volume-restrictions.ts';
 
 const mebibyte = 1024 * 1024;
 const least = 23 * mebibyte;
@@ -171,9 +170,4 @@ export function classicPodTopologySpread(spreadsByDefault: boolean, handle: Plug
       else scores.fill(maxNodeScore);
     },
   };
-}
-
-/** Stands for a predicate about claimed volumes: rejects a pod that claims one, because this scheduler knows no claims. */
-export function refuseClaims(name: string): Plugin {
-  return { ...volumeBinding(), name };
 }

@@ -1,20 +1,21 @@
 // Behaviour of pkg/scheduler/framework/plugins/serviceaffinity, v1.22.17.
 
-import type { WireNode } from '../../../api/json/types.ts';
+import type { V1Service } from '@kubernetes/client-node';
+import type { Wire, WireNode } from '../../../api/json/types.ts';
 import { type LabelSelector, type LabelSet, labelOf, selectorFromLabels } from '../../../api/selectors/label-selector.ts';
+import { resources } from '../../../client/resources/api-resource.ts';
+import type { ObjectLister } from '../../framework/cluster-objects.ts';
 import { type CycleState, type StateData, stateKey } from '../../framework/cycle-state.ts';
 import {
   type ClusterEventWithHint,
-  type ClusterListers,
   maxNodeScore,
   type Plugin,
   type PluginHandle,
   type Rejection,
-  type SelectingObject,
 } from '../../framework/plugin.ts';
 import { type NodeInfo, type Snapshot, zoneKeyOf } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { defaultSelector } from '../../plugins/spread/spread-constraint.ts';
+import { defaultSelector, selectingObjects } from '../../plugins/spread/spread-constraint.ts';
 import { countMatching } from '../../plugins/spread/spread-counts.ts';
 
 export interface ServiceAffinityArgs {
@@ -23,6 +24,8 @@ export interface ServiceAffinityArgs {
   /** The pods of a service are to be spread over the values of these. */
   readonly antiAffinityLabels: readonly string[];
 }
+
+type ServiceLister = ObjectLister<Wire<V1Service>>;
 
 const rejection: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match service affinity"] };
 const neighboursKey = stateKey<ServiceNeighbours>('ServiceAffinity');
@@ -34,19 +37,20 @@ const events: readonly ClusterEventWithHint[] = [
 
 /** The predicates with `serviceAffinity` and the priorities with `serviceAntiAffinity` of one policy file, all of them together. */
 export function serviceAffinity({ affinityLabels, antiAffinityLabels }: ServiceAffinityArgs, handle: PluginHandle): Plugin {
+  const services = handle.objects(resources.services);
   return {
     name: 'ServiceAffinity',
     eventsToRegister: () => events,
     preFilter(state, pod, snapshot) {
       if (affinityLabels.length === 0) return 'skip';
-      const hasServices = () => servicesOf(pod, handle.listers).length > 0;
+      const hasServices = () => servicesOf(pod, services).length > 0;
       state.write(neighboursKey, ServiceNeighbours.of(pod, affinityLabels, snapshot, hasServices));
       return undefined;
     },
     addPod: (state, _toSchedule, pod, node) => neighboursIn(state)?.add(pod, node),
     removePod: (state, _toSchedule, pod) => neighboursIn(state)?.remove(pod),
     filter: (state, _pod, { node }) => (neighboursIn(state)?.allows(node) === false ? rejection : undefined),
-    score: (_state, pod, { pods }) => (pods.length === 0 ? 0 : countMatching(pods, firstSelector(pod, handle), pod.namespace)),
+    score: (_state, pod, { pods }) => (pods.length === 0 ? 0 : countMatching(pods, firstSelector(pod, services), pod.namespace)),
     normalizeScores(_state, _pod, scores, nodes) {
       const valuesOf = (label: string) => nodes.map(({ node }) => labelOf(node.metadata?.labels, label));
       const spread = spreadOverLabels(scores, antiAffinityLabels.map(valuesOf));
@@ -60,9 +64,9 @@ function neighboursIn(state: CycleState): ServiceNeighbours | undefined {
 }
 
 /** Only the first service counts. */
-function firstSelector(pod: PodInfo, { listers }: PluginHandle) {
-  const [first] = servicesOf(pod, listers);
-  return selectorFromLabels(first && selectorOf(first));
+function firstSelector(pod: PodInfo, services: ServiceLister): LabelSelector {
+  const [first] = servicesOf(pod, services);
+  return selectorFromLabels(first?.spec?.selector);
 }
 
 interface Neighbour {
@@ -165,12 +169,13 @@ const selectedKey = stateKey<Selected>('SelectorSpread');
 
 /** Spreads the pods of one service or controller over nodes and zones. A pod with spread constraints of its own scores 0 everywhere. */
 export function selectorSpread(handle: PluginHandle): Plugin {
+  const selecting = selectingObjects(handle);
   return {
     name: 'SelectorSpread',
     eventsToRegister: () => [],
     preScore(state, pod) {
       if (spreadsItself(pod)) return undefined;
-      const selected: Selected = { selector: defaultSelector(pod.pod, handle.listers), clone: () => selected };
+      const selected: Selected = { selector: defaultSelector(pod.pod, selecting), clone: () => selected };
       state.write(selectedKey, selected);
       return undefined;
     },
@@ -237,13 +242,9 @@ function spreadOverLabels(pods: readonly number[], values: readonly (readonly (s
 }
 
 /** The services of the pod's namespace that select it. One without a selector selects no pod, one with an empty selector every pod. */
-function servicesOf({ pod, namespace }: PodInfo, listers: ClusterListers): SelectingObject[] {
-  return listers.services(namespace).filter((service) => {
-    const selector = selectorOf(service);
-    return selector !== undefined && selectorFromLabels(selector).matches(pod.metadata?.labels);
+function servicesOf({ pod, namespace }: PodInfo, services: ServiceLister): readonly Wire<V1Service>[] {
+  return services.list(namespace).filter(({ spec }) => {
+    const { selector } = spec ?? {};
+    return selector != null && selectorFromLabels(selector).matches(pod.metadata?.labels);
   });
-}
-
-function selectorOf({ spec }: SelectingObject): LabelSet | undefined {
-  return (spec?.selector as LabelSet | null | undefined) ?? undefined;
 }

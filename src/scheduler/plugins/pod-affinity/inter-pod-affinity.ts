@@ -4,6 +4,7 @@ import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import { labelOf } from '../../../api/selectors/label-selector.ts';
 import { invalidOption } from '../../../base/errors.ts';
 import { optionOfType, requireKnownOptions } from '../../../base/options.ts';
+import { resources } from '../../../client/resources/api-resource.ts';
 import { stateKey } from '../../framework/cycle-state.ts';
 import type { ClusterEventWithHint, Plugin, PluginFactory, QueueingHint } from '../../framework/plugin.ts';
 import { type AffinityTerm, parseAffinityTerm } from '../../nodes/pod-info.ts';
@@ -17,7 +18,11 @@ const scoresKey = stateKey<AffinityScores>('InterPodAffinity scores');
 /** Makes the plugin that keeps pods near the pods that they want, and away from those that they or the others do not want. */
 export const createInterPodAffinity: PluginFactory = (args, handle): Plugin => {
   const { hardPodAffinityWeight, ignorePreferredTermsOfExistingPods } = affinityArguments(args);
-  const labelsOf = (namespace: string) => handle.listers.namespaceLabels(namespace);
+  const namespaces = handle.objects(resources.namespaces);
+  const labelsOf = (name: string) => {
+    const namespace = namespaces.get(undefined, name);
+    return namespace && (namespace.metadata?.labels ?? {});
+  };
   return {
     name: 'InterPodAffinity',
     eventsToRegister: () => affinityEvents(labelsOf),

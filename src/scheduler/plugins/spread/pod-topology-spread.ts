@@ -12,6 +12,7 @@ import {
   ownConstraints,
   parseConstraint,
   type SpreadConstraint,
+  selectingObjects,
   spreadDefaults,
   type WhenUnsatisfiable,
 } from './spread-constraint.ts';
@@ -28,11 +29,12 @@ export const createPodTopologySpread: PluginFactory = (args, handle) => podTopol
 export function podTopologySpread(args: unknown, handle: PluginHandle, round: (score: number) => number): Plugin {
   const defaults = spreadDefaults(args);
   const known = new KnownDomains();
+  const selecting = selectingObjects(handle);
   const constraintsOf = (pod: WirePod, kind: WhenUnsatisfiable): readonly SpreadConstraint[] => {
     if (hasOwn(pod)) return ownConstraints(pod, kind);
     const given = defaults.constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === kind);
     if (given.length === 0) return [];
-    const selector = defaultSelector(pod, handle.listers);
+    const selector = defaultSelector(pod, selecting);
     return selector.matchesAll ? [] : given.map((constraint) => parseConstraint(constraint, selector));
   };
   return {

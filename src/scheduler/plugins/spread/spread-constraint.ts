@@ -1,4 +1,5 @@
-import type { WireNode, WirePod } from '../../../api/json/types.ts';
+import type { V1ReplicaSet, V1ReplicationController, V1Service, V1StatefulSet } from '@kubernetes/client-node';
+import type { Wire, WireNode, WirePod } from '../../../api/json/types.ts';
 import {
   type GivenLabelSelector,
   type LabelSelector,
@@ -12,7 +13,9 @@ import { findUntoleratedTaint } from '../../../api/selectors/taints.ts';
 import { invalidOption } from '../../../base/errors.ts';
 import { isLabelKey, labelKeyRule } from '../../../base/names.ts';
 import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from '../../../base/options.ts';
-import type { ClusterListers, SelectingObject } from '../../framework/plugin.ts';
+import { resources } from '../../../client/resources/api-resource.ts';
+import type { ObjectLister } from '../../framework/cluster-objects.ts';
+import type { PluginHandle } from '../../framework/plugin.ts';
 
 /** One of a pod's `topologySpreadConstraints`, as it stands in JSON. */
 export type WireSpreadConstraint = NonNullable<NonNullable<WirePod['spec']>['topologySpreadConstraints']>[number];
@@ -155,28 +158,50 @@ function checkConstraint(at: string, constraint: WireSpreadConstraint): void {
   if (constraint.nodeTaintsPolicy != null) oneOfOption(`${at}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, policies);
 }
 
+/** What selects pods that belong together. */
+export interface SelectingObjects {
+  readonly services: ObjectLister<Wire<V1Service>>;
+  readonly replicationControllers: ObjectLister<Wire<V1ReplicationController>>;
+  readonly replicaSets: ObjectLister<Wire<V1ReplicaSet>>;
+  readonly statefulSets: ObjectLister<Wire<V1StatefulSet>>;
+}
+
+interface SelectingController {
+  readonly spec?: { readonly selector?: GivenLabelSelector | null };
+}
+
+/** To be asked for while a plugin is made. */
+export function selectingObjects(handle: PluginHandle): SelectingObjects {
+  return {
+    services: handle.objects(resources.services),
+    replicationControllers: handle.objects(resources.replicationControllers),
+    replicaSets: handle.objects(resources.replicaSets),
+    statefulSets: handle.objects(resources.statefulSets),
+  };
+}
+
 /**
  * The selector of the services that select the pod and of the controller that owns it, all of them together. It matches all
  * where there is none.
  */
-export function defaultSelector({ metadata }: WirePod, listers: ClusterListers): LabelSelector {
+export function defaultSelector({ metadata }: WirePod, selecting: SelectingObjects): LabelSelector {
   const { namespace = '', labels = {}, ownerReferences = [] } = metadata ?? {};
   let wanted: LabelSet = {};
-  for (const { spec } of listers.services(namespace)) {
-    const selector = spec?.selector as LabelSet | null | undefined;
+  for (const { spec } of selecting.services.list(namespace)) {
+    const selector = spec?.selector;
     if (selector == null) continue;
     if (Object.entries(selector).every(([key, value]) => labelOf(labels, key) === value)) wanted = { ...wanted, ...selector };
   }
   let byController: LabelSelector | undefined;
   const owner = ownerReferences.find(({ controller }) => controller === true);
   const kind = `${owner?.apiVersion} ${owner?.kind}`;
+  const name = owner?.name ?? '';
   if (kind === 'v1 ReplicationController') {
-    const controller = named(listers.replicationControllers(namespace), owner?.name);
-    wanted = { ...wanted, ...(controller?.spec?.selector as LabelSet | null | undefined) };
+    wanted = { ...wanted, ...selecting.replicationControllers.get(namespace, name)?.spec?.selector };
   } else if (kind === 'apps/v1 ReplicaSet') {
-    byController = controllerSelector(named(listers.replicaSets(namespace), owner?.name));
+    byController = controllerSelector(selecting.replicaSets.get(namespace, name));
   } else if (kind === 'apps/v1 StatefulSet') {
-    byController = controllerSelector(named(listers.statefulSets(namespace), owner?.name));
+    byController = controllerSelector(selecting.statefulSets.get(namespace, name));
   }
   const byLabels = selectorFromLabels(wanted);
   if (byController === undefined || byController.matchesAll) return byLabels;
@@ -184,16 +209,12 @@ export function defaultSelector({ metadata }: WirePod, listers: ClusterListers):
   return { matchesAll: false, matches: (other) => byLabels.matches(other) && both.matches(other) };
 }
 
-function named(objects: readonly SelectingObject[], name: string | undefined): SelectingObject | undefined {
-  return objects.find(({ metadata }) => metadata?.name === name);
-}
-
 /** Undefined where the controller has no selector, or none that can be read. */
-function controllerSelector(controller: SelectingObject | undefined): LabelSelector | undefined {
+function controllerSelector(controller: SelectingController | undefined): LabelSelector | undefined {
   const selector = controller?.spec?.selector;
   if (selector == null) return undefined;
   try {
-    return parseLabelSelector('spec.selector', selector as GivenLabelSelector);
+    return parseLabelSelector('spec.selector', selector);
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import { createInterPodAffinity } from '../../../../src/scheduler/plugins/pod-af
 import { createPodTopologySpread } from '../../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { Prng } from '../../../random/chaos/prng.ts';
+import { clusterObjects } from '../../../support/cluster-objects.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { barePod } from '../../../support/pods.ts';
 
@@ -25,11 +26,8 @@ class LongRun {
 
   constructor(factory: PluginFactory, snapshot: Snapshot) {
     this.snapshot = snapshot;
-    const none = () => [];
-    const listers = {
-      ...{ namespaceLabels: () => ({}), services: none, replicationControllers: none, replicaSets: none, statefulSets: none },
-    };
-    this.#plugin = factory(undefined, { snapshot: () => this.snapshot, listers } as unknown as PluginHandle);
+    const objects: PluginHandle['objects'] = (resource) => clusterObjects().lister(resource);
+    this.#plugin = factory(undefined, { snapshot: () => this.snapshot, objects } as Partial<PluginHandle> as PluginHandle);
   }
 
   /** What the plugin says of every node. */

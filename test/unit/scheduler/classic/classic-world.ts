@@ -2,9 +2,9 @@ import type { WireNode, WirePod } from '../../../../src/api/json/types.ts';
 import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-profile.ts';
 import { SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
-import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+import { clusterObjects } from '../../../support/cluster-objects.ts';
+import { frameworkContext } from '../../../support/framework-context.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { type BareParts, barePod } from '../../../support/pods.ts';
 
@@ -24,7 +24,7 @@ export const podNamed = (name: string, spec: BareParts['spec'] = {}, labels = {}
 interface World {
   readonly nodes: readonly WireNode[];
   readonly pods?: readonly WirePod[];
-  readonly services?: readonly SelectingObject[];
+  readonly services?: readonly object[];
 }
 
 /** A profile at work on these nodes. */
@@ -32,26 +32,7 @@ export function frameworkOf(profile: ProfileMaker, { nodes, pods = [], services 
   const infos = pods.map((pod) => createPodInfo(pod));
   const on = (name: string | undefined) => infos.filter(({ pod }) => pod.spec?.nodeName === name);
   const snapshot = nodeSnapshotOf(nodes.map((node) => createNodeInfo(node, on(node.metadata?.name))));
-  const none = () => [];
-  return new Framework(
-    {
-      snapshot: () => snapshot,
-      listers: {
-        namespaceLabels: () => ({}),
-        services: () => services,
-        ...{ replicationControllers: none, replicaSets: none, statefulSets: none, podDisruptionBudgets: none },
-      },
-      nominated: { onNode: none },
-      client: noSchedulerClient,
-      isPreempting: () => false,
-      random: () => 0,
-      now: () => 0,
-      onFailure: (error) => {
-        throw error;
-      },
-    },
-    profile,
-  );
+  return new Framework(frameworkContext({ snapshot: () => snapshot, objects: clusterObjects({ services }) }), profile);
 }
 
 /** The node that the pod would go to. Throws FitError and PluginError. */

@@ -52,7 +52,13 @@ describe('a pod that loses its node because etcd was set back', () => {
     const told: string[] = [];
     const unconfirmed = ['lost', 'bound', 'gone', 'anew'].map((name) => pod(name));
     const sink = sinkOf({
-      ...{ setNode: () => {}, deleteNode: () => {}, objectChanged: () => {}, unconfirmedPods: () => unconfirmed },
+      ...{
+        setNode: () => {},
+        deleteNode: () => {},
+        setObject: () => {},
+        deleteObject: () => {},
+        unconfirmedPods: () => unconfirmed,
+      },
       setPod: ({ metadata }) => void told.push(`set ${metadata?.name}`),
       deletePod: (uid) => void told.push(`delete ${uid}`),
     });

@@ -6,6 +6,7 @@ import { frameworkWith, podInfo } from '../framework-world.ts';
 const pod = podInfo('web');
 const state = new CycleState();
 const { signal } = new AbortController();
+const work = { state, podInfo: pod, nodeName: 'n1' };
 
 describe('reserve and permit', () => {
   it('end at the first rejection', () => {
@@ -62,7 +63,7 @@ describe('preBind and bind', () => {
       },
     });
     const { binding } = frameworkWith([plugin('A', 'skip'), plugin('B', 'bound'), plugin('C', 'bound')]);
-    expect(await binding.preBind(state, pod, 'n1', signal)).toBeUndefined();
+    for (const one of binding.preBindersOf(state, pod, 'n1')) expect(await binding.preBind(one, work, signal)).toBeUndefined();
     await binding.bind(state, pod, 'n1', signal);
     expect(asked).toEqual(['preBind A', 'preBind B', 'preBind C', 'bind A d/web n1', 'bind B d/web n1']);
   });
@@ -75,9 +76,11 @@ describe('preBind and bind', () => {
   it('end when the signal aborts, though the plugin never settles', async () => {
     const never = () => new Promise<never>(() => {});
     const { binding } = frameworkWith([{ name: 'A', preBind: never, bind: never }]);
+    const [only] = binding.preBindersOf(state, pod, 'n1');
+    if (only === undefined) throw new Error('no plugin');
     const controller = new AbortController();
     const both = Promise.allSettled([
-      binding.preBind(state, pod, 'n1', controller.signal),
+      binding.preBind(only, work, controller.signal),
       binding.bind(state, pod, 'n1', controller.signal),
     ]);
     controller.abort(new Error('too late'));

@@ -27,12 +27,18 @@ const calls: readonly [method: keyof Plugin, point: string, call: (framework: Fr
   ['score', 'score', ({ scores }, state) => scores.score(state, pod, nodes)],
   ['reserve', 'reserve', ({ binding }, state) => binding.reserve(state, pod, 'n1')],
   ['permit', 'permit', ({ binding }, state) => binding.permit(state, pod, 'n1')],
-  ['preBind', 'preBind', ({ binding }, state) => binding.preBind(state, pod, 'n1', signal)],
+  ['preBindPreFlight', 'preBind', ({ binding }, state) => binding.preBindersOf(state, pod, 'n1')],
+  ['preBind', 'preBind', preBindOf],
   ['bind', 'bind', ({ binding }, state) => binding.bind(state, pod, 'n1', signal)],
 ];
 
+async function preBindOf({ binding }: Framework, state: CycleState): Promise<void> {
+  for (const plugin of binding.preBindersOf(state, pod, 'n1'))
+    await binding.preBind(plugin, { state, podInfo: pod, nodeName: 'n1' }, signal);
+}
+
 function faulty(method: keyof Plugin, answer: () => unknown): Plugin {
-  return { name: 'Faulty', [method]: answer };
+  return { name: 'Faulty', preBind: async () => undefined, [method]: answer };
 }
 
 async function failureOf(call: () => unknown): Promise<unknown> {

@@ -150,6 +150,8 @@ describe('a scheduler in memory refuses', () => {
     ['pod.metadata.uid', { ...web, metadata: { name: 'web', uid: 7 } }],
     ['pod.spec', { ...web, spec: 'x' }],
     ['pod.spec.containers', { ...web, spec: { containers: {} } }],
+    ['pod.spec.volumes', { ...web, spec: { containers: [], volumes: 'x' } }],
+    ['pod.spec.volumes[0]', { ...web, spec: { containers: [], volumes: [null] } }],
     ['pod.spec.containers[0]', { ...web, spec: { containers: ['x'] } }],
     ['pod.spec.initContainers', { ...web, spec: { ...web.spec, initContainers: 'x' } }],
     ['pod.spec.containers[0].ports', podOf('web', { ports: 80 })],

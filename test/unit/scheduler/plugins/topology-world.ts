@@ -1,14 +1,9 @@
 import type { WireNode, WirePod } from '../../../../src/api/json/types.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
-import type {
-  ClusterListers,
-  Plugin,
-  PluginFactory,
-  PluginHandle,
-  SelectingObject,
-} from '../../../../src/scheduler/framework/plugin.ts';
+import type { Plugin, PluginFactory, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { clusterObjects } from '../../../support/cluster-objects.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { type BareParts, barePod } from '../../../support/pods.ts';
 
@@ -36,8 +31,8 @@ interface World {
   readonly nodes: readonly NodeInfo[];
   readonly args?: unknown;
   readonly namespaces?: Readonly<Record<string, Labels>>;
-  readonly services?: readonly SelectingObject[];
-  readonly controllers?: Partial<Record<'replicationControllers' | 'replicaSets' | 'statefulSets', readonly SelectingObject[]>>;
+  readonly services?: readonly object[];
+  readonly controllers?: Partial<Record<'replicationControllers' | 'replicaSets' | 'statefulSets', readonly object[]>>;
 }
 
 /** One plugin among these nodes, and one pod's cycle. */
@@ -50,15 +45,10 @@ export class Trial {
 
   constructor(factory: PluginFactory, pod: WirePod, { nodes, args, namespaces = {}, services = [], controllers = {} }: World) {
     this.snapshot = nodeSnapshotOf(nodes);
-    const listers: ClusterListers = {
-      namespaceLabels: (name) => namespaces[name],
-      services: () => services,
-      replicationControllers: () => controllers.replicationControllers ?? [],
-      replicaSets: () => controllers.replicaSets ?? [],
-      statefulSets: () => controllers.statefulSets ?? [],
-      podDisruptionBudgets: () => [],
-    };
-    this.plugin = factory(args, { snapshot: () => this.snapshot, listers } as Partial<PluginHandle> as PluginHandle);
+    const labelled = Object.entries(namespaces).map(([name, labels]) => ({ metadata: { name, labels } }));
+    const known = clusterObjects({ namespaces: labelled, services, ...controllers });
+    const handle: Partial<PluginHandle> = { snapshot: () => this.snapshot, objects: (resource) => known.lister(resource) };
+    this.plugin = factory(args, handle as PluginHandle);
     this.pod = createPodInfo(pod);
     this.skipsFilter = this.plugin.preFilter?.(this.state, this.pod, this.snapshot) === 'skip';
   }

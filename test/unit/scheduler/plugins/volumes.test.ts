@@ -2,10 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { isStatusManagerError } from '../../../../src/base/errors.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
-import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import type { Plugin, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { dynamicResources, volumeBinding, volumeRestrictions } from '../../../../src/scheduler/plugins/volume-restrictions.ts';
+import { dynamicResources, refuseClaims } from '../../../../src/scheduler/plugins/refused-claims.ts';
+import { nodeVolumeLimits } from '../../../../src/scheduler/plugins/volumes/node-volume-limits.ts';
+import { volumeBinding } from '../../../../src/scheduler/plugins/volumes/volume-binding.ts';
+import { diskRestrictions, volumeRestrictions } from '../../../../src/scheduler/plugins/volumes/volume-restrictions.ts';
+import { volumeZone } from '../../../../src/scheduler/plugins/volumes/volume-zone.ts';
 import { barePod } from '../../../support/pods.ts';
 
 type Volume = NonNullable<NonNullable<WirePod['spec']>['volumes']>[number];
@@ -25,8 +29,8 @@ const rbd = (monitors: string[], image: string, readOnly = false, pool = 'rbd') 
   rbd: { monitors, image, readOnly, pool },
 });
 
-describe('VolumeRestrictions', () => {
-  const plugin = volumeRestrictions();
+describe('VolumeRestrictions of disks', () => {
+  const plugin = diskRestrictions();
   const onNodeWith = (pod: WirePod, other: WirePod) =>
     plugin.filter?.(new CycleState(), infoOf(pod), { pods: [infoOf(other)] } as unknown as NodeInfo);
 
@@ -75,8 +79,8 @@ describe('what this scheduler does not do', () => {
   it.each([
     [{ persistentVolumeClaim: { claimName: 'c' } }],
     [{ ephemeral: {} }],
-  ])('VolumeBinding says of a claim: %j', (source) => {
-    expect(preFilter(volumeBinding(), podWith([{ emptyDir: {} }, source]))).toEqual({
+  ])('a classic policy says of a claim: %j', (source) => {
+    expect(preFilter(refuseClaims('VolumeBinding'), podWith([{ emptyDir: {} }, source]))).toEqual({
       code: 'UnschedulableAndUnresolvable',
       reasons: ['volume "v1" needs a PersistentVolumeClaim, which this scheduler does not bind'],
     });
@@ -91,13 +95,19 @@ describe('what this scheduler does not do', () => {
   });
 
   it('says nothing of other pods, and no event helps', () => {
-    const plugins = [volumeBinding(), dynamicResources()];
+    const plugins = [refuseClaims('VolumeBinding'), dynamicResources()];
     expect(plugins.map((plugin) => preFilter(plugin, podWith([gce('a'), { emptyDir: {} }])))).toEqual(['skip', 'skip']);
     expect(plugins.map((plugin) => plugin.eventsToRegister?.())).toEqual([[], []]);
   });
 });
 
-it.each([volumeRestrictions, volumeBinding, dynamicResources])('%o refuses unknown arguments', (factory) => {
-  const make = () => factory({ bindTimeout: 1 });
+it.each([
+  volumeRestrictions,
+  volumeBinding,
+  volumeZone,
+  nodeVolumeLimits,
+  dynamicResources,
+])('%o refuses unknown arguments', (factory) => {
+  const make = () => factory({ bindTimeout: 1 }, {} as PluginHandle);
   expect(make).toThrow(expect.toSatisfy((error) => isStatusManagerError(error, 'ERR_INVALID_OPTION')));
 });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
 import { podOf, preemptionWorld } from './preemption-world.ts';
 
 const full = (...names: string[]) => names.map((name) => ({ name, started: 10 }));
 const important = { name: 'new', cpu: 1, priority: 10 };
 
-function budget(allowed: number, selector: unknown, disrupted?: Record<string, string>): SelectingObject {
+function budget(allowed: number, selector: unknown, disrupted?: Record<string, string>): object {
   return {
     metadata: { name: `b-${allowed}`, namespace: 'd' },
     spec: { selector },

@@ -1,9 +1,11 @@
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
-import type { Plugin, PluginRejection, SelectingObject } from '../../../../src/scheduler/framework/plugin.ts';
+import type { Plugin, PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
-import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { clusterObjects } from '../../../support/cluster-objects.ts';
+import { frameworkContext } from '../../../support/framework-context.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { barePod } from '../../../support/pods.ts';
 
@@ -67,7 +69,7 @@ const cpuOnly: Plugin = {
 export interface WorldShape {
   /** The pods of each node of 4 CPUs. */
   readonly nodes: Readonly<Record<string, readonly PodShape[]>>;
-  readonly budgets?: readonly SelectingObject[];
+  readonly budgets?: readonly object[];
   readonly nominated?: Readonly<Record<string, readonly PodShape[]>>;
   readonly args?: unknown;
   readonly random?: () => number;
@@ -80,28 +82,16 @@ export function preemptionWorld(shape: WorldShape) {
     createNodeInfo({ metadata: { name }, status: { allocatable: { cpu: '4', pods: '110' } } } as never, pods.map(podOf)),
   );
   const snapshot = nodeSnapshotOf(nodes);
-  const empty = () => [];
   let plugin: DefaultPreemption | undefined;
   const framework = new Framework(
-    {
+    frameworkContext({
       snapshot: () => snapshot,
-      listers: {
-        namespaceLabels: () => ({}),
-        services: empty,
-        replicationControllers: empty,
-        replicaSets: empty,
-        statefulSets: empty,
-        podDisruptionBudgets: (namespace) => (shape.budgets ?? []).filter(({ metadata }) => metadata?.namespace === namespace),
-      },
+      objects: clusterObjects({ podDisruptionBudgets: shape.budgets }),
       nominated: { onNode: (name) => (shape.nominated?.[name] ?? []).map(podOf) },
-      client: noSchedulerClient,
-      isPreempting: shape.isPreempting ?? (() => false),
-      random: shape.random ?? (() => 0),
-      now: () => Date.parse('2000-01-01T00:01:00Z'),
-      onFailure: (error) => {
-        throw error;
-      },
-    },
+      clock: new FakeClock({ start: Date.parse('2000-01-01T00:01:00Z') }),
+      ...(shape.isPreempting && { isPreempting: shape.isPreempting }),
+      ...(shape.random && { random: shape.random }),
+    }),
     (handle) => {
       plugin = new DefaultPreemption(shape.args, handle);
       return { schedulerName: 's', plugins: [{ name: 'Sort', less: () => false }, cpuOnly, plugin], weights: new Map() };

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type PluginHandle, pluginsAt } from '../../../../src/scheduler/framework/plugin.ts';
+import { pluginsAt } from '../../../../src/scheduler/framework/plugin.ts';
 import { inTreePlugins } from '../../../../src/scheduler/profile/plugin-registry.ts';
 import type { ProfileOptions } from '../../../../src/scheduler/profile/profile-options.ts';
 import { profilePlugins } from '../../../../src/scheduler/profile/profile-plugins.ts';
+import { bareHandle } from '../../../support/framework-context.ts';
 
-const handle = {} as PluginHandle;
+const handle = bareHandle();
 const registry = {
   ...inTreePlugins(),
   Mine: () => ({ name: 'Mine', filter: () => undefined, score: () => 1 }),
@@ -21,7 +22,7 @@ function namesAt(profile: ProfileOptions, point: 'filter' | 'score' | 'postFilte
 
 const defaultFilters = [
   ...['NodeUnschedulable', 'NodeName', 'TaintToleration', 'NodeAffinity', 'NodePorts', 'NodeResourcesFit'],
-  ...['VolumeRestrictions', 'PodTopologySpread', 'InterPodAffinity'],
+  ...['VolumeRestrictions', 'NodeVolumeLimits', 'VolumeBinding', 'VolumeZone', 'PodTopologySpread', 'InterPodAffinity'],
 ];
 const defaultScorers = [
   ...['TaintToleration', 'NodeAffinity', 'NodeResourcesFit', 'PodTopologySpread', 'InterPodAffinity'],
@@ -59,7 +60,7 @@ describe('a profile', () => {
     expect(namesAt(profile, 'score')).toEqual(
       defaultScorers.filter((name) => name !== 'ImageLocality' && name !== 'TaintToleration'),
     );
-    expect(namesAt(profile, 'filter')).toEqual(defaultFilters);
+    expect(namesAt(profile, 'filter')).toEqual(defaultFilters.filter((name) => name !== 'NodeVolumeLimits'));
     expect(namesAt(profile, 'postFilter')).toEqual([]);
   });
 
@@ -82,12 +83,12 @@ describe('a profile', () => {
 
   it('may be what kube-scheduler prints with all its defaults', () => {
     const v1 = 'kubescheduler.config.k8s.io/v1';
-    const absent = ['NodeVolumeLimits', 'VolumeZone', 'NodeDeclaredFeatures'].map((name) => ({ name, weight: 0 }));
+    const named = ['NodeVolumeLimits', 'VolumeZone', 'NodeDeclaredFeatures'].map((name) => ({ name, weight: 0 }));
     const profile = {
       schedulerName: 'default-scheduler',
       percentageOfNodesToScore: null,
       plugins: {
-        multiPoint: { enabled: [...absent, { name: 'ImageLocality', weight: 1 }] },
+        multiPoint: { enabled: [...named, { name: 'ImageLocality', weight: 1 }] },
         ...{ bind: {}, filter: { enabled: null, disabled: null }, score: null, placementGenerate: {}, placementScore: {} },
       },
       pluginConfig: [
@@ -206,6 +207,11 @@ describe('a bad profile is refused', () => {
       'a method that is no function',
       () => ({ name: 'Mine', filter: 'yes' }),
       '`profiles[0]: Mine.filter` to be a function, got "yes" (string)',
+    ],
+    [
+      'a time that no timer waits',
+      () => ({ name: 'Mine', preBindTimeoutMs: Number.POSITIVE_INFINITY }),
+      '`profiles[0]: Mine.preBindTimeoutMs` to be a number from 0 to 2147483647, got Infinity',
     ],
   ])('a factory returns %s', (_what, Mine, message) => {
     expect(() => made({ plugins: { multiPoint: { enabled: [{ name: 'Mine' }] } } }, { ...registry, Mine })).toThrow(message);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { resources } from '../../../../src/client/resources/api-resource.ts';
 import type { ClusterEventWithHint, Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { type ClusterEvent, forceActivate, nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { EventInterest } from '../../../../src/scheduler/queue/event-interest.ts';
@@ -45,6 +46,20 @@ describe('who is asked about an event', () => {
       ['own', ['Skip']],
       ['lent', ['Queue']],
     ]);
+  });
+
+  it('a plugin about pods that it names by their resource, which is not watched once more', () => {
+    const interest = new EventInterest([
+      { schedulerName: 's', plugins: [plugin('own', { resource: resources.pods, actions: ['UpdatePodLabel'] })] },
+    ]);
+    expect([...interest.of('s', podLabel).keys()]).toEqual(['own']);
+    expect(interest.resources).toEqual([]);
+  });
+
+  it.each([5, {}, { resource: 'widgets' }, 'Widget'])('a plugin is refused that registers for %j', (resource) => {
+    const registered = { resource, actions: ['*'] } as unknown as ClusterEventWithHint;
+    const make = () => new EventInterest([{ schedulerName: 's', plugins: [plugin('odd', registered)] }]);
+    expect(make).toThrow(/Expected `odd.eventsToRegister` to be a resource/);
   });
 
   it('nobody in a profile that is not known', () => {

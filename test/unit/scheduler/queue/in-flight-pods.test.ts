@@ -47,6 +47,23 @@ describe('pods in flight', () => {
     expect(pods.eventCount).toBe(0);
   });
 
+  it('keep no event for a pod that no event helps any more', () => {
+    const pods = new InFlightPods();
+    for (const uid of ['waits', 'tried']) pods.add(entryOf(uid));
+    see(pods, 'one');
+    pods.setApart('waits');
+    see(pods, 'two');
+    expect([seenSince(pods, 'waits'), seenSince(pods, 'tried')]).toEqual([[], ['one', 'two']]);
+    pods.delete('tried');
+    see(pods, 'three');
+    expect(pods.eventCount).toBe(0);
+    expect([pods.size, pods.has('waits'), pods.get('waits')?.podInfo.uid]).toEqual([1, true, 'waits']);
+    const newer = { uid: 'waits' } as PodInfo;
+    expect([pods.setLatest('waits', newer), pods.latestOf('waits') === newer]).toEqual([true, true]);
+    pods.delete('waits');
+    expect(pods.size).toBe(0);
+  });
+
   it('keep the newest version of a pod, and that it is not to come back', () => {
     const pods = new InFlightPods();
     const newer = { uid: 'a' } as PodInfo;
