@@ -62,6 +62,8 @@ export class AssumedObjects<T extends ApiObject> {
     if (seen === undefined) return;
     const key = objectKeyOf(seen);
     const assumed = this.#assumed.get(key);
-    if (assumed !== undefined && (after === undefined || versionOf(assumed) !== versionOf(after))) this.#assumed.delete(key);
+    // a scheduler in memory may know of no versions: every change is another one then
+    const isSame = after !== undefined && versionOf(after) !== '' && versionOf(after) === versionOf(assumed ?? {});
+    if (!isSame) this.#assumed.delete(key);
   }
 }
