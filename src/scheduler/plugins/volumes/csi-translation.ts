@@ -94,9 +94,9 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** True for a volume of a pod that a driver may serve, whether it does so on a node or not. */
-export function isMigratable(volume: Volume): boolean {
-  return kinds.some((kind) => kind.isIn(volume));
+/** The sort of a pod's own volume that a driver may serve, whether it does so on a node or not; undefined for any other volume. */
+export function migratableVolumes(volume: Volume): InTreeVolumes | undefined {
+  return kinds.find((kind) => kind.isIn(volume));
 }
 
 /** The sort of a volume that a driver serves in the place of Kubernetes; undefined for any other volume. */

@@ -9,8 +9,9 @@ import type { ObjectLister } from '../../framework/cluster-objects.ts';
 import type { ClusterEventWithHint, Plugin, PluginHandle, Rejection } from '../../framework/plugin.ts';
 import { refuseArgs } from '../common.ts';
 import {
+  type InTreeVolumes,
   inTreeProvisioner,
-  isMigratable,
+  migratableVolumes,
   migratedVolumes,
   type TranslatedVolume,
   translatedPersistentVolume,
@@ -60,14 +61,18 @@ function count(counts: Map<string, number>, driver: string): void {
 }
 
 function mayCount(volume: SpecVolume): boolean {
-  return volume.persistentVolumeClaim != null || volume.ephemeral != null || isMigratable(volume);
+  return volume.persistentVolumeClaim != null || volume.ephemeral != null || migratableVolumes(volume) !== undefined;
 }
 
-/** Without a number a driver has no limit. */
+/** Without a number a driver has no limit. A CSINode that cannot be read says of none. */
 function limitsOf(csiNode: WireCsiNode | undefined): ReadonlyMap<string, number> {
   const limits = new Map<string, number>();
-  for (const { name, allocatable } of csiNode?.spec?.drivers ?? []) {
-    if (allocatable?.count != null) limits.set(name, allocatable.count);
+  try {
+    for (const { name, allocatable } of csiNode?.spec?.drivers ?? []) {
+      if (allocatable?.count != null) limits.set(name, allocatable.count);
+    }
+  } catch {
+    limits.clear();
   }
   return limits;
 }
@@ -103,7 +108,7 @@ class AttachableVolumes {
   attachedBy(attachments: readonly Wire<V1VolumeAttachment>[]): DriversById {
     const found: DriversById = new Map();
     for (const { spec } of attachments) {
-      const volume = this.#volumes.get(undefined, spec?.source.persistentVolumeName ?? '');
+      const volume = this.#volumes.get(undefined, spec?.source?.persistentVolumeName ?? '');
       const { csi } = volume?.spec ?? {};
       if (spec?.attacher && csi != null) found.set(`${spec.attacher}/${csi.volumeHandle}`, spec.attacher);
     }
@@ -190,9 +195,10 @@ const events: readonly ClusterEventWithHint[] = [
   },
 ];
 
+/** Without a number a driver counts as one without room. */
 function hasMoreRoom(before: WireCsiNode | undefined, after: WireCsiNode): boolean {
-  const was = limitsOf(before);
-  return [...limitsOf(after)].some(([driver, most]) => most > (was.get(driver) ?? 0));
+  const was = new Map((before?.spec?.drivers ?? []).map(({ name, allocatable }) => [name, allocatable?.count ?? 0]));
+  return (after.spec?.drivers ?? []).some(({ name, allocatable }) => (allocatable?.count ?? 0) > (was.get(name) ?? 0));
 }
 
 function mayFreeRoom({ spec, status }: WirePod): boolean {
@@ -200,9 +206,20 @@ function mayFreeRoom({ spec, status }: WirePod): boolean {
   return (spec?.volumes ?? []).some(mayCount);
 }
 
-/** A volume of the sort that was attached, or a claim, may be what the pod waits for. */
+/** A claim may be what the pod waits for, or a disk of the driver that was attached, or one that no driver could serve. */
 function mayNeed(pod: WirePod, { spec: gone }: Wire<V1VolumeAttachment>): boolean {
-  return (pod.spec?.volumes ?? []).some(
-    (volume) => volume.persistentVolumeClaim != null || migratedVolumes(volume)?.driver === gone?.attacher,
-  );
+  return (pod.spec?.volumes ?? []).some((volume) => {
+    if (volume.persistentVolumeClaim != null) return true;
+    const kind = migratableVolumes(volume);
+    return kind !== undefined && (kind.driver === gone?.attacher || !canBeServed(kind, volume));
+  });
+}
+
+function canBeServed(kind: InTreeVolumes, volume: SpecVolume): boolean {
+  try {
+    translatedVolume(kind, volume);
+    return true;
+  } catch {
+    return false;
+  }
 }

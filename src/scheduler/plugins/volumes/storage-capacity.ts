@@ -49,7 +49,7 @@ export class StorageCapacities {
   #capacity(object: WireStorageCapacity): Capacity {
     let capacity = this.#read.get(object);
     if (capacity === undefined) {
-      capacity = { most: mostBytes(object), nodes: nodesOf(object) };
+      capacity = capacityOf(object);
       this.#read.set(object, capacity);
     }
     return capacity;
@@ -62,19 +62,19 @@ interface Capacity {
   readonly nodes: LabelSelector;
 }
 
+/** One that cannot be read offers nothing, on no node. */
+function capacityOf(object: WireStorageCapacity): Capacity {
+  try {
+    return { most: mostBytes(object), nodes: parseLabelSelector('nodeTopology', object.nodeTopology) };
+  } catch {
+    return { most: undefined, nodes: selectsNothing };
+  }
+}
+
 /** The largest volume that there is room for, in bytes: the driver says it, or else how much there is in all. */
 export function mostBytes({ maximumVolumeSize, capacity }: WireStorageCapacity): bigint | undefined {
   const most = maximumVolumeSize ?? capacity;
   return most == null ? undefined : bytesOf(most);
-}
-
-/** Without a topology no node has it. */
-function nodesOf({ nodeTopology }: WireStorageCapacity): LabelSelector {
-  try {
-    return parseLabelSelector('nodeTopology', nodeTopology);
-  } catch {
-    return selectsNothing;
-  }
 }
 
 /** Whole bytes, rounded up. */

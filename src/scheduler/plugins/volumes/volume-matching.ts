@@ -94,12 +94,14 @@ export function fittingVolumes(
   let own: WirePersistentVolume | undefined;
   const free: { readonly volume: WirePersistentVolume; readonly capacity: bigint }[] = [];
   for (const volume of volumes) {
-    const isOwn = isBoundTo(volume, claim);
-    if (volume.spec?.claimRef != null && !isOwn) continue;
-    const capacity = sizes.of(volume);
-    if (capacity === undefined || capacity < size || !suits(volume, claim)) continue;
-    if (isOwn) own ??= volume;
-    else if (isFree(volume, claim, selector)) free.push({ volume, capacity });
+    try {
+      const isOwn = isBoundTo(volume, claim);
+      if (volume.spec?.claimRef != null && !isOwn) continue;
+      const capacity = sizes.of(volume);
+      if (capacity < size || !suits(volume, claim)) continue;
+      if (isOwn) own ??= volume;
+      else if (isFree(volume, claim, selector)) free.push({ volume, capacity });
+    } catch {} // it costs no other volume
   }
   free.sort((one, other) => compareBigInts(one.capacity, other.capacity));
   return { claim, size, own, free: free.map(({ volume }) => volume) };
@@ -117,20 +119,16 @@ export function matchingVolume(
 
 /** How large volumes are. An object never changes, so each is read once. */
 export class VolumeSizes {
-  readonly #known = new WeakMap<WirePersistentVolume, bigint | undefined>();
+  readonly #known = new WeakMap<WirePersistentVolume, bigint>();
 
-  /** In billionths of a byte; undefined where it cannot be read. */
-  of(volume: WirePersistentVolume): bigint | undefined {
-    if (!this.#known.has(volume)) this.#known.set(volume, sizeOf(volume));
-    return this.#known.get(volume);
-  }
-}
-
-function sizeOf({ spec }: WirePersistentVolume): bigint | undefined {
-  try {
-    return inNano('spec.capacity.storage', spec?.capacity?.storage ?? '0');
-  } catch {
-    return undefined;
+  /** In billionths of a byte. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
+  of(volume: WirePersistentVolume): bigint {
+    let size = this.#known.get(volume);
+    if (size === undefined) {
+      size = inNano('spec.capacity.storage', volume.spec?.capacity?.storage ?? '0');
+      this.#known.set(volume, size);
+    }
+    return size;
   }
 }
 
@@ -155,6 +153,6 @@ function suits({ metadata, spec }: WirePersistentVolume, { spec: claim }: WirePe
 function isFree(volume: WirePersistentVolume, claim: WirePersistentVolumeClaim, selector: LabelSelector | undefined): boolean {
   if (volume.status?.phase !== 'Available' || classNameOf(volume) !== classNameOf(claim)) return false;
   if (selector !== undefined && !selector.matches(volume.metadata?.labels)) return false;
-  const modes: unknown = volume.spec?.accessModes ?? [];
-  return Array.isArray(modes) && (claim.spec?.accessModes ?? []).every((mode) => modes.includes(mode));
+  const modes = volume.spec?.accessModes ?? [];
+  return (claim.spec?.accessModes ?? []).every((mode) => modes.includes(mode));
 }

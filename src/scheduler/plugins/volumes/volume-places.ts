@@ -15,7 +15,8 @@ const nowhere: NodeTest = () => false;
 
 /** What a CSINode says of the sorts of volumes that its drivers serve in the place of Kubernetes; empty where it says nothing. */
 export function migratedNote(csiNode: WireCsiNode | undefined): string {
-  return labelOf(csiNode?.metadata?.annotations, migratedKey) ?? '';
+  const note: unknown = labelOf(csiNode?.metadata?.annotations, migratedKey);
+  return typeof note === 'string' ? note : '';
 }
 
 /** Where persistent volumes can be used, and made. What an object says of that is read once: it never changes. */
