@@ -13,6 +13,7 @@ import { queueKind } from '../queue/queue-kind.ts';
 import { refNamesKind } from '../refs/ref-names.ts';
 import { refsKind } from '../refs/refs-kind.ts';
 import { statusesKind } from '../statuses/statuses-kind.ts';
+import { volumeHintsKind } from '../volume-hints/volume-hints-kind.ts';
 import { volumesKind } from '../volumes/volumes-kind.ts';
 import { workersKind } from '../workers/workers-kind.ts';
 import type { ReplayedKind } from './replayed-kind.ts';
@@ -34,6 +35,7 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['cache', cacheKind],
   ['filterScore', filterScoreKind],
   ['volumes', volumesKind],
+  ['volumeHints', volumeHintsKind],
   ['classic', classicKind],
   ['eviction', evictionKind],
 ]);

@@ -41,6 +41,7 @@ describe('a replay', () => {
     ['refs', 'refs-public', 312],
     ['statuses', 'statuses-public', 1000],
     ['volumes', 'volumes-public', 800],
+    ['volumeHints', 'volumeHints-public', 600],
     ['workers', 'workers-public', 320],
     // a timeout that falls due at the very end of a call, and a static pod that comes again after it had waited
     ['workers', 'workers-more', 2],
@@ -62,7 +63,17 @@ describe('a replay', () => {
       mirror: 1600,
       phase: 5000,
     },
-    ...{ preempt: 4000, probe: 1580, queue: 2500, refNames: 5000, refs: 1550, statuses: 5000, volumes: 4000, workers: 1600 },
+    ...{
+      preempt: 4000,
+      probe: 1580,
+      queue: 2500,
+      refNames: 5000,
+      refs: 1550,
+      statuses: 5000,
+      volumeHints: 3000,
+      volumes: 4000,
+      workers: 1600,
+    },
   };
   it.each(Object.entries(lies))('of kind %s finds a recording that is falsified in one place, %i times', async (kind, count) => {
     const { told, shareFound, missed } = await kindOf(kind).tellLies(casesOf(kind));
