@@ -1,10 +1,15 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Json, JsonObject, WireLease } from '../../../src/api/json/types.ts';
+import type {
+  Json,
+  JsonObject,
+  WireLease,
+  WirePersistentVolume,
+  WirePersistentVolumeClaim,
+} from '../../../src/api/json/types.ts';
 import { makeCertificateRequest } from '../../../src/certificates.ts';
 import {
   ApiError,
@@ -24,54 +29,25 @@ import { ClusterScheduler } from '../../../src/scheduler.ts';
 import { buildStaticPod } from '../../../src/testing.ts';
 import { AdminClient } from '../../support/admin-client.ts';
 import { podOf } from '../../support/answers.ts';
+import { zoneLabel } from '../../support/storage/storage-record.ts';
+import { claimJson, zonalVolume } from '../../support/storage/volume-maker.ts';
 import { servingFiles } from '../../unit/node/provider/served-node.ts';
+import { RoleUsers } from './role-users.ts';
 import { noteRights, rightsOf } from './used-rights.ts';
 
 const nodeName = 'rbac-node';
 let admin: AdminClient;
-let adminConfig: KubeConfig;
 let namespace: string;
+let roles: RoleUsers;
 
 beforeAll(async () => {
-  adminConfig = new KubeConfig();
+  const adminConfig = new KubeConfig();
   adminConfig.loadFromString(inject('controlPlaneKubeconfig'));
   admin = new AdminClient(adminConfig);
+  roles = new RoleUsers(admin, adminConfig);
   namespace = await admin.createNamespace('rbac');
 });
 afterAll(() => admin.close());
-
-const rbacPath = '/apis/rbac.authorization.k8s.io/v1';
-const collections: Readonly<Record<string, string>> = {
-  ClusterRole: `${rbacPath}/clusterroles`,
-  ClusterRoleBinding: `${rbacPath}/clusterrolebindings`,
-  ServiceAccount: '/api/v1/namespaces/kube-system/serviceaccounts',
-};
-
-function collectionOf({ kind, metadata }: JsonObject): string {
-  const { namespace } = (metadata ?? {}) as { namespace?: string };
-  return collections[String(kind)] ?? `${rbacPath}/namespaces/${namespace}/${String(kind).toLowerCase()}s`;
-}
-
-async function apply(objects: readonly JsonObject[]): Promise<void> {
-  for (const object of objects) {
-    const answer = await admin.send('POST', collectionOf(object), { body: object });
-    expect([201, 409]).toContain(answer.status);
-  }
-}
-
-async function applyFile(name: string): Promise<JsonObject[]> {
-  const objects = loadAllYaml(await readFile(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8')) as JsonObject[];
-  await apply(objects);
-  return objects;
-}
-
-/** A new token of the service account. */
-async function tokenOf(serviceAccount: string): Promise<string> {
-  const path = `${collections.ServiceAccount}/${serviceAccount}/token`;
-  const answer = await admin.send('POST', path, { body: { spec: { expirationSeconds: 3600 } } });
-  expect(answer.status).toBe(201);
-  return (answer.body as { status: { token: string } }).status.token;
-}
 
 /** The status with which the node's own API answers for its pods. */
 async function askPods({ nodeObject }: ProviderNode, token: string): Promise<number | undefined> {
@@ -83,20 +59,6 @@ async function askPods({ nodeObject }: ProviderNode, token: string): Promise<num
   return answer.statusCode;
 }
 
-/** A kubeconfig of the service account, with a new token from the apiserver. */
-async function configOf(serviceAccount: string): Promise<KubeConfig> {
-  const token = await tokenOf(serviceAccount);
-  const cluster = adminConfig.getCurrentCluster();
-  const config = new KubeConfig();
-  config.loadFromOptions({
-    clusters: [cluster],
-    users: [{ name: serviceAccount, token }],
-    contexts: [{ name: 'agent', cluster: cluster?.name, user: serviceAccount }],
-    currentContext: 'agent',
-  });
-  return config;
-}
-
 async function pod(name: string): Promise<WirePod> {
   const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }], terminationGracePeriodSeconds: 30 };
   return podOf(await admin.createPod(namespace, { metadata: { name }, spec }));
@@ -104,8 +66,8 @@ async function pod(name: string): Promise<WirePod> {
 
 describe('the rights in deploy/rbac.yaml', () => {
   it('are enough for a pod source and the whole life of a pod', async () => {
-    await applyFile('rbac.yaml');
-    const kubeConfig = await configOf('pod-status-manager');
+    await roles.applyFile('rbac.yaml');
+    const kubeConfig = await roles.configOf('pod-status-manager');
     const podManager = new BasicPodManager();
     await using source = new ApiServerPodSource({ logger: null, kubeConfig, nodeName, podManager });
     await using podClient = KubePodClient.fromKubeConfig(kubeConfig);
@@ -134,8 +96,8 @@ describe('the rights in deploy/rbac.yaml', () => {
   });
 
   it('are enough for mirror pods', async () => {
-    await applyFile('rbac.yaml');
-    await using transport = new KubeTransport(await configOf('pod-status-manager'));
+    await roles.applyFile('rbac.yaml');
+    await using transport = new KubeTransport(await roles.configOf('pod-status-manager'));
     await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: nodeName } } });
     const nodes = new ResourceClient(transport, resources.nodes);
     const client = new MirrorPodClient({ transport, nodeName, getNode: (name) => nodes.get({ name }) });
@@ -149,12 +111,12 @@ describe('the rights in deploy/rbac.yaml', () => {
   });
 
   it('are enough for a node with a provider, its Lease and its events', async () => {
-    await applyFile('rbac.yaml');
+    await roles.applyFile('rbac.yaml');
     const warnings: object[] = [];
     const log = (fields: object): unknown => warnings.push(fields);
     const logger = { debug: log, info: () => {}, warn: log, error: log };
     const nodeName = 'rbac-provider';
-    await using transport = new KubeTransport(await configOf('pod-status-manager'));
+    await using transport = new KubeTransport(await roles.configOf('pod-status-manager'));
     const running = new Set<string>();
     const provider: PodProvider = {
       createPod: (pod) => running.add(pod.metadata?.uid ?? ''),
@@ -174,7 +136,7 @@ describe('the rights in deploy/rbac.yaml', () => {
     });
     await node.start();
     // both reviews: of the token, whose owner the server knows, and of a right that he has not
-    expect(await askPods(node, await tokenOf('pod-status-manager'))).toBe(403);
+    expect(await askPods(node, await roles.tokenOf('pod-status-manager'))).toBe(403);
     expect(await askPods(node, 'unknown')).toBe(401);
     const nodePath = `/api/v1/nodes/${nodeName}`;
     const leasePath = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
@@ -232,7 +194,7 @@ describe('the rights in deploy/rbac.yaml', () => {
     const name = 'reads-only';
     const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
     const account = { kind: 'ServiceAccount', name, namespace: 'kube-system' };
-    await apply([
+    await roles.apply([
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'kube-system' } },
       { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules: rules as Json },
       {
@@ -244,7 +206,7 @@ describe('the rights in deploy/rbac.yaml', () => {
       },
     ]);
     const podManager = new BasicPodManager();
-    await using podClient = KubePodClient.fromKubeConfig(await configOf(name));
+    await using podClient = KubePodClient.fromKubeConfig(await roles.configOf(name));
     await using manager = new StatusManager({
       logger: null,
       podClient,
@@ -267,9 +229,9 @@ describe('the rights in deploy/rbac.yaml', () => {
 
 describe('the rights in deploy/scheduler-rbac.yaml', () => {
   it('are enough for a node that asks for the certificate of its API', async () => {
-    await applyFile('rbac.yaml');
+    await roles.applyFile('rbac.yaml');
     await using node = new ProviderNode({
-      kubeConfig: await configOf('pod-status-manager'),
+      kubeConfig: await roles.configOf('pod-status-manager'),
       nodeName: 'rbac-certificate',
       ...{ provider: { createPod() {}, deletePod() {}, getPodStatus: () => undefined }, removeOnStop: true, logger: null },
       addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
@@ -287,13 +249,15 @@ describe('the rights in deploy/scheduler-rbac.yaml', () => {
   });
 
   it('are enough for a scheduler with leader election, events and preemption, and all of them are used', async () => {
-    const objects = await applyFile('scheduler-rbac.yaml');
-    await using transport = new KubeTransport(await configOf('pod-status-manager-scheduler'), { logger: null });
+    const objects = await roles.applyFile('scheduler-rbac.yaml');
+    await using transport = new KubeTransport(await roles.configOf('pod-status-manager-scheduler'), { logger: null });
     const used = noteRights(transport);
     loseFirstBinding(transport);
     const nodePath = '/api/v1/nodes/rbac-schedules';
     const allocatable = { cpu: '2', memory: '8Gi', pods: '10' };
-    await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: 'rbac-schedules' }, status: { allocatable } } });
+    await admin.send('POST', '/api/v1/nodes', {
+      body: { metadata: { name: 'rbac-schedules', labels: { [zoneLabel]: 'a' } }, status: { allocatable } },
+    });
     const failures: unknown[] = [];
     const note = (fields: object): unknown => 'err' in fields && failures.push(String(fields.err));
     await using scheduler = new ClusterScheduler({
@@ -325,13 +289,46 @@ describe('the rights in deploy/scheduler-rbac.yaml', () => {
     };
     await expect.poll(counts, { timeout: 60_000, interval: 1000 }).toBe(true);
     await scheduler.flush();
+
+    // nobody here binds volumes: what the scheduler writes for that is enough
+    const claimNames = await createStorage();
+    for (const claimName of claimNames)
+      await create(claimName, '1m', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] });
+    const isPatched = async (): Promise<boolean> => {
+      const volume = (await admin.send('GET', `/api/v1/persistentvolumes/${namespace}-there`)).body as WirePersistentVolume;
+      const claim = (await admin.send('GET', `${claimsPath()}/made`)).body as WirePersistentVolumeClaim;
+      return volume.spec?.claimRef?.name === 'there' && selectedNode in (claim.metadata?.annotations ?? {});
+    };
+    await expect.poll(isPatched, { timeout: 30_000 }).toBe(true);
     await scheduler.stop();
     await admin.send('DELETE', nodePath);
     expect(failures.filter((failure) => /forbidden/.test(String(failure)))).toEqual([]);
-    const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
-    expect([...used].sort()).toEqual(rightsOf(roles.flatMap(({ rules }) => rules as never)));
+    const granted = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+    expect([...used].sort()).toEqual(rightsOf(granted.flatMap(({ rules }) => rules as never)));
   });
 });
+
+const selectedNode = 'volume.kubernetes.io/selected-node';
+const claimsPath = (): string => `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
+
+/** Two claims that wait for the node of their pod: a volume is there for one of them, and is to be made for the other one. */
+async function createStorage(): Promise<string[]> {
+  const volumeBindingMode = 'WaitForFirstConsumer';
+  const provisioners = { there: 'kubernetes.io/no-provisioner', made: 'test.example.com/nobody' };
+  for (const [name, provisioner] of Object.entries(provisioners)) {
+    const storageClassName = `${namespace}-${name}`;
+    const storageClass = { metadata: { name: storageClassName }, provisioner, volumeBindingMode };
+    await admin.send('POST', '/apis/storage.k8s.io/v1/storageclasses', { body: storageClass });
+    const volume = zonalVolume(storageClassName, { zone: 'a', storageClassName });
+    if (name === 'there') {
+      await admin.send('POST', '/api/v1/persistentvolumes', { body: volume });
+      await admin.patch(`/api/v1/persistentvolumes/${storageClassName}/status`, { status: { phase: 'Available' } }, 'merge');
+    }
+    const claim = claimJson(name, storageClassName);
+    await admin.send('POST', claimsPath(), { body: claim });
+  }
+  return Object.keys(provisioners);
+}
 
 /** The answer to the first binding is lost on its way: the scheduler must read the pod. */
 function loseFirstBinding(transport: KubeTransport): void {
