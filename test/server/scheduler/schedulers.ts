@@ -9,13 +9,15 @@ const script = new URL('./scheduler-process.ts', import.meta.url);
 
 /** Schedulers in processes of their own, of which one has the Lease. */
 export class Schedulers implements AsyncDisposable {
-  readonly #server: TestServer;
+  readonly #server: Pick<TestServer, 'kubeConfig' | 'admin'>;
   readonly #namespace: string;
+  readonly #fault: ProcessOptions['fault'];
   readonly #processes = new Map<string, ChildProcess>();
 
-  constructor(server: TestServer, namespace: string) {
+  constructor(server: Pick<TestServer, 'kubeConfig' | 'admin'>, namespace: string, fault?: ProcessOptions['fault']) {
     this.#server = server;
     this.#namespace = namespace;
+    this.#fault = fault;
   }
 
   /** The name that their pods have in `schedulerName`. */
@@ -32,6 +34,7 @@ export class Schedulers implements AsyncDisposable {
       identity,
       schedulerName: this.schedulerName,
       namespace: this.#namespace,
+      ...(this.#fault !== undefined && { fault: this.#fault }),
     };
     child.send(options);
     await Promise.race([
@@ -58,9 +61,10 @@ export class Schedulers implements AsyncDisposable {
     return (body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity ?? '';
   }
 
-  /** Kills the one that has the Lease, which it cannot give up. Resolves to its identity. */
+  /** Kills the one that has the Lease, which it cannot give up, or any one where none of them asks for it. Resolves to its identity. */
   async killLeader(): Promise<string> {
-    const identity = await this.leader();
+    const [oldest = ''] = this.#processes.keys();
+    const identity = this.#fault === undefined ? await this.leader() : oldest;
     const child = this.#processes.get(identity);
     this.#processes.delete(identity);
     if (child !== undefined) await killed(child);

@@ -18,7 +18,7 @@ export interface VolumeMakerOptions {
   readonly refuses?: (claim: string, nodeName: string) => boolean;
   /** Waited for before each volume. */
   readonly before?: () => Promise<unknown>;
-  /** True: it makes a volume each time that a claim asks for one, as a broken one would. */
+  /** True: it makes two volumes for each claim, as a broken one would. */
   readonly makesTwice?: boolean;
 }
 
@@ -86,16 +86,20 @@ export class VolumeMaker implements AsyncDisposable {
       else if (status !== 409 && status !== 404) throw new Error(`a claim was not changed: ${status}`);
       return;
     }
-    const { status, body } = await admin.send('POST', '/api/v1/persistentvolumes', { body: this.#volume(claim, nodeName) });
+    await this.#make(this.#volume(claim, nodeName));
+    if (this.#options.makesTwice) await this.#make(this.#volume(claim, nodeName, '-again'));
+  }
+
+  async #make(volume: JsonObject): Promise<void> {
+    const { status, body } = await this.#options.admin.send('POST', '/api/v1/persistentvolumes', { body: volume });
     if (status === 201) this.made += 1;
     else if (status !== 409) throw new Error(`a volume was not made: ${status} ${JSON.stringify(body)}`);
   }
 
   /** By its name no claim gets two. */
-  #volume({ metadata, spec }: WirePersistentVolumeClaim, nodeName: string): JsonObject {
+  #volume({ metadata, spec }: WirePersistentVolumeClaim, nodeName: string, more = ''): JsonObject {
     const { uid = '', name = '', namespace = '' } = metadata ?? {};
     const zone = this.#options.zoneOfNode.get(nodeName) ?? '';
-    const more = this.#options.makesTwice ? `-${this.made}` : '';
     const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', uid, name, namespace };
     const { storageClassName = '', accessModes = [], resources } = spec ?? {};
     const size = resources?.requests?.storage ?? '1Gi';
