@@ -192,6 +192,12 @@ export class VolumeBinder {
     if (volume === seen || isOlderThan(volume, written)) return false;
     this.#requireReached(volume, node);
     if (!volume.spec?.claimRef?.uid) throw new Error(`ClaimRef got reset for pv ${JSON.stringify(name)}`);
+    // another scheduler may have taken another volume for it, which need not reach this node
+    const { volumeName } = now.spec ?? {};
+    if (volumeName && volumeName !== name)
+      throw new Error(
+        `claim ${JSON.stringify(claimKeyOf(claim))} has the volume ${JSON.stringify(volumeName)} instead of ${JSON.stringify(name)}`,
+      );
     return isFullyBound(now);
   }
 

@@ -50,6 +50,19 @@ describe('volumes of a pod that has its node', () => {
     expect(placed.end).toBe('bound');
   });
 
+  it('are given up where the claim gets another volume, which need not reach the node', async () => {
+    const world = new VolumeWorld({
+      persistentVolumes: [volumeOf('pv', 'a'), volumeOf('far', 'b')],
+      persistentVolumeClaims: [claimOf('c')],
+    });
+    const placed = await world.place(podWith('p', 'c')).bind();
+    world.finish('c', 'far');
+    await settle();
+    expect(placed.end).toBe('claim "d/c" has the volume "far" instead of "pv"');
+    placed.unreserve();
+    expect(world.judge(podWith('p', 'c'))).toEqual({ n1: "node(s) didn't match PersistentVolume's node affinity" });
+  });
+
   it('are not waited for where all claims have theirs', () => {
     const world = new VolumeWorld({ persistentVolumes: [volumeOf('pv')], persistentVolumeClaims: [claimOf('c')] });
     const placed = world.place(podWith('p', 'c'));
