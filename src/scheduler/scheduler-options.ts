@@ -43,7 +43,10 @@ export interface SchedulerOptions {
   readonly podMaxInUnschedulableMs?: number;
   /** How many pods are bound at once. While there are as many, no other pod is looked at. Default 128. */
   readonly mostBindings?: number;
-  /** How long the binding of a pod may take once it is permitted, in milliseconds. Default 120 000. */
+  /**
+   * How long the binding of a pod may take, in milliseconds, and before that what each plugin does in preBind, unless the plugin says how long
+   * that may take. Default 120 000.
+   */
   readonly bindTimeoutMs?: number;
   /** From 0 up to 1: chooses between equally good nodes. Default `Math.random`. */
   readonly random?: () => number;

@@ -199,7 +199,8 @@ export class Scheduler {
 
   /**
    * Resolves once every pod that can be tried has been, and all that followed has been written: each pod is then bound, or waits for a
-   * change or the end of its back-off. A pod that waits for a permit is waited for.
+   * change or the end of its back-off. A pod that waits for a permit or for its volumes is
+   * waited for.
    */
   async flush(): Promise<void> {
     while (this.#loop.isBusy || this.#attempts.bindings.size > 0 || this.#preemptions.size > 0 || this.#writes.size > 0) {

@@ -95,13 +95,24 @@ class AttachableVolumes {
   /** A text says which claim the pod lacks. Throws Error where a volume cannot be read. */
   ofNewPod(pod: WirePod, csiNode: WireCsiNode | undefined): DriversById | string {
     const found: DriversById = new Map();
-    const missing = this.#add(pod, csiNode, found, true);
-    return missing ?? found;
+    for (const volume of pod.spec?.volumes ?? []) {
+      const name = claimNameOf(pod, volume);
+      if (name !== undefined && name !== '' && this.#claims.get(pod.metadata?.namespace, name) === undefined) {
+        const key = `${pod.metadata?.namespace}/${name}`;
+        return `looking up PVC ${key}: persistentvolumeclaim ${JSON.stringify(name)} not found`;
+      }
+      this.#add(pod, volume, csiNode, found);
+    }
+    return found;
   }
 
-  /** The volumes of a pod that is on the node. A claim that is gone does not count. Throws Error where a volume cannot be read. */
+  /** The volumes of a pod that is on the node. One that cannot be read, or whose claim is gone, does not count: it costs no other pod. */
   addOf(pod: WirePod, csiNode: WireCsiNode | undefined, found: DriversById): void {
-    this.#add(pod, csiNode, found, false);
+    for (const volume of pod.spec?.volumes ?? []) {
+      try {
+        this.#add(pod, volume, csiNode, found);
+      } catch {} // its pod is on the node, whatever becomes of its volumes
+    }
   }
 
   /** What is attached to a node, whichever pod uses it. */
@@ -115,26 +126,19 @@ class AttachableVolumes {
     return found;
   }
 
-  #add(pod: WirePod, csiNode: WireCsiNode | undefined, found: DriversById, isNew: boolean): string | undefined {
-    const { namespace } = pod.metadata ?? {};
-    for (const volume of pod.spec?.volumes ?? []) {
-      const name = claimNameOf(pod, volume);
-      if (name === undefined) {
-        addTo(found, ownVolume(volume, csiNode));
-        continue;
-      }
-      if (name === '') throw new Error('PersistentVolumeClaim had no name');
-      const claim = this.#claims.get(namespace, name);
-      if (claim === undefined) {
-        if (isNew) return `looking up PVC ${namespace}/${name}: persistentvolumeclaim ${JSON.stringify(name)} not found`;
-        continue;
-      }
-      const problem = volume.persistentVolumeClaim == null ? whyNotOwnClaim(pod, claim) : undefined;
-      if (problem !== undefined) throw new Error(problem);
-      const claimed = this.#claimed(claim, csiNode);
-      if (claimed?.handle) addTo(found, claimed);
+  #add(pod: WirePod, volume: SpecVolume, csiNode: WireCsiNode | undefined, found: DriversById): void {
+    const name = claimNameOf(pod, volume);
+    if (name === undefined) {
+      addTo(found, ownVolume(volume, csiNode));
+      return;
     }
-    return undefined;
+    if (name === '') throw new Error('PersistentVolumeClaim had no name');
+    const claim = this.#claims.get(pod.metadata?.namespace, name);
+    if (claim === undefined) return;
+    const problem = volume.persistentVolumeClaim == null ? whyNotOwnClaim(pod, claim) : undefined;
+    if (problem !== undefined) throw new Error(problem);
+    const claimed = this.#claimed(claim, csiNode);
+    if (claimed?.handle) addTo(found, claimed);
   }
 
   #claimed(claim: WirePersistentVolumeClaim, csiNode: WireCsiNode | undefined): TranslatedVolume | undefined {

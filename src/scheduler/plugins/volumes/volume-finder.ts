@@ -45,7 +45,7 @@ export interface PodClaims {
 /** Throws Error where a claim or its class cannot be read. */
 export function podClaims(pod: WirePod, view: StorageView): PodClaims {
   const [bound, unbound, unboundImmediate]: WirePersistentVolumeClaim[][] = [[], [], []];
-  for (const claim of claimsOf(pod, view)) {
+  for (const claim of new Set(claimsOf(pod, view))) {
     if (isFullyBound(claim)) bound?.push(claim);
     // a claim that names its volume is bound by whoever binds volumes
     else if (waitsForConsumer(claim, view) && !claim.spec?.volumeName) unbound?.push(claim);
