@@ -12,7 +12,9 @@ export interface StorageFaultOptions {
   readonly seed: number;
   readonly nodes: number;
   readonly pods: number;
+  /** How often the leader is killed, and how often it stands still until another one has bound pods, and then goes on. */
   readonly kills: number;
+  readonly pauses: number;
   /** What is wrong on purpose: schedulers that wait for no Lease, those that look at no version either, or a maker of two volumes. */
   readonly broken?: 'rash' | 'blind' | 'twice' | undefined;
   readonly log: (line: string) => void;
@@ -23,26 +25,26 @@ export interface StorageFaultReport extends StorageFaultOptions {
   /** Volumes that were made, and requests for one that were refused. */
   readonly made: number;
   readonly refused: number;
-  /** From each kill until another pod was bound, in milliseconds. */
-  readonly pauses: readonly number[];
-  /** How many pods were created and not bound at each kill. */
-  readonly openAtKill: readonly number[];
+  /** From each kill or pause until another pod was bound, in milliseconds. */
+  readonly gaps: readonly number[];
+  /** How many pods were created and not bound at each of them. */
+  readonly open: readonly number[];
   /** From the first pod until all ran; undefined: never. */
   readonly tookMs: number | undefined;
   readonly versions: Readonly<Record<StorageVersion['kind'], number>>;
   readonly findings: readonly StorageFinding[];
 }
 
-/** How long everything may take to be in step after the last kill. */
+/** How long everything may take to be in step after the last fault, and pods to be bound after each. */
 const calmMs = 180_000;
 /** Of so many requests for a volume one is refused. */
 const requestsPerRefusal = 20;
 /** The longest that a volume takes to be made, in milliseconds. */
 const slowestMs = 300;
 
-/** Pods with claims come in waves; in the middle of each the leader is killed, and another scheduler comes. Judges all that etcd has seen. */
+/** Pods with claims come in waves; in the middle of each something happens to the leader. Judges all that etcd has seen. */
 export async function runStorageFaults(options: StorageFaultOptions): Promise<StorageFaultReport> {
-  const { seed, nodes: nodeCount, pods: podCount, kills, broken, log } = options;
+  const { seed, nodes: nodeCount, pods: podCount, broken, log } = options;
   const prng = new Prng(seed);
   await using servers = await StorageServers.start();
   // the nodes of each zone have room for all pods: which zone a volume is in is for the scheduler to choose
@@ -72,11 +74,11 @@ export async function runStorageFaults(options: StorageFaultOptions): Promise<St
   const wanted = { pods: podCount, claims: pods.claims };
   const findings = judgeStorage({ versions, zoneOfNode, wanted, created: nodes.created() });
   const { made, refused } = maker;
-  const { pauses, openAtKill } = play;
+  const { gaps, open } = play;
   const count = (kind: StorageVersion['kind']): number => versions.filter((version) => version.kind === kind).length;
   return {
     ...options,
-    ...{ kills, claims: pods.claims, made, refused: refused.length, pauses, openAtKill, tookMs, findings },
+    ...{ claims: pods.claims, made, refused: refused.length, gaps, open, tookMs, findings },
     versions: { volume: count('volume'), claim: count('claim'), pod: count('pod') },
   };
 }
@@ -87,10 +89,13 @@ interface Parts {
   readonly prng: Prng;
 }
 
-/** The waves and the kills. */
+/** So many pods are bound by the next leader before the one that stood still goes on. */
+const boundMeanwhile = 3;
+
+/** The waves and the faults. */
 class Play {
-  readonly pauses: number[] = [];
-  readonly openAtKill: number[] = [];
+  readonly gaps: number[] = [];
+  readonly open: number[] = [];
   readonly #options: StorageFaultOptions;
   readonly #parts: Parts;
 
@@ -100,30 +105,56 @@ class Play {
   }
 
   async run(): Promise<void> {
-    const { pods: podCount, kills } = this.#options;
-    const { pods } = this.#parts;
-    for (let wave = 1; wave <= kills; wave += 1) {
-      const created = pods.create(Math.floor((podCount * wave) / (kills + 1)) - pods.pods);
-      await this.#kill(wave);
+    const { pods: podCount, kills, pauses } = this.#options;
+    const { pods, prng } = this.#parts;
+    const faults = prng.shuffled([...Array<'kill'>(kills).fill('kill'), ...Array<'pause'>(pauses).fill('pause')]);
+    for (const [index, fault] of faults.entries()) {
+      const created = pods.create(Math.floor((podCount * (index + 1)) / (faults.length + 1)) - pods.pods);
+      await this.#inTheMiddle();
+      await (fault === 'kill' ? this.#kill(index + 1) : this.#pause());
       await created;
     }
     await pods.create(podCount - pods.pods);
   }
 
-  /** Once a part of the pods that wait is bound, which the seed says. */
-  async #kill(wave: number): Promise<void> {
-    const { pods, schedulers, prng } = this.#parts;
-    const { log } = this.#options;
+  /** Resolves once a part of the pods that wait is bound, which the seed says. */
+  async #inTheMiddle(): Promise<void> {
+    const { pods, prng } = this.#parts;
     const open = pods.pods - pods.bound.size;
-    const until = pods.bound.size + Math.max(1, Math.floor(open * prng.between(0.05, 0.8)));
-    if (!(await eventually(() => pods.bound.size >= until, calmMs, 2)))
-      throw new Error(`${pods.bound.size} of ${until} pods are bound`);
+    await this.#untilBound(pods.bound.size + Math.max(1, Math.floor(open * prng.between(0.05, 0.8))));
+  }
+
+  async #kill(number: number): Promise<void> {
+    const { pods, schedulers } = this.#parts;
     const identity = await schedulers.killLeader();
-    const [killedAt, bound] = [performance.now(), pods.bound.size];
-    this.openAtKill.push(pods.pods - bound);
-    log(`kill ${wave}: ${identity}, with ${bound} pods bound and ${pods.pods - bound} open`);
-    const goesOn = eventually(() => pods.bound.size > bound, calmMs, 10);
-    await schedulers.start(`after-${wave}`);
-    if (await goesOn) this.pauses.push(performance.now() - killedAt);
+    const bound = this.#note(`${identity} is killed`);
+    const [killedAt, goesOn] = [performance.now(), this.#untilBound(Math.min(bound + 1, pods.pods))];
+    await schedulers.start(`after-${number}`);
+    await goesOn;
+    this.gaps.push(performance.now() - killedAt);
+  }
+
+  async #pause(): Promise<void> {
+    const { pods, schedulers } = this.#parts;
+    await schedulers.pauseLeader(async () => {
+      const [bound, pausedAt] = [this.#note('the leader stands still'), performance.now()];
+      await this.#untilBound(Math.min(bound + 1, pods.pods));
+      this.gaps.push(performance.now() - pausedAt);
+      await this.#untilBound(Math.min(bound + boundMeanwhile, pods.pods));
+    });
+  }
+
+  /** How many pods are bound. */
+  #note(what: string): number {
+    const { pods } = this.#parts;
+    const bound = pods.bound.size;
+    this.open.push(pods.pods - bound);
+    this.#options.log(`${what}, with ${bound} pods bound and ${pods.pods - bound} open`);
+    return bound;
+  }
+
+  async #untilBound(count: number): Promise<void> {
+    const { bound } = this.#parts.pods;
+    if (!(await eventually(() => bound.size >= count, calmMs, 2))) throw new Error(`${bound.size} of ${count} pods are bound`);
   }
 }

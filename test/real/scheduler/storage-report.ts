@@ -9,7 +9,7 @@ export function areClaimsSound({ findings, tookMs }: StorageFaultReport): boolea
 }
 
 export function renderStorageReport(report: StorageFaultReport): string {
-  const { seed, nodes, pods, claims, kills, made, refused, pauses, openAtKill, tookMs, versions, findings, broken } = report;
+  const { seed, nodes, pods, claims, kills, pauses, made, refused, gaps, open, tookMs, versions, findings, broken } = report;
   const rows: [string, string | number][] = [
     ['cluster', `seed ${seed}, ${nodes} nodes in three zones, etcd, kube-apiserver, kube-controller-manager's binder of volumes`],
     [
@@ -17,10 +17,10 @@ export function renderStorageReport(report: StorageFaultReport): string {
       `${pods}, with ${claims} claims: ${claims - made} of volumes that are there, ${made} of new ones; ${refused} refused at first`,
     ],
     [
-      'leaders killed',
-      `${kills}, with ${openAtKill.join(', ')} pods open${broken === undefined ? '' : `; broken on purpose: ${broken}`}`,
+      'leaders',
+      `${kills} killed, ${pauses} paused, with ${open.join(', ')} pods open${broken === undefined ? '' : `; broken on purpose: ${broken}`}`,
     ],
-    ['next binding', `${pauses.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s after each`],
+    ['next binding', `${gaps.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s after each`],
     ['versions', `${versions.volume} of volumes, ${versions.claim} of claims, ${versions.pod} of pods, each judged`],
     ...storageRules.map((rule): [string, number] => [rule, findings.filter((found) => found.rule === rule).length]),
     ['all ran', tookMs === undefined ? 'never' : `after ${(tookMs / 1000).toFixed(1)} s`],

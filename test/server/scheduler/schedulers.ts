@@ -71,6 +71,17 @@ export class Schedulers implements AsyncDisposable {
     return identity;
   }
 
+  /** Stops the one that has the Lease in the middle of what it does, until the function has resolved; then it goes on, as if no time had passed. */
+  async pauseLeader(meanwhile: () => Promise<void>): Promise<void> {
+    const child = this.#processes.get(await this.leader());
+    child?.kill('SIGSTOP');
+    try {
+      await meanwhile();
+    } finally {
+      child?.kill('SIGCONT');
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(Array.from(this.#processes.values(), killed));
   }
