@@ -45,6 +45,7 @@ export interface PodClaims {
 /** Throws Error where a claim or its class cannot be read. */
 export function podClaims(pod: WirePod, view: StorageView): PodClaims {
   const [bound, unbound, unboundImmediate]: WirePersistentVolumeClaim[][] = [[], [], []];
+  // a claim that the pod names twice gets one volume
   for (const claim of new Set(claimsOf(pod, view))) {
     if (isFullyBound(claim)) bound?.push(claim);
     // a claim that names its volume is bound by whoever binds volumes

@@ -91,6 +91,18 @@ describe('volumes of a pod that has its node', () => {
   });
 });
 
+describe('a claim that the pod names twice', () => {
+  it('has one volume', async () => {
+    const given = { persistentVolumes: [volumeOf('pv'), volumeOf('pw')], persistentVolumeClaims: [claimOf('c')] };
+    const world = new VolumeWorld(given);
+    await world.place(podWith('p', 'c', 'c')).bind();
+    expect(world.asked.map(({ what }) => what)).toEqual(['PersistentVolume/pv']);
+    const made = new VolumeWorld({ persistentVolumeClaims: [claimOf('c')] });
+    await made.place(podWith('p', 'c', 'c')).bind();
+    expect(made.asked.map(({ what }) => what)).toEqual(['PersistentVolumeClaim/c']);
+  });
+});
+
 describe('a volume that was taken for a claim', () => {
   const objects = { persistentVolumes: [volumeOf('pv', 'a')], persistentVolumeClaims: [claimOf('c'), claimOf('e')] };
 
