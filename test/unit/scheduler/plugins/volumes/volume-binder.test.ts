@@ -221,6 +221,32 @@ describe('a binding of volumes fails', () => {
     expect(again.end).toBe('bound');
   });
 
+  it.each([
+    ['a volume', one],
+    ['a claim', made],
+  ])('where the server refuses the change of %s: the next attempt sends it again', async (_what, objects) => {
+    const world = new VolumeWorld(objects);
+    world.holds = true;
+    const placed = await world.place(podWith('p', 'c')).bind();
+    world.asked[0]?.refuse(new Error('no room'));
+    await settle();
+    placed.unreserve();
+    const again = await world.place(podWith('p', 'c')).bind();
+    expect([placed.end, again.end, world.asked.length]).toEqual(['no room', undefined, 2]);
+    expect(world.asked[1]?.patch).toEqual(world.asked[0]?.patch);
+  });
+
+  it('where somebody took a change back: another pod with the claim sends it again', async () => {
+    const world = new VolumeWorld(two);
+    world.holds = true;
+    await world.place(podWith('p', 'c', 'e')).bind();
+    world.asked[0]?.take();
+    await settle();
+    world.set('persistentVolumes', volumeOf('pv', 'a'));
+    await world.place(podWith('q', 'c')).bind();
+    expect(world.asked.map(({ what }) => what)).toEqual(['PersistentVolume/pv', 'PersistentVolume/pw', 'PersistentVolume/pv']);
+  });
+
   it('where the volume is gone', async () => {
     const world = new VolumeWorld(one);
     const placed = await world.place(podWith('p', 'c')).bind();
@@ -308,6 +334,21 @@ describe('a binding of volumes that is given up', () => {
     await settle();
     expect(placed.end).toBe('the scheduler was stopped');
     expect(world.asked).toHaveLength(1);
+  });
+
+  it('is sent anew by the next attempt, also where the watch has brought nothing of it', async () => {
+    let count = 0;
+    const patchObject = async <T>(_resource: unknown, object: T): Promise<T> => {
+      count += 1;
+      return object;
+    };
+    const world = new VolumeWorld(objects, { client: { patchObject } });
+    const placed = await world.place(podWith('p', 'c')).bind();
+    placed.controller.abort(new Error('too late'));
+    await settle();
+    placed.unreserve();
+    await world.place(podWith('p', 'c')).bind();
+    expect([placed.end, count]).toEqual(['too late', 2]);
   });
 
   it('waits for nothing where it was given up before', async () => {
