@@ -14,13 +14,13 @@ import { type StorageVersion, storageVersion, storedKeys } from './storage-recor
 /** With these etcd keeps every version, in words that can be read. */
 const storageFlags = ['--storage-media-type=application/json', '--etcd-compaction-interval=0'];
 
-const collections: Readonly<Record<string, string>> = {
+const collections = {
   Node: '/api/v1/nodes',
   PersistentVolume: '/api/v1/persistentvolumes',
   StorageClass: '/apis/storage.k8s.io/v1/storageclasses',
   CSINode: '/apis/storage.k8s.io/v1/csinodes',
   CSIDriver: '/apis/storage.k8s.io/v1/csidrivers',
-};
+} as const;
 
 /** A control plane with the real controllers that bind volumes to claims, and make claims for ephemeral volumes. It has no scheduler. */
 export class StorageServers implements AsyncDisposable {
@@ -59,8 +59,8 @@ export class StorageServers implements AsyncDisposable {
   }
 
   /** Creates an object of the cluster. Throws where the server refuses it. */
-  async create(kind: keyof typeof collections & string, body: JsonObject): Promise<ServedObject> {
-    return objectOf(await this.admin.send('POST', collections[kind] ?? kind, { body }));
+  async create(kind: keyof typeof collections, body: JsonObject): Promise<ServedObject> {
+    return objectOf(await this.admin.send('POST', collections[kind], { body }));
   }
 
   /** Every version that there was of the pods, the claims and the volumes, in the order in which etcd took them. */

@@ -122,14 +122,17 @@ interface VolumeShape {
 }
 
 /** A volume that nodes of one zone reach. */
-export function zonalVolume(name: string, { zone, storageClassName, size = '1Gi', driver, ...rest }: VolumeShape) {
+export function zonalVolume(
+  name: string,
+  { zone, storageClassName, size = '1Gi', accessModes = ['ReadWriteOnce'], driver }: VolumeShape,
+) {
   const nodeSelectorTerms = [{ matchExpressions: [{ key: zoneLabel, operator: 'In', values: [zone] }] }];
   const source: JsonObject =
     driver === undefined ? { nfs: { server: 'none', path: '/' } } : { csi: { driver, volumeHandle: name } };
   const spec: JsonObject = {
     ...source,
     capacity: { storage: size },
-    accessModes: [...(rest.accessModes ?? ['ReadWriteOnce'])],
+    accessModes: [...accessModes],
     persistentVolumeReclaimPolicy: 'Retain',
     storageClassName,
     nodeAffinity: { required: { nodeSelectorTerms } },
