@@ -30,6 +30,7 @@ export {
   policyProfile,
   providerProfile,
 } from './scheduler/classic/policy-profile.ts';
+export type { PodCounting } from './scheduler/classic/pod-counting.ts';
 export { readPolicy } from './scheduler/classic/read-policy.ts';
 export { LeaderElector } from './scheduler/cluster/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/cluster/leader-options.ts';

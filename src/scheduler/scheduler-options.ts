@@ -48,6 +48,12 @@ export interface SchedulerOptions {
    * that may take. Default 120 000.
    */
   readonly bindTimeoutMs?: number;
+  /**
+   * How long a pod that was bound keeps its place, in milliseconds, if it is not given to `setPod` with its node (for a cluster: if no watch
+   * shows it there). It is looked at once a second from `start()` on. Default: until more is known of the pod, as kube-scheduler since v1.23;
+   * v1.22 had two minutes, and versions before it 30 s. A pod that is on its node all the same then takes a place that nobody counts.
+   */
+  readonly assumedPodTTLMs?: number;
   /** From 0 up to 1: chooses between equally good nodes. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -89,6 +95,7 @@ export interface ResolvedSchedulerOptions {
   readonly maxInUnschedulableMs: number;
   readonly mostBindings: number;
   readonly bindTimeoutMs: number;
+  readonly assumedPodTTLMs: number | undefined;
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -97,7 +104,7 @@ export interface ResolvedSchedulerOptions {
 
 const knownOptions = [
   ...['client', 'profiles', 'registry', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
-  ...['mostBindings', 'bindTimeoutMs', 'random', 'clock', 'logger', 'metrics'],
+  ...['mostBindings', 'bindTimeoutMs', 'assumedPodTTLMs', 'random', 'clock', 'logger', 'metrics'],
 ] as const satisfies readonly (keyof SchedulerOptions)[];
 /** The names of the options that go on to the core from whoever wraps it. */
 export const schedulerOptionNames: readonly string[] = knownOptions;
@@ -107,7 +114,8 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   requireKnownOptions('options', options, knownOptions);
   const { client, profiles = [{}], registry = inTreePlugins(), clock = systemClock, random = Math.random } = options;
   const { podInitialBackoffMs = 1000, podMaxBackoffMs = 10_000, podMaxInUnschedulableMs = 300_000 } = options;
-  const { mostBindings = 128, bindTimeoutMs = 120_000 } = options;
+  const { mostBindings = 128, bindTimeoutMs = 120_000, assumedPodTTLMs } = options;
+  if (assumedPodTTLMs !== undefined) numberOption('assumedPodTTLMs', assumedPodTTLMs, 1, longestTimerMs);
   if (typeof registry !== 'object' || registry === null) throw invalidOption('registry', 'an object of functions', registry);
   requireMethods('clock', clock, ['now', 'setTimer']);
   numberOption('podInitialBackoffMs', podInitialBackoffMs, 1, longestTimerMs);
@@ -128,6 +136,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
     maxInUnschedulableMs: numberOption('podMaxInUnschedulableMs', podMaxInUnschedulableMs, 1, longestTimerMs),
     mostBindings: integerOption('mostBindings', mostBindings, 1),
     bindTimeoutMs: numberOption('bindTimeoutMs', bindTimeoutMs, 1, longestTimerMs),
+    assumedPodTTLMs,
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     metrics: metricsOption(options.metrics),

@@ -5,7 +5,9 @@ import { RecoveryLines } from '../base/logging/recovery-lines.ts';
 import type { ApiObject, ApiResource } from '../client/resources/api-resource.ts';
 import { Nominator } from './cache/nominator.ts';
 import { SchedulerCache } from './cache/scheduler-cache.ts';
+import { countingOf, type PodCounting, podReadingOf } from './classic/pod-counting.ts';
 import { SchedulingAlgorithm } from './cycle/algorithm.ts';
+import { AssumedPodExpiry } from './cycle/assumed-pod-expiry.ts';
 import { FailedAttempts } from './cycle/failed-attempts.ts';
 import { PodAttempts } from './cycle/pod-attempts.ts';
 import { RunLoop } from './cycle/run-loop.ts';
@@ -59,6 +61,8 @@ const wordsOfVictim = (error: unknown): FailureWords => wordsOfRequest(victimSta
  */
 export class Scheduler {
   readonly #cache: SchedulerCache;
+  readonly #counting: PodCounting;
+  readonly #expiry: AssumedPodExpiry;
   readonly #nominator = new Nominator();
   readonly #lastAttempts = new LastAttempts();
   readonly #frameworks: Frameworks;
@@ -80,14 +84,15 @@ export class Scheduler {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
-    const { client, canEvict, clock, logger, mostBindings, bindTimeoutMs } = resolved;
+    const { client, canEvict, clock, logger, mostBindings, bindTimeoutMs, assumedPodTTLMs } = resolved;
     this.#ownPod = resolved.ownPod;
     this.#ownNode = resolved.ownNode;
     this.#ownObject = resolved.ownObject;
     this.#objects = new ClusterObjects((err) => logger.warn({ err }, 'a handler of the scheduler failed at an object'));
     const time = steadyTime(clock);
     this.#metrics = new SchedulerMetrics(resolved.metrics, clock, time);
-    this.#cache = new SchedulerCache({ clock });
+    this.#counting = countingOf(resolved.profiles);
+    this.#cache = new SchedulerCache({ clock, version: this.#counting, assumedPodTTLMs });
     const preemptor = this.#makePreemptor(resolved);
     this.#frameworks = this.#makeFrameworks(resolved, preemptor);
     this.#loop = new RunLoop({ step: () => !this.#attempts.bindings.isFull && this.#attempts.tryNext(), clock });
@@ -104,6 +109,7 @@ export class Scheduler {
     for (const resource of this.#queue.resourcesOfInterest) this.#objects.lister(resource);
     this.#objects.seal();
     this.#changes = this.#clusterChanges();
+    this.#expiry = this.#makeExpiry(resolved);
     const cycle = new SchedulingCycle({
       cache: this.#cache,
       nominator: this.#nominator,
@@ -172,6 +178,7 @@ export class Scheduler {
   start(): void {
     this.#runState.start();
     this.#queue.start();
+    this.#expiry.start();
     this.#metrics.start(() => sizesOf(this.#reported));
     if (!this.#attempts.isSuspended) this.#loop.start();
   }
@@ -213,6 +220,7 @@ export class Scheduler {
     return this.#runState.stop(async () => {
       this.#loop.stop();
       this.#queue.close();
+      this.#expiry.stop();
       this.#metrics.close();
       this.#attempts.bindings.abortAll('the scheduler was stopped');
       await this.#attempts.bindings.flush();
@@ -318,6 +326,16 @@ export class Scheduler {
     });
   }
 
+  #makeExpiry({ assumedPodTTLMs, clock, logger }: ResolvedSchedulerOptions): AssumedPodExpiry {
+    return new AssumedPodExpiry({
+      ttlMs: assumedPodTTLMs,
+      clock,
+      logger,
+      expire: () => this.#cache.expireAssumedPods(),
+      onExpired: (pod, nodeName) => this.#changes.placeGivenBack(pod, nodeName),
+    });
+  }
+
   #makeFrameworks(options: ResolvedSchedulerOptions, preemptor: PreemptionExecutor): Frameworks {
     const { client, clock, logger, random, profiles, registry } = options;
     const snapshot = this.#cache.updateSnapshot();
@@ -344,7 +362,7 @@ export class Scheduler {
       cache,
       queue: this.#queue,
       nominator: this.#nominator,
-      createPodInfo: (pod) => createPodInfo(pod),
+      createPodInfo: (pod) => createPodInfo(pod, podReadingOf(this.#counting)),
       isResponsibleFor: (schedulerName) => this.#frameworks.has(schedulerName),
       onAssumedPodDeleted: (pod) => {
         cache.removePod(pod);

@@ -231,13 +231,13 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/concurrency api/quantity api/json api/pod api/selectors client/transport ' +
     'client/resources client/reflector scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/classic/plugins':
-    'api/json api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins scheduler/plugins/resources ' +
-    'scheduler/plugins/spread',
+    'api/json api/pod api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins ' +
+    'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes',
   'scheduler/preemption':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
     'api/selectors client/resources scheduler/nodes scheduler/framework',
   'scheduler/classic':
-    'base/errors base/names base/options api/manifest scheduler/framework scheduler/plugins ' +
+    'base/errors base/names base/options api/json api/pod api/manifest scheduler/nodes scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/pod-affinity scheduler/plugins/volumes scheduler/classic/plugins scheduler/preemption',
   'scheduler/profile':
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
@@ -264,8 +264,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
     'base/logging base/concurrency api/json api/pod client/resources scheduler/nodes scheduler/cache ' +
-    'scheduler/framework scheduler/preemption scheduler/profile scheduler/queue scheduler/reports scheduler/cycle ' +
-    'scheduler/scheduler-options scheduler/scheduler-reports',
+    'scheduler/framework scheduler/classic scheduler/preemption scheduler/profile scheduler/queue scheduler/reports ' +
+    'scheduler/cycle scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':
     'base/clock base/errors base/options base/metrics base/logging base/concurrency base/problem client/kubeconfig client/transport ' +
     'client/resources scheduler/reports scheduler/cluster scheduler/scheduler-options scheduler/scheduler-reports ' +

@@ -198,15 +198,15 @@ export class SchedulerCache {
     return hasPods ? `node ${goQuote(name)} in group ${goQuote(zoneKeyOf(node))} was not found` : `node ${name} is not found`;
   }
 
-  /** Gives up the assumed pods whose time is over, and returns them. */
-  expireAssumedPods(): PodInfo[] {
+  /** Gives up the assumed pods whose time is over, and returns them with the nodes that they were assumed on. */
+  expireAssumedPods(): Pick<CachedPod, 'info' | 'nodeName'>[] {
     const now = this.#clock.elapsed();
-    const expired: PodInfo[] = [];
+    const expired: CachedPod[] = [];
     for (const uid of this.#assumed) {
       const cached = this.#pods.get(uid);
       if (cached?.deadline === undefined || now <= cached.deadline) continue;
       this.#remove(cached);
-      expired.push(cached.info);
+      expired.push(cached);
     }
     return expired;
   }

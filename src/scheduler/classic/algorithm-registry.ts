@@ -107,10 +107,12 @@ function isPlugin(name: string): boolean {
   return [...priorities.values(), ...[...predicates.values()].flat()].includes(name);
 }
 
-// The names of pkg/scheduler/framework/plugins/legacy_registry.go, v1.22.17, and the plugins behind them.
+// The names of pkg/scheduler/framework/plugins/legacy_registry.go, v1.22.17, and the plugins behind them; and older names, each where it stood
+// in the order of v1.11 (C89).
 
 /** The predicates by their names, in the order in which they run, each with its plugins. */
 export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
+  ['CheckNodeCondition', ['CheckNodeCondition']],
   ['CheckNodeUnschedulable', ['NodeUnschedulable']],
   ['GeneralPredicates', ['NodeResourcesFit', 'NodeName', 'NodePorts', 'NodeAffinity']],
   ['HostName', ['NodeName']],
@@ -119,6 +121,7 @@ export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
   ['PodFitsResources', ['NodeResourcesFit']],
   ['NoDiskConflict', ['VolumeRestrictions']],
   ['PodToleratesNodeTaints', ['TaintToleration']],
+  ['PodToleratesNodeNoExecuteTaints', ['PodToleratesNodeNoExecuteTaints']],
   ['CheckNodeLabelPresence', ['NodeLabel']],
   ['CheckServiceAffinity', ['ServiceAffinity']],
   ['MaxEBSVolumeCount', ['EBSLimits']],
@@ -128,6 +131,10 @@ export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
   ['MaxCinderVolumeCount', ['CinderLimits']],
   ['CheckVolumeBinding', ['VolumeBinding']],
   ['NoVolumeZoneConflict', ['VolumeZone']],
+  ['NoVolumeNodeConflict', ['NoVolumeNodeConflict']],
+  ['CheckNodeMemoryPressure', ['CheckNodeMemoryPressure']],
+  ['CheckNodePIDPressure', ['CheckNodePIDPressure']],
+  ['CheckNodeDiskPressure', ['CheckNodeDiskPressure']],
   ['EvenPodsSpread', ['PodTopologySpread']],
   ['MatchInterPodAffinity', ['InterPodAffinity']],
 ]);
@@ -144,6 +151,7 @@ export const priorities: ReadonlyMap<string, string> = new Map([
   ['NodeLabel', 'NodeLabel'],
   ['NodePreferAvoidPodsPriority', 'NodePreferAvoidPods'],
   ['RequestedToCapacityRatio', 'RequestedToCapacityRatio'],
+  ['ResourceLimitsPriority', 'ResourceLimitsPriority'],
   ['SelectorSpreadPriority', 'SelectorSpread'],
   ['ServiceAffinity', 'ServiceAffinity'],
   ['TaintTolerationPriority', 'TaintToleration'],

@@ -10,10 +10,11 @@ import {
   schedulingGates,
 } from '../plugins/one-rule-plugins.ts';
 import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
-import { dynamicResources, refuseClaims } from '../plugins/refused-claims.ts';
+import { dynamicResources } from '../plugins/refused-claims.ts';
 import { diskRestrictions } from '../plugins/volumes/volume-restrictions.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
 import { AlgorithmRegistry, equalPriority } from './algorithm-registry.ts';
+import { classicCsiLimits, classicVolumeBinding, classicVolumeZone } from './plugins/claimed-volumes.ts';
 import {
   classicImageLocality,
   classicNodeAffinity,
@@ -22,6 +23,15 @@ import {
   nodeLabel,
   nodePreferAvoidPods,
 } from './plugins/classic-rule-plugins.ts';
+import {
+  checkedConditions,
+  nodeDiskPressure,
+  nodeMemoryPressure,
+  nodePidPressure,
+  noExecuteTaints,
+  resourceLimits,
+  volumeNodeConflict,
+} from './plugins/older-rules.ts';
 import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
 import {
   balancedAllocationScore,
@@ -32,6 +42,7 @@ import {
 } from './plugins/resource-scores.ts';
 import { selectorSpread, serviceAffinity } from './plugins/services.ts';
 import { volumeLimit } from './plugins/volume-limits.ts';
+import { type PodCounting, podCountings } from './pod-counting.ts';
 import type { Policy } from './policy.ts';
 import { type PolicyPlan, planOf, type ServiceSpreading } from './policy-plan.ts';
 import { readPolicy } from './read-policy.ts';
@@ -48,14 +59,25 @@ export interface PolicyProfileOptions {
    * v1.20 to v1.22 has it.
    */
   readonly serviceSpreading?: ServiceSpreading;
+  /**
+   * How the scheduler counts pods and nodes for this policy. `v1.36`, the default: as today's nodes count themselves. `v1.22`: as the classic
+   * scheduler did; a node may then refuse a pod that was placed by less, such as one with sidecars. All profiles of a scheduler must count alike.
+   */
+  readonly counting?: PodCounting;
 }
 
 /** Makes a profile's plugins. */
-export type ProfileMaker = (handle: PluginHandle) => ProfilePlugins;
+export interface ProfileMaker {
+  (handle: PluginHandle): ProfilePlugins;
+  /** How the profile wants pods and nodes counted. Default: `v1.36`. */
+  readonly counting?: PodCounting;
+}
 
 /**
  * The profile that a policy file describes: its text, or what {@link readPolicy} made of it. `CheckNodeUnschedulable` and
- * `PodToleratesNodeTaints` always run. A pod that fits nowhere may end others of lower priority, and one with claims of volumes or devices is refused, as with any profile.
+ * `PodToleratesNodeTaints` always run. A pod that fits nowhere may end others of lower
+ * priority, and one with claims of devices is refused, as with any profile. Claims of volumes are looked at only by the predicates that do
+ * so, as in Kubernetes: without `CheckVolumeBinding` a pod is placed wherever its volumes are, and a claim that waits for its pod stays unbound.
  *
  * Throws ERR_INVALID_OPTION for what {@link readPolicy} refuses, and for a predicate or a priority that is neither built in nor
  * registered.
@@ -76,15 +98,16 @@ export type ProfileMaker = (handle: PluginHandle) => ProfilePlugins;
  * ```
  */
 export function policyProfile(policy: string | Policy, options: PolicyProfileOptions = {}): ProfileMaker {
-  requireKnownOptions('options', options, ['schedulerName', 'registry', 'serviceSpreading']);
+  requireKnownOptions('options', options, ['schedulerName', 'registry', 'serviceSpreading', 'counting']);
   const { schedulerName = 'default-scheduler', registry = new AlgorithmRegistry() } = options;
-  const { serviceSpreading = 'SelectorSpread' } = options;
+  const { serviceSpreading = 'SelectorSpread', counting = 'v1.36' } = options;
   if (typeof schedulerName !== 'string' || schedulerName === '')
     throw invalidOption('options.schedulerName', 'a non-empty text', schedulerName);
   if (!(registry instanceof AlgorithmRegistry)) throw invalidOption('options.registry', 'an AlgorithmRegistry', registry);
   oneOfOption('options.serviceSpreading', serviceSpreading, ['SelectorSpread', 'PodTopologySpread']);
+  oneOfOption('options.counting', counting, podCountings);
   const plan = planOf(readPolicy(policy), registry, serviceSpreading);
-  return (handle) => profileOf(schedulerName, plan, registry, handle);
+  return Object.assign((handle: PluginHandle) => profileOf(schedulerName, plan, registry, handle), { counting });
 }
 
 /**
@@ -115,8 +138,8 @@ function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmR
   const filters = plan.filters.map((name) => make(name) ?? ownFilter(name, registry, handle));
   const scorers = [...plan.weights.keys()].map((name) => make(name) ?? ownScorer(name, registry, handle));
   if (scorers.length === 0) scorers.push(priorityPlugin(equalPriority, () => 1));
-  // whatever the policy says, no pod is placed as if its claims did not matter
-  const refusals = [refuseClaims('VolumeBinding'), dynamicResources()].filter(({ name }) => !builtIn.has(name));
+  // whatever the policy says, no pod is placed as if its claims of devices did not matter
+  const refusals = [dynamicResources()];
   return {
     schedulerName,
     // a predicate's events count, also where a priority has its name: the last one of a name is asked
@@ -158,13 +181,13 @@ const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['TaintToleration', () => classicTaintToleration()],
   ['NodeLabel', (plan) => nodeLabel(plan.arguments.nodeLabel)],
   ['ServiceAffinity', (plan, handle) => serviceAffinity(plan.arguments.serviceAffinity, handle)],
-  ['EBSLimits', () => volumeLimit('EBSLimits')],
-  ['GCEPDLimits', () => volumeLimit('GCEPDLimits')],
-  ['AzureDiskLimits', () => volumeLimit('AzureDiskLimits')],
-  ['CinderLimits', () => volumeLimit('CinderLimits')],
-  ['NodeVolumeLimits', () => refuseClaims('NodeVolumeLimits')],
-  ['VolumeBinding', () => refuseClaims('VolumeBinding')],
-  ['VolumeZone', () => refuseClaims('VolumeZone')],
+  ['EBSLimits', (_plan, handle) => volumeLimit('EBSLimits', handle)],
+  ['GCEPDLimits', (_plan, handle) => volumeLimit('GCEPDLimits', handle)],
+  ['AzureDiskLimits', (_plan, handle) => volumeLimit('AzureDiskLimits', handle)],
+  ['CinderLimits', (_plan, handle) => volumeLimit('CinderLimits', handle)],
+  ['NodeVolumeLimits', (_plan, handle) => classicCsiLimits(handle)],
+  ['VolumeBinding', (_plan, handle) => classicVolumeBinding(handle)],
+  ['VolumeZone', (_plan, handle) => classicVolumeZone(handle)],
   ['PodTopologySpread', ({ spreadsByDefault }, handle) => classicPodTopologySpread(spreadsByDefault, handle)],
   [
     'InterPodAffinity',
@@ -177,4 +200,11 @@ const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['ImageLocality', (_plan, handle) => classicImageLocality(handle)],
   ['NodePreferAvoidPods', () => nodePreferAvoidPods()],
   ['SelectorSpread', (_plan, handle) => selectorSpread(handle)],
+  ['CheckNodeCondition', () => checkedConditions()],
+  ['CheckNodeMemoryPressure', () => nodeMemoryPressure()],
+  ['CheckNodeDiskPressure', () => nodeDiskPressure()],
+  ['CheckNodePIDPressure', () => nodePidPressure()],
+  ['PodToleratesNodeNoExecuteTaints', () => noExecuteTaints()],
+  ['NoVolumeNodeConflict', (_plan, handle) => volumeNodeConflict(handle)],
+  ['ResourceLimitsPriority', () => resourceLimits()],
 ]);

@@ -3,15 +3,6 @@ import { requireKnownOptions } from '../../base/options.ts';
 import type { Plugin, Rejection } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
-/** Stands for a predicate about claimed volumes: rejects a pod that claims one, because classic policies know no claims here. */
-export function refuseClaims(name: string): Plugin {
-  return refusing(name, ({ pod: { spec } }) => {
-    const volume = spec?.volumes?.find(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim || ephemeral);
-    if (volume === undefined) return undefined;
-    return `volume ${JSON.stringify(volume.name)} needs a PersistentVolumeClaim, which this scheduler does not bind`;
-  });
-}
-
 /**
  * Rejects a pod with `spec.resourceClaims`: this scheduler does not allocate devices. Without this plugin such a pod is placed
  * as if it had no claims. Takes kube-scheduler's `filterTimeout` and `bindingTimeout`, which change nothing here.

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WirePod } from '../../../src/api/json/types.ts';
 import { podUIDOf } from '../../../src/api/pod/pod-identity.ts';
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
+import { classicPodReading } from '../../../src/scheduler/classic/classic-amounts.ts';
 import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { classicPodReading } from '../classic/classic-amounts.ts';
 import type { CacheCase, CacheOutcome, CacheStep, RecordedNode } from './cache-case.ts';
 import { recordNode } from './node-record.ts';
 

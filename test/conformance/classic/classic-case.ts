@@ -1,5 +1,6 @@
-import type { WireNode, WirePod } from '../../../src/api/json/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
+import type { RecordedCluster } from '../scheduling/recorded-cluster.ts';
 
 export interface RecordedFailure {
   readonly code: string;
@@ -18,6 +19,8 @@ export interface ClassicOutcome {
   readonly filters?: readonly string[];
   readonly weights?: Readonly<Record<string, number>>;
   readonly order?: readonly string[];
+  /** By the plugin that rejected the pod as such. */
+  readonly preFilter?: Readonly<Record<string, RecordedFailure>>;
   readonly failed?: Readonly<Record<string, Readonly<Record<string, RecordedFailure>>>>;
   readonly rejectors?: readonly string[];
   readonly message?: string;
@@ -26,7 +29,7 @@ export interface ClassicOutcome {
 }
 
 /** A recording of a scheduler with a policy file, which looks for a node for one pod. */
-export interface ClassicCase extends KindCase {
+export interface ClassicCase extends KindCase, RecordedCluster {
   readonly policy: {
     readonly predicates?: readonly object[];
     readonly priorities?: readonly object[];
@@ -34,13 +37,7 @@ export interface ClassicCase extends KindCase {
   };
   /** True: ServiceSpreadingPriority is the plugin SelectorSpread. */
   readonly selectorSpread?: boolean;
-  readonly nodes: readonly WireNode[];
   readonly pods: readonly WirePod[];
-  readonly services?: readonly object[];
-  readonly replicationControllers?: readonly object[];
-  readonly replicaSets?: readonly object[];
-  readonly statefulSets?: readonly object[];
-  readonly namespaces?: readonly object[];
   readonly pod: WirePod;
   readonly out: ClassicOutcome;
 }

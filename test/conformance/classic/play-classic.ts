@@ -3,13 +3,12 @@ import { equalPriority } from '../../../src/scheduler/classic/algorithm-registry
 import { policyProfile } from '../../../src/scheduler/classic/policy-profile.ts';
 import { findNodesThatFit, prioritizeNodes } from '../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
-import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
+import { type Diagnosis, FitError, fitMessage } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
-import { createPodInfo, type PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
-import { classicPodReading } from './classic-amounts.ts';
+import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import type { ClassicCase, ClassicOutcome, RecordedFailure, RecordedScores } from './classic-case.ts';
-import { frameworkOf } from './classic-world.ts';
+import { classicPodInfo, frameworkOf } from './classic-world.ts';
 import { ourFault, type PolicyFault } from './policy-faults.ts';
 
 /** A policy with several faults is refused for any one of them: these are ours. */
@@ -21,19 +20,35 @@ export interface ClassicPlayed extends ClassicOutcome {
 export function playClassic(recorded: ClassicCase): ClassicPlayed {
   const fault = faultOf(recorded.policy);
   if (fault !== undefined) return { policyError: fault, faults: [fault, ...faultsOfEntries(recorded.policy)] };
-  const framework = frameworkOf(recorded);
+  const pod = classicPodInfo(recorded.pod);
+  return judgedByPolicy(recorded, frameworkOf(recorded), pod, new CycleState()).judged;
+}
+
+/** What the framework of the policy makes of the pod, in the form of the recording, and the nodes that fit. */
+export function judgedByPolicy(recorded: ClassicCase, framework: Framework, pod: PodInfo, state: CycleState) {
   const { profile } = framework;
-  const pod = createPodInfo(recorded.pod, classicPodReading);
-  const state = new CycleState();
   const { feasible, diagnosis } = findNodesThatFit(framework, state, pod, 0);
-  return {
+  const { rest } = diagnosis;
+  const judged: ClassicOutcome = {
     filters: profile.points?.filter?.map(({ name }) => name) ?? [],
     weights: Object.fromEntries(profile.weights),
     order: framework.snapshot().nodes.map(({ name }) => name),
+    ...(rest && { preFilter: { [rest.plugin]: { code: rest.code, reasons: rest.reasons } } }),
     failed: failuresOf(diagnosis),
     ...(!recorded.policy.alwaysCheckAllPredicates && { rejectors: [...diagnosis.rejectors].sort() }),
-    ...(feasible.length === 0 ? { message: new FitError(pod.pod, diagnosis).message } : scored(framework, state, pod, feasible)),
+    ...(feasible.length === 0
+      ? { message: classicMessage(new FitError(pod.pod, diagnosis)) }
+      : scored(framework, state, pod, feasible)),
   };
+  return { judged, feasible };
+}
+
+/** Where preFilter rejects a pod as such, v1.22 counted its reason for each node (C87). */
+function classicMessage({ message, diagnosis }: FitError): string {
+  const { nodes, rest, isRejectedAsSuch } = diagnosis;
+  const asSuch = rest?.reasons.join(', ') ?? '';
+  if (!isRejectedAsSuch || message !== `0/${nodes} nodes are available: ${asSuch}.`) return message;
+  return fitMessage(nodes, new Array<readonly string[]>(nodes).fill(rest?.reasons ?? []));
 }
 
 function faultOf(policy: object): PolicyFault | undefined {

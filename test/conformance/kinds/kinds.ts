@@ -1,6 +1,7 @@
 import { backoffKind } from '../backoff/backoff-kind.ts';
 import { cacheKind } from '../cache/cache-kind.ts';
 import { classicKind } from '../classic/classic-kind.ts';
+import { volumesClassicKind } from '../classic/volumes-classic-kind.ts';
 import { configKind } from '../config/config-kind.ts';
 import { evictionKind } from '../eviction/eviction-kind.ts';
 import { filterScoreKind } from '../filter-score/filter-score-kind.ts';
@@ -37,5 +38,6 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['volumes', volumesKind],
   ['volumeHints', volumeHintsKind],
   ['classic', classicKind],
+  ['volumesClassic', volumesClassicKind],
   ['eviction', evictionKind],
 ]);

@@ -25,7 +25,8 @@ export function playVolumes(recorded: VolumesCase): VolumesOutcome {
   return { judged, reserved: Object.fromEntries(reserved) };
 }
 
-function reservation(framework: Framework, state: CycleState, pod: PodInfo, nodeName: string): RecordedReservation {
+/** What would be taken for the pod on the node. */
+export function reservation(framework: Framework, state: CycleState, pod: PodInfo, nodeName: string): RecordedReservation {
   try {
     framework.binding.reserve(state, pod, nodeName);
     const taken = reservedVolumes(state);
@@ -48,7 +49,7 @@ function reservation(framework: Framework, state: CycleState, pod: PodInfo, node
 }
 
 /** What kube-scheduler says around the words of a plugin that fails. */
-function upstreamWords(error: unknown): string {
+export function upstreamWords(error: unknown): string {
   if (!(error instanceof PluginError)) throw error;
   const { plugin, extensionPoint, cause } = error;
   const words = (cause as Error).message;

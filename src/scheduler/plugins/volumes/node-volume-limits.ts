@@ -81,12 +81,18 @@ function limitsOf(csiNode: WireCsiNode | undefined): ReadonlyMap<string, number>
 type DriversById = Map<string, string>;
 
 /** Finds the drivers that attach the volumes of pods. */
-class AttachableVolumes {
+export class AttachableVolumes {
   readonly #claims: ObjectLister<WirePersistentVolumeClaim>;
   readonly #volumes: ObjectLister<WirePersistentVolume>;
   readonly #classes: ObjectLister<WireStorageClass>;
+  readonly #isServed: (kind: InTreeVolumes, csiNode: WireCsiNode | undefined) => boolean;
 
-  constructor(handle: PluginHandle) {
+  /** `isServed`: whether a driver serves this sort of Kubernetes' own volumes on the node. Default: on each that has a CSINode. */
+  constructor(
+    handle: PluginHandle,
+    isServed: (kind: InTreeVolumes, csiNode: WireCsiNode | undefined) => boolean = (_kind, csiNode) => csiNode !== undefined,
+  ) {
+    this.#isServed = isServed;
     this.#claims = handle.objects(resources.persistentVolumeClaims);
     this.#volumes = handle.objects(resources.persistentVolumes);
     this.#classes = handle.objects(resources.storageClasses);
@@ -137,18 +143,19 @@ class AttachableVolumes {
     if (claim === undefined) return;
     const problem = volume.persistentVolumeClaim == null ? whyNotOwnClaim(pod, claim) : undefined;
     if (problem !== undefined) throw new Error(problem);
-    const claimed = this.#claimed(claim, csiNode);
+    const claimed = this.ofClaim(claim, csiNode);
     if (claimed?.handle) addTo(found, claimed);
   }
 
-  #claimed(claim: WirePersistentVolumeClaim, csiNode: WireCsiNode | undefined): TranslatedVolume | undefined {
+  /** The claim's volume as its driver sees it; undefined where none attaches it. */
+  ofClaim(claim: WirePersistentVolumeClaim, csiNode: WireCsiNode | undefined): TranslatedVolume | undefined {
     const { volumeName } = claim.spec ?? {};
     const volume = volumeName ? this.#volumes.get(undefined, volumeName) : undefined;
     if (volume === undefined) return this.#toBeMade(claim, csiNode);
     const { csi } = volume.spec ?? {};
     if (csi != null) return { driver: csi.driver, handle: csi.volumeHandle };
-    const kind = volume.spec && csiNode && migratedVolumes(volume.spec);
-    if (kind === undefined) return undefined;
+    const kind = volume.spec && migratedVolumes(volume.spec);
+    if (kind === undefined || !this.#isServed(kind, csiNode)) return undefined;
     try {
       return translatedPersistentVolume(kind, volume);
     } catch {
@@ -164,7 +171,7 @@ class AttachableVolumes {
     const handle = `claim:${namespace}/${name}`;
     const kind = inTreeProvisioner(provisioner);
     if (kind === undefined) return { driver: provisioner, handle };
-    return kind.isMigrated && csiNode !== undefined ? { driver: kind.driver, handle } : undefined;
+    return kind.isMigrated && this.#isServed(kind, csiNode) ? { driver: kind.driver, handle } : undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import { type ApiObject, type ApiResource, resources } from '../../../client/res
 import type { SchedulerClient } from '../../framework/scheduler-client.ts';
 import { type FoundVolumes, isAllBound, type StorageView } from './volume-finder.ts';
 import { bindingPatch, claimKeyOf, isFullyBound, patchedVolume, selectedNodeKey, selectedNodeOf } from './volume-matching.ts';
+import type { VolumePlaces } from './volume-places.ts';
 
 /** A volume that is to belong to a claim. */
 interface Binding {
@@ -40,6 +41,7 @@ interface SentWrite {
 /** The volumes of a pod that has its node, until they are bound. */
 export interface ReservedVolumes {
   readonly nodeName: string;
+  readonly places: VolumePlaces;
   readonly bindings: readonly Binding[];
   readonly provisions: readonly Provision[];
 }
@@ -85,10 +87,15 @@ export class VolumeBinder {
   }
 
   /** Undefined where every claim of the pod is bound already. Throws Error where a volume or a claim has changed since: nothing is taken then. */
-  reserve(pod: WirePod, nodeName: string, { bindings, provisions }: FoundVolumes): ReservedVolumes | undefined {
+  reserve(
+    pod: WirePod,
+    nodeName: string,
+    { bindings, provisions }: FoundVolumes,
+    places: VolumePlaces,
+  ): ReservedVolumes | undefined {
     const { view } = this.#options;
     if (isAllBound(pod, view)) return undefined;
-    const reserved = { nodeName, bindings: [] as Binding[], provisions: [] as Provision[] };
+    const reserved = { nodeName, places, bindings: [] as Binding[], provisions: [] as Provision[] };
     try {
       for (const { claim, volume } of bindings) {
         const patch = bindingPatch(volume, claim);
@@ -173,24 +180,24 @@ export class VolumeBinder {
   }
 
   /** False: not yet. Throws Error where it will not be. */
-  #isBound({ nodeName, bindings, provisions }: ReservedVolumes): boolean {
+  #isBound({ nodeName, places, bindings, provisions }: ReservedVolumes): boolean {
     const node = this.#options.node(nodeName);
     if (node === undefined)
       throw new Error(`failed to get node ${JSON.stringify(nodeName)}: node ${JSON.stringify(nodeName)} not found`);
     return (
-      bindings.every((binding) => this.#isVolumeBound(binding, node)) &&
-      provisions.every((provision) => this.#isClaimProvisioned(provision, node))
+      bindings.every((binding) => this.#isVolumeBound(binding, node, places)) &&
+      provisions.every((provision) => this.#isClaimProvisioned(provision, node, places))
     );
   }
 
-  #isVolumeBound({ claim, volume: written, seen }: Binding, node: WireNode): boolean {
+  #isVolumeBound({ claim, volume: written, seen }: Binding, node: WireNode, places: VolumePlaces): boolean {
     const { volumes } = this.#options.view;
     const name = written.metadata?.name ?? '';
     const volume = volumes.stored(undefined, name);
     if (volume === undefined) throw new Error(`failed to check binding: persistentvolumes ${JSON.stringify(name)} not found`);
     const now = this.#storedClaim(claim, 'failed to check binding');
     if (volume === seen || isOlderThan(volume, written)) return false;
-    this.#requireReached(volume, node);
+    this.#requireReached(volume, node, places);
     if (!volume.spec?.claimRef?.uid) throw new Error(`ClaimRef got reset for pv ${JSON.stringify(name)}`);
     // another scheduler may have taken another volume for it, which need not reach this node
     const { volumeName } = now.spec ?? {};
@@ -201,7 +208,7 @@ export class VolumeBinder {
     return isFullyBound(now);
   }
 
-  #isClaimProvisioned({ claim: written, seen }: Provision, node: WireNode): boolean {
+  #isClaimProvisioned({ claim: written, seen }: Provision, node: WireNode, places: VolumePlaces): boolean {
     const claim = this.#storedClaim(written, 'failed to check provisioning pvc');
     if (claim === seen || isOlderThan(claim, written)) return false;
     const name = JSON.stringify(claim.metadata?.name);
@@ -211,7 +218,7 @@ export class VolumeBinder {
     if (claim.spec?.volumeName) {
       const volume = this.#options.view.volumes.stored(undefined, claim.spec.volumeName);
       if (volume === undefined) return false;
-      this.#requireReached(volume, node);
+      this.#requireReached(volume, node, places);
     }
     return isFullyBound(claim);
   }
@@ -223,8 +230,8 @@ export class VolumeBinder {
     throw new Error(`${doing}: persistentvolumeclaims ${JSON.stringify(`${namespace}/${name}`)} not found`);
   }
 
-  #requireReached(volume: WirePersistentVolume, node: WireNode): void {
-    const { places, csiNodes } = this.#options.view;
+  #requireReached(volume: WirePersistentVolume, node: WireNode, places: VolumePlaces): void {
+    const { csiNodes } = this.#options.view;
     const nodeName = node.metadata?.name ?? '';
     if (places.reachesAsServed(volume, node, csiNodes.get(undefined, nodeName))) return;
     const names = `pv ${JSON.stringify(volume.metadata?.name)} node affinity doesn't match node ${JSON.stringify(nodeName)}`;

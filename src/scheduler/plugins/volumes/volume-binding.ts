@@ -1,6 +1,7 @@
 // Behaviour of the plugin volumebinding, v1.36.3, with its default feature gates.
 import { isDeepStrictEqual } from 'node:util';
 import type { WirePersistentVolumeClaim, WirePod } from '../../../api/json/types.ts';
+import type { SpecVolume } from '../../../api/pod/pod-containers.ts';
 import { claimNameOf, whyNotOwnClaim } from '../../../api/pod/volume-claims.ts';
 import { integerOption, longestTimerMs, requireKnownOptions } from '../../../base/options.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
@@ -82,6 +83,18 @@ function storageOf(handle: PluginHandle): Storage {
   });
 }
 
+/** What of volume binding depends on the version of Kubernetes that is followed. */
+export interface VolumeBindingRules {
+  /** Where volumes can be used. Default: as the newest version sees it. */
+  readonly places?: VolumePlaces;
+  /** Why a claim of the pod cannot be used at all; `claim` is undefined where the cluster has none of this name. */
+  whyNotUsable(pod: WirePod, volume: SpecVolume, name: string, claim: WirePersistentVolumeClaim | undefined): string | undefined;
+  /** What is said of a node with one of the `conflicts`. */
+  reasonFor(conflict: string): string;
+}
+
+const newestRules: VolumeBindingRules = { whyNotUsable, reasonFor: (conflict) => conflict };
+
 /** So long a pod waits for its volumes by default, in seconds. */
 const defaultBindTimeoutSeconds = 600;
 
@@ -90,14 +103,20 @@ const defaultBindTimeoutSeconds = 600;
  * there, and lets the pod be bound once all its claims are. Takes kube-scheduler's argument `bindTimeoutSeconds`.
  */
 export function volumeBinding(args: unknown, handle: PluginHandle): Plugin {
+  return volumeBindingBy(newestRules, args, handle);
+}
+
+/** The same by the rules of another version. All of one scheduler share what is assumed of volumes and claims. */
+export function volumeBindingBy(rules: VolumeBindingRules, args: unknown, handle: PluginHandle): Plugin {
   const bindTimeoutSeconds = bindTimeoutOf(args);
-  const { view, binder } = storageOf(handle);
+  const { view: whole, binder } = storageOf(handle);
+  const view: StorageView = { ...whole, places: rules.places ?? whole.places };
   return {
     name: 'VolumeBinding',
     preBindTimeoutMs: Math.min(bindTimeoutSeconds * 1000, longestTimerMs),
     eventsToRegister: () => events,
     preFilter(state, { pod }): PreFilterAnswer {
-      const found = whyNoClaims(pod, view);
+      const found = whyNoClaims(pod, view, rules);
       if (found === 'no claims') return 'skip';
       if (found !== undefined) return { code: 'UnschedulableAndUnresolvable', reasons: [found] };
       const claims = podClaims(pod, view);
@@ -110,14 +129,16 @@ export function volumeBinding(args: unknown, handle: PluginHandle): Plugin {
       const { volumes, byNode } = kept(state, volumesKey);
       if (volumes === undefined) throw new Error('the pod has its node already');
       const found = volumes.on(node);
-      if (!('bindings' in found)) return { code: 'UnschedulableAndUnresolvable', reasons: found };
+      if (!('bindings' in found)) return { code: 'UnschedulableAndUnresolvable', reasons: found.map(rules.reasonFor) };
       byNode.set(name, found);
       return undefined;
     },
     reserve(state, { pod }, nodeName) {
       const data = state.read(volumesKey);
       const volumes = data?.byNode.get(nodeName);
-      if (data !== undefined && volumes !== undefined) data.reserved = binder.reserve(pod, nodeName, volumes);
+      if (data !== undefined && volumes !== undefined) {
+        data.reserved = binder.reserve(pod, nodeName, volumes, view.places);
+      }
       return undefined;
     },
     unreserve(state) {
@@ -166,31 +187,35 @@ function bindTimeoutOf(args: unknown): number {
 }
 
 /** Why a claim of the pod cannot be used at all; undefined where all can be. */
-function whyNoClaims(pod: WirePod, { claims }: StorageView): string | undefined {
-  const { namespace } = pod.metadata ?? {};
+function whyNoClaims(pod: WirePod, { claims }: StorageView, rules: VolumeBindingRules): string | undefined {
   let has = false;
   for (const volume of pod.spec?.volumes ?? []) {
     const name = claimNameOf(pod, volume);
     if (name === undefined) continue;
     has = true;
-    const isEphemeral = volume.persistentVolumeClaim == null;
-    const claim = claims.stored(namespace, name);
-    const quoted = JSON.stringify(name);
-    if (claim === undefined) {
-      if (!isEphemeral) return `persistentvolumeclaim ${quoted} not found`;
-      return `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted}`;
-    }
-    const problem = whyNotUsable(claim) ?? (isEphemeral ? whyNotOwnClaim(pod, claim) : undefined);
+    const problem = rules.whyNotUsable(pod, volume, name, claims.stored(pod.metadata?.namespace, name));
     if (problem !== undefined) return problem;
   }
   return has ? undefined : 'no claims';
 }
 
-function whyNotUsable({ metadata, spec, status }: WirePersistentVolumeClaim): string | undefined {
-  const claim = `persistentvolumeclaim ${JSON.stringify(metadata?.name)}`;
+function whyNotUsable(
+  pod: WirePod,
+  volume: SpecVolume,
+  name: string,
+  claim: WirePersistentVolumeClaim | undefined,
+): string | undefined {
+  const isEphemeral = volume.persistentVolumeClaim == null;
+  const quoted = JSON.stringify(name);
+  if (claim === undefined) {
+    if (!isEphemeral) return `persistentvolumeclaim ${quoted} not found`;
+    return `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted}`;
+  }
+  const { metadata, spec, status } = claim;
   if (status?.phase === 'Lost')
-    return `${claim} bound to non-existent persistentvolume ${JSON.stringify(spec?.volumeName ?? '')}`;
-  return metadata?.deletionTimestamp == null ? undefined : `${claim} is being deleted`;
+    return `persistentvolumeclaim ${quoted} bound to non-existent persistentvolume ${JSON.stringify(spec?.volumeName ?? '')}`;
+  if (metadata?.deletionTimestamp != null) return `persistentvolumeclaim ${quoted} is being deleted`;
+  return isEphemeral ? whyNotOwnClaim(pod, claim) : undefined;
 }
 
 const events: readonly ClusterEventWithHint[] = [

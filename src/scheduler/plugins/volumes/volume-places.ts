@@ -4,7 +4,7 @@ import type { Wire, WireNode, WirePersistentVolume } from '../../../api/json/typ
 import { type LabelSelector, labelOf, parseLabelSelector, selectsNothing } from '../../../api/selectors/label-selector.ts';
 import { type NodeTest, nodeSelectorTest } from '../../../api/selectors/node-selector.ts';
 import { errorText } from '../../../base/errors.ts';
-import { migratedVolumes, translatedPersistentVolume, translatedTerms } from './csi-translation.ts';
+import { type InTreeVolumes, migratedVolumes, translatedPersistentVolume, translatedTerms } from './csi-translation.ts';
 
 export type WireCsiNode = Wire<V1CSINode>;
 export type WireStorageClass = Wire<V1StorageClass>;
@@ -19,11 +19,22 @@ export function migratedNote(csiNode: WireCsiNode | undefined): string {
   return typeof note === 'string' ? note : '';
 }
 
+/** True where the drivers of the node serve volumes of the sort in the place of Kubernetes, as its CSINode says. */
+export function isMigratedOn(csiNode: WireCsiNode | undefined, { name }: Pick<InTreeVolumes, 'name'>): boolean {
+  return migratedNote(csiNode).split(',').includes(name);
+}
+
 /** Where persistent volumes can be used, and made. What an object says of that is read once: it never changes. */
 export class VolumePlaces {
   readonly #allowed = new WeakMap<WireStorageClass, readonly LabelSelector[]>();
   readonly #own = new WeakMap<WirePersistentVolume, NodeTest>();
   readonly #served = new WeakMap<WirePersistentVolume, NodeTest>();
+  readonly #mayMigrate: (kind: InTreeVolumes) => boolean;
+
+  /** `mayMigrate`: the sorts of volumes that the version of Kubernetes leaves to drivers, where a node does. Default: all. */
+  constructor(mayMigrate: (kind: InTreeVolumes) => boolean = () => true) {
+    this.#mayMigrate = mayMigrate;
+  }
 
   /** By the volume's own words. One whose words cannot be read reaches no node. */
   reaches(volume: WirePersistentVolume, node: WireNode): boolean {
@@ -48,7 +59,7 @@ export class VolumePlaces {
    */
   reachesAsServed(volume: WirePersistentVolume, node: WireNode, csiNode: WireCsiNode | undefined): boolean {
     const kind = volume.spec && migratedVolumes(volume.spec);
-    if (kind === undefined || !migratedNote(csiNode).split(',').includes(kind.name)) return this.reaches(volume, node);
+    if (kind === undefined || !this.#mayMigrate(kind) || !isMigratedOn(csiNode, kind)) return this.reaches(volume, node);
     const read = (): NodeTest => {
       try {
         translatedPersistentVolume(kind, volume);

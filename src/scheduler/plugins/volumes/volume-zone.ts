@@ -4,14 +4,14 @@ import type { WireNode, WirePersistentVolume, WirePersistentVolumeClaim, WirePod
 import { labelOf } from '../../../api/selectors/label-selector.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
-import type { Plugin, PluginHandle, PreFilterAnswer, Rejection } from '../../framework/plugin.ts';
+import type { ClusterEventWithHint, Plugin, PluginHandle, PreFilterAnswer, Rejection } from '../../framework/plugin.ts';
 import { kept, refuseArgs } from '../common.ts';
 import { hintWhere, isNamedClaimOf } from './volume-hints.ts';
 import { classNameOf } from './volume-matching.ts';
 import type { WireStorageClass } from './volume-places.ts';
 
 /** The values of a label that nodes must have one of. */
-interface Zones {
+export interface Zones {
   readonly key: string;
   readonly values: ReadonlySet<string>;
 }
@@ -26,37 +26,18 @@ const newerLabels: { readonly [older: string]: string } = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
 };
-const topologyLabels = [...Object.keys(newerLabels), ...Object.values(newerLabels)];
+/** The labels that say where nodes and volumes are. */
+export const topologyLabels = [...Object.keys(newerLabels), ...Object.values(newerLabels)];
 
-const otherZone: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ['node(s) had no available volume zone'] };
+export const otherZone: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ['node(s) had no available volume zone'] };
 
 /** Rejects nodes in other zones than the persistent volumes of the pod's claims, by the labels of both. No arguments. */
 export function volumeZone(args: unknown, handle: PluginHandle): Plugin {
   refuseArgs('VolumeZone', args);
-  const claims = handle.objects(resources.persistentVolumeClaims);
-  const volumes = handle.objects(resources.persistentVolumes);
-  const classes = handle.objects(resources.storageClasses);
-  const zonesOfClaim = (pod: WirePod, claimName: string): readonly Zones[] | string => {
-    if (claimName === '') return 'PersistentVolumeClaim had no name';
-    const claim = claims.get(pod.metadata?.namespace, claimName);
-    if (claim === undefined) return `persistentvolumeclaim ${JSON.stringify(claimName)} not found`;
-    const { volumeName } = claim.spec ?? {};
-    if (!volumeName) return whyUnbound(claim, (name) => classes.get(undefined, name)) ?? [];
-    const volume = volumes.get(undefined, volumeName);
-    return volume === undefined ? `persistentvolume ${JSON.stringify(volumeName)} not found` : zonesOf(volume);
-  };
+  const zonesOfClaim = claimedZones(handle);
   return {
     name: 'VolumeZone',
-    eventsToRegister: () => [
-      { resource: 'StorageClass', actions: ['Add'], hint: hintWhere<WireStorageClass>((_pod, _before, added) => waits(added)) },
-      { resource: 'Node', actions: ['Add', 'UpdateNodeLabel'] },
-      {
-        resource: 'PersistentVolumeClaim',
-        actions: ['Add', 'Update'],
-        hint: hintWhere<WirePersistentVolumeClaim>((pod, _before, claim) => isNamedClaimOf(pod, claim)),
-      },
-      { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint: hintWhere<WirePersistentVolume>(isMoved) },
-    ],
+    eventsToRegister: () => volumeZoneEvents,
     preFilter(state, { pod }): PreFilterAnswer {
       const zones: Zones[] = [];
       for (const { persistentVolumeClaim } of pod.spec?.volumes ?? []) {
@@ -73,6 +54,33 @@ export function volumeZone(args: unknown, handle: PluginHandle): Plugin {
     filter: (state, _pod, { node }) => (isInZones(node, kept(state, zonesKey).zones) ? undefined : otherZone),
   };
 }
+
+/** Finds the zones of the volume of a claim; a text says why they cannot be told. */
+export function claimedZones(handle: PluginHandle): (pod: WirePod, claimName: string) => readonly Zones[] | string {
+  const claims = handle.objects(resources.persistentVolumeClaims);
+  const volumes = handle.objects(resources.persistentVolumes);
+  const classes = handle.objects(resources.storageClasses);
+  return (pod, claimName) => {
+    if (claimName === '') return 'PersistentVolumeClaim had no name';
+    const claim = claims.get(pod.metadata?.namespace, claimName);
+    if (claim === undefined) return `persistentvolumeclaim ${JSON.stringify(claimName)} not found`;
+    const { volumeName } = claim.spec ?? {};
+    if (!volumeName) return whyUnbound(claim, (name) => classes.get(undefined, name)) ?? [];
+    const volume = volumes.get(undefined, volumeName);
+    return volume === undefined ? `persistentvolume ${JSON.stringify(volumeName)} not found` : zonesOf(volume);
+  };
+}
+
+export const volumeZoneEvents: readonly ClusterEventWithHint[] = [
+  { resource: 'StorageClass', actions: ['Add'], hint: hintWhere<WireStorageClass>((_pod, _before, added) => waits(added)) },
+  { resource: 'Node', actions: ['Add', 'UpdateNodeLabel'] },
+  {
+    resource: 'PersistentVolumeClaim',
+    actions: ['Add', 'Update'],
+    hint: hintWhere<WirePersistentVolumeClaim>((pod, _before, claim) => isNamedClaimOf(pod, claim)),
+  },
+  { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint: hintWhere<WirePersistentVolume>(isMoved) },
+];
 
 /** Undefined for a claim that waits for the pod's node. */
 function whyUnbound(

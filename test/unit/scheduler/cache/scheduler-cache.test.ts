@@ -66,7 +66,7 @@ describe('an assumed pod', () => {
     await clock.advance(30_000);
     expect(cache.expireAssumedPods()).toEqual([]);
     await clock.advance(1);
-    expect(cache.expireAssumedPods().map(({ name }) => name)).toEqual(['a']);
+    expect(cache.expireAssumedPods().map(({ info, nodeName }) => [info.name, nodeName])).toEqual([['a', 'n1']]);
     expect([...cache.assumedPods]).toEqual(['u-b']);
   });
 

@@ -3,7 +3,7 @@ import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-prof
 import { SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { clusterObjects } from '../../../support/cluster-objects.ts';
+import { clusterObjects, type GivenObjects } from '../../../support/cluster-objects.ts';
 import { frameworkContext } from '../../../support/framework-context.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { type BareParts, barePod } from '../../../support/pods.ts';
@@ -25,14 +25,19 @@ interface World {
   readonly nodes: readonly WireNode[];
   readonly pods?: readonly WirePod[];
   readonly services?: readonly object[];
+  /** Other objects, by the name of their resource. */
+  readonly objects?: GivenObjects;
 }
 
 /** A profile at work on these nodes. */
-export function frameworkOf(profile: ProfileMaker, { nodes, pods = [], services = [] }: World): Framework {
+export function frameworkOf(profile: ProfileMaker, { nodes, pods = [], services = [], objects = {} }: World): Framework {
   const infos = pods.map((pod) => createPodInfo(pod));
   const on = (name: string | undefined) => infos.filter(({ pod }) => pod.spec?.nodeName === name);
   const snapshot = nodeSnapshotOf(nodes.map((node) => createNodeInfo(node, on(node.metadata?.name))));
-  return new Framework(frameworkContext({ snapshot: () => snapshot, objects: clusterObjects({ services }) }), profile);
+  return new Framework(
+    frameworkContext({ snapshot: () => snapshot, objects: clusterObjects({ services, ...objects }) }),
+    profile,
+  );
 }
 
 /** The node that the pod would go to. Throws FitError and PluginError. */

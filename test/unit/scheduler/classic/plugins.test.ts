@@ -68,14 +68,7 @@ describe('limits of attached disks', () => {
       expect(placed(predicate(name), world, podNamed('p', numbered(60)))).toBe('n1');
   });
 
-  it.each([
-    'HostName',
-    'CheckVolumeBinding',
-    'NoVolumeZoneConflict',
-    'MaxCSIVolumeCountPred',
-  ])('refuses claims with a reason: %s', (name) => {
-    const pod = podNamed('p', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'c' } }] });
-    expect(() => placed(predicate(name), world, pod)).toThrow('volume "data" needs a PersistentVolumeClaim');
+  it.each(['HostName', 'CheckVolumeBinding'])('lie beside claims of devices, which are refused with a reason: %s', (name) => {
     const claiming = podNamed('p', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'c' }] });
     expect(() => placed(predicate(name), world, claiming)).toThrow('resource claim "gpu" needs dynamic resource allocation');
     expect(placed(predicate(name), world, podNamed('q'))).toBe('n1');

@@ -55,7 +55,7 @@ describe('a policy file', () => {
     }).profile;
     const names = plugins.map(({ name }) => name);
     expect(names.slice(0, 4)).toEqual(['SchedulingGates', 'PrioritySort', 'DefaultPreemption', 'DefaultBinder']);
-    expect(names.slice(4)).toEqual(['VolumeBinding', 'DynamicResources', 'Mine', 'NodeUnschedulable', 'TaintToleration', 'Mine']);
+    expect(names.slice(4)).toEqual(['DynamicResources', 'Mine', 'NodeUnschedulable', 'TaintToleration', 'Mine']);
     expect(plugins.at(-1)).toHaveProperty('filter');
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
+import { classicPodReading } from '../../../../src/scheduler/classic/classic-amounts.ts';
 import { podAmounts } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { allocatableAmounts, inThousandths, unitsOf } from '../../../../src/scheduler/nodes/resource.ts';
-import { classicPodReading } from '../../../conformance/classic/classic-amounts.ts';
 
 const mi = 1024 * 1024;
 type Container = NonNullable<WirePod['spec']>['containers'][number];

@@ -5,7 +5,7 @@ import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import type { Plugin, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { dynamicResources, refuseClaims } from '../../../../src/scheduler/plugins/refused-claims.ts';
+import { dynamicResources } from '../../../../src/scheduler/plugins/refused-claims.ts';
 import { nodeVolumeLimits } from '../../../../src/scheduler/plugins/volumes/node-volume-limits.ts';
 import { volumeBinding } from '../../../../src/scheduler/plugins/volumes/volume-binding.ts';
 import { diskRestrictions, volumeRestrictions } from '../../../../src/scheduler/plugins/volumes/volume-restrictions.ts';
@@ -76,16 +76,6 @@ describe('VolumeRestrictions of disks', () => {
 });
 
 describe('what this scheduler does not do', () => {
-  it.each([
-    [{ persistentVolumeClaim: { claimName: 'c' } }],
-    [{ ephemeral: {} }],
-  ])('a classic policy says of a claim: %j', (source) => {
-    expect(preFilter(refuseClaims('VolumeBinding'), podWith([{ emptyDir: {} }, source]))).toEqual({
-      code: 'UnschedulableAndUnresolvable',
-      reasons: ['volume "v1" needs a PersistentVolumeClaim, which this scheduler does not bind'],
-    });
-  });
-
   it('DynamicResources says of a resource claim', () => {
     const pod: WirePod = { ...podWith([]), spec: { containers: [], resourceClaims: [{ name: 'gpu' }] } };
     expect(preFilter(dynamicResources(), pod)).toEqual({
@@ -95,9 +85,9 @@ describe('what this scheduler does not do', () => {
   });
 
   it('says nothing of other pods, and no event helps', () => {
-    const plugins = [refuseClaims('VolumeBinding'), dynamicResources()];
-    expect(plugins.map((plugin) => preFilter(plugin, podWith([gce('a'), { emptyDir: {} }])))).toEqual(['skip', 'skip']);
-    expect(plugins.map((plugin) => plugin.eventsToRegister?.())).toEqual([[], []]);
+    const refusing = dynamicResources();
+    expect(preFilter(refusing, podWith([gce('a'), { emptyDir: {} }]))).toBe('skip');
+    expect(refusing.eventsToRegister?.()).toEqual([]);
   });
 });
 

@@ -1,16 +1,9 @@
 // Behaviour of pkg/scheduler/framework calculateResource, v1.22.17.
 
-import type { WirePod } from '../../../src/api/json/types.ts';
-import { type HostPort, hostPortsOfContainers } from '../../../src/api/pod/host-ports.ts';
-import { defaultRequests, type PodAmounts, type PodInfoReading } from '../../../src/scheduler/nodes/pod-info.ts';
-import {
-  type Amounts,
-  addAmounts,
-  amountsOf,
-  raiseAmounts,
-  resourceAmounts,
-  unitsOf,
-} from '../../../src/scheduler/nodes/resource.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { type HostPort, hostPortsOfContainers } from '../../api/pod/host-ports.ts';
+import { defaultRequests, type PodAmounts, type PodInfoReading } from '../nodes/pod-info.ts';
+import { type Amounts, addAmounts, amountsOf, raiseAmounts, resourceAmounts, unitsOf } from '../nodes/resource.ts';
 
 /** How the classic scheduler read pods: no sidecars, no resources of the pod itself, no resizes. */
 export const classicPodReading: PodInfoReading = { amounts: classicAmounts, hostPorts: classicHostPorts };
