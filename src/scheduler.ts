@@ -11,10 +11,12 @@ export type { PodProblem, Problem, ProblemReport } from './base/problem.ts';
 export type { AlgorithmProvider } from './scheduler/classic/algorithm-registry.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
+export type { PodCounting } from './scheduler/classic/pod-counting.ts';
 export type {
   LabelPreferenceArgument,
   LabelsPresenceArgument,
   Policy,
+  PolicyExtender,
   PredicatePolicy,
   PriorityPolicy,
   RequestedToCapacityRatioArgument,
@@ -30,12 +32,14 @@ export {
   policyProfile,
   providerProfile,
 } from './scheduler/classic/policy-profile.ts';
-export type { PodCounting } from './scheduler/classic/pod-counting.ts';
 export { readPolicy } from './scheduler/classic/read-policy.ts';
 export { LeaderElector } from './scheduler/cluster/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/cluster/leader-options.ts';
 export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
+export { ExtenderError, type ExtenderStep } from './scheduler/extenders/extender-error.ts';
+export type { ExtenderManagedResource, ExtenderOptions, ExtenderTlsConfig } from './scheduler/extenders/extender-options.ts';
+export type { PreemptionCandidate } from './scheduler/extenders/extender-wire.ts';
 export type { NamedResource, ObjectHandler, ObjectLister } from './scheduler/framework/cluster-objects.ts';
 export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
 export { type Diagnosis, FitError } from './scheduler/framework/fit-error.ts';
@@ -44,6 +48,7 @@ export type {
   EventAction,
   EventResource,
   ExtensionPoint,
+  NarrowCandidates,
   NodeFailures,
   NominatedPods,
   PermitAnswer,

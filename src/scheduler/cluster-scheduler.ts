@@ -190,11 +190,15 @@ export class ClusterScheduler {
 
   #around(): SchedulerAround {
     const [state, problems] = [() => this.state, () => this.#problems()];
+    const assertMayWrite = (): void => {
+      if (!(this.#elector?.isLeader() ?? true)) throw new Error('this process does not hold the Lease');
+    };
     return {
       get state() {
         return state();
       },
       problems,
+      assertMayWrite,
     };
   }
 

@@ -18,6 +18,7 @@ import type { Problem } from '../base/problem.ts';
 import { safeRandom } from '../base/random.ts';
 import type { ApiObject, ApiResource } from '../client/resources/api-resource.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
+import { type CheckedExtender, type ExtenderOptions, extendersOption } from './extenders/extender-options.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { givenNode, givenObject, givenPod } from './nodes/given-objects.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
@@ -33,6 +34,11 @@ export interface SchedulerOptions {
    * from a policy file. Default: one for `default-scheduler`, with the default plugins.
    */
   readonly profiles?: readonly (ProfileOptions | ProfileMaker)[];
+  /**
+   * Programs behind HTTP that have a say in where pods go, in all profiles: the entries of `extenders` in kube-scheduler's configuration.
+   * Default: none but those of policies.
+   */
+  readonly extenders?: readonly ExtenderOptions[];
   /** The plugins that profiles may name. Default: `inTreePlugins()`. */
   readonly registry?: PluginRegistry;
   /** The back-off after the first rejection, in milliseconds; it doubles with each further one. Default 1 000. */
@@ -75,6 +81,8 @@ export interface SchedulerAround {
   readonly state: RunStateName;
   /** What is wrong with what it does itself. */
   problems(): readonly Problem[];
+  /** Throws where this process may write nothing to the cluster. */
+  assertMayWrite(): void;
 }
 
 export interface ResolvedSchedulerOptions {
@@ -90,6 +98,7 @@ export interface ResolvedSchedulerOptions {
   /** The client can delete pods. */
   readonly canEvict: boolean;
   readonly profiles: readonly (ProfileOptions | ProfileMaker)[];
+  readonly extenders: readonly CheckedExtender[];
   readonly registry: PluginRegistry;
   readonly backoff: BackoffBounds;
   readonly maxInUnschedulableMs: number;
@@ -103,7 +112,7 @@ export interface ResolvedSchedulerOptions {
 }
 
 const knownOptions = [
-  ...['client', 'profiles', 'registry', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
+  ...['client', 'profiles', 'extenders', 'registry', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
   ...['mostBindings', 'bindTimeoutMs', 'assumedPodTTLMs', 'random', 'clock', 'logger', 'metrics'],
 ] as const satisfies readonly (keyof SchedulerOptions)[];
 /** The names of the options that go on to the core from whoever wraps it. */
@@ -130,6 +139,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     profiles,
+    extenders: extendersOption('extenders', options.extenders),
     registry,
     logger,
     backoff: { initialMs: podInitialBackoffMs, maxMs: podMaxBackoffMs },

@@ -8,12 +8,17 @@ import { SchedulerCache } from './cache/scheduler-cache.ts';
 import { countingOf, type PodCounting, podReadingOf } from './classic/pod-counting.ts';
 import { SchedulingAlgorithm } from './cycle/algorithm.ts';
 import { AssumedPodExpiry } from './cycle/assumed-pod-expiry.ts';
+import { extenderName } from './cycle/awaited-search.ts';
 import { FailedAttempts } from './cycle/failed-attempts.ts';
 import { PodAttempts } from './cycle/pod-attempts.ts';
 import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
+import type { ExtenderOptions } from './extenders/extender-options.ts';
+import { ExtenderSet } from './extenders/extender-set.ts';
 import { type ClusterObjectChange, ClusterObjects, eventNameOf } from './framework/cluster-objects.ts';
+import type { Framework } from './framework/framework.ts';
+import type { Plugin, ProfilePlugins } from './framework/plugin.ts';
 import type { PluginError } from './framework/plugin-error.ts';
 import { createPodInfo, type PodInfo } from './nodes/pod-info.ts';
 import { PreemptionExecutor, Preemptions } from './preemption/executor.ts';
@@ -38,6 +43,13 @@ import {
 } from './scheduler-reports.ts';
 
 /** Why a pod that was promised a node waits on. */
+/** Stands in the queue for the extenders of a profile, which say nothing of what would help: any change brings a pod back. */
+const extenderEvents: Plugin = { name: extenderName };
+
+function profileOfQueue({ profile, extenders }: Framework): ProfilePlugins {
+  return extenders.size === 0 ? profile : { ...profile, plugins: [...profile.plugins, extenderEvents] };
+}
+
 const victimStays = 'a pod that is to go so that this one fits could not be deleted';
 const wordsOfVictim = (error: unknown): FailureWords => wordsOfRequest(victimStays, error);
 
@@ -80,6 +92,7 @@ export class Scheduler {
   readonly #ownNode: (node: WireNode) => WireNode;
   readonly #ownObject: ResolvedSchedulerOptions['ownObject'];
   readonly #objects: ClusterObjects;
+  readonly #extenders: ExtenderSet;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
@@ -94,11 +107,12 @@ export class Scheduler {
     this.#counting = countingOf(resolved.profiles);
     this.#cache = new SchedulerCache({ clock, version: this.#counting, assumedPodTTLMs });
     const preemptor = this.#makePreemptor(resolved);
+    this.#extenders = new ExtenderSet(resolved.extenders, { clock, logger, guard: () => resolved.around?.assertMayWrite() });
     this.#frameworks = this.#makeFrameworks(resolved, preemptor);
     this.#loop = new RunLoop({ step: () => !this.#attempts.bindings.isFull && this.#attempts.tryNext(), clock });
     const wake = (): void => this.#loop.wake();
     this.#queue = new SchedulingQueue({
-      profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
+      profiles: [...this.#frameworks.values()].map(profileOfQueue),
       backoff: resolved.backoff,
       time,
       logger,
@@ -110,14 +124,8 @@ export class Scheduler {
     this.#objects.seal();
     this.#changes = this.#clusterChanges();
     this.#expiry = this.#makeExpiry(resolved);
-    const cycle = new SchedulingCycle({
-      cache: this.#cache,
-      nominator: this.#nominator,
-      algorithm: new SchedulingAlgorithm(),
-      time,
-      logger,
-      canEvict,
-    });
+    const [cache, nominator] = [this.#cache, this.#nominator];
+    const cycle = new SchedulingCycle({ cache, nominator, algorithm: new SchedulingAlgorithm(), time, logger, canEvict });
     const recoveries = new RecoveryLines({ clock, logger });
     this.#recoveries = recoveries;
     this.#writes = new StatusWrites({ client, clock, time, logger, recoveries });
@@ -142,11 +150,11 @@ export class Scheduler {
       bindTimeoutMs,
       onFree: wake,
       frameworks: this.#frameworks,
-      cache: this.#cache,
+      cache,
       changes: this.#changes,
-      failures: new FailedAttempts({ ...shared, nominator: this.#nominator, explain: (uid) => this.explain(uid) }),
+      failures: new FailedAttempts({ ...shared, nominator, explain: (uid) => this.explain(uid) }),
     });
-    this.#reported = { ...shared, options: resolved, cache: this.#cache, attempts: this.#attempts };
+    this.#reported = { ...shared, options: resolved, cache, attempts: this.#attempts };
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -183,7 +191,7 @@ export class Scheduler {
     if (!this.#attempts.isSuspended) this.#loop.start();
   }
 
-  /** Tries one pod, also without `start`. False where none can be tried now. Throws ERR_STOPPED after `stop()`. */
+  /** Tries one pod, also without `start`; one in which extenders have a say is begun with. False where none can be tried now. Throws ERR_STOPPED after `stop()`. */
   scheduleOne(): boolean {
     this.#runState.assertNotStopped('scheduleOne');
     return this.#attempts.tryNext();
@@ -206,12 +214,11 @@ export class Scheduler {
 
   /**
    * Resolves once every pod that can be tried has been, and all that followed has been written: each pod is then bound, or waits for a
-   * change or the end of its back-off. A pod that waits for a permit or for its volumes is
-   * waited for.
+   * change or the end of its back-off. A pod that waits for a permit, for its volumes or for an extender is waited for.
    */
   async flush(): Promise<void> {
-    while (this.#loop.isBusy || this.#attempts.bindings.size > 0 || this.#preemptions.size > 0 || this.#writes.size > 0) {
-      await Promise.all([this.#loop.idle(), this.#attempts.bindings.flush(), this.#writes.flush(), this.#preemptions.flush()]);
+    while (this.#loop.isBusy || this.#attempts.isBusy || this.#preemptions.size > 0 || this.#writes.size > 0) {
+      await Promise.all([this.#loop.idle(), this.#attempts.flush(), this.#writes.flush(), this.#preemptions.flush()]);
     }
   }
 
@@ -222,9 +229,8 @@ export class Scheduler {
       this.#queue.close();
       this.#expiry.stop();
       this.#metrics.close();
-      this.#attempts.bindings.abortAll('the scheduler was stopped');
-      await this.#attempts.bindings.flush();
-      await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
+      await this.#attempts.stop();
+      await Promise.all([this.#writes.stop(), this.#preemptions.stop(), this.#extenders.close()]);
       this.#recoveries.stop();
     });
   }
@@ -348,6 +354,8 @@ export class Scheduler {
       random,
       clock,
       shared: new Map(),
+      extendersOf: (own: readonly ExtenderOptions[]) => this.#extenders.with(own),
+      ignoredResources: this.#extenders.ignoredResources,
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
       onPostFilter: (plugin: string) => this.#metrics.postFilter(plugin),
       onFailure: (err: PluginError, pod: PodInfo) =>

@@ -216,9 +216,11 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/pods',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors client/resources',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
+  'scheduler/extenders':
+    'base/clock base/errors base/names base/options base/logging api/json api/pod client/kubeconfig client/transport scheduler/nodes',
   'scheduler/framework':
     'base/guard base/clock base/errors base/concurrency api/json client/transport client/resources client/reflector ' +
-    'scheduler/nodes',
+    'scheduler/nodes scheduler/extenders',
   'scheduler/plugins': 'base/errors base/options api/json api/pod api/selectors scheduler/nodes scheduler/framework',
   'scheduler/plugins/pod-affinity':
     'base/errors base/options api/json api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins',
@@ -235,9 +237,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes',
   'scheduler/preemption':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/problem api/json api/pod ' +
-    'api/selectors client/resources scheduler/nodes scheduler/framework',
+    'api/selectors client/resources scheduler/nodes scheduler/extenders scheduler/framework',
   'scheduler/classic':
-    'base/errors base/names base/options api/json api/pod api/manifest scheduler/nodes scheduler/framework scheduler/plugins ' +
+    'base/errors base/names base/options api/json api/pod api/manifest scheduler/nodes scheduler/extenders scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/pod-affinity scheduler/plugins/volumes scheduler/classic/plugins scheduler/preemption',
   'scheduler/profile':
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
@@ -253,17 +255,17 @@ export const rooms: Readonly<Record<string, string>> = {
     'client/leases scheduler/framework scheduler/reports',
   'scheduler/cycle':
     'base/guard base/clock base/errors base/logging base/concurrency base/failure-run base/problem api/json api/pod ' +
-    'scheduler/nodes scheduler/cache scheduler/framework scheduler/preemption scheduler/profile scheduler/queue ' +
-    'scheduler/reports',
+    'scheduler/nodes scheduler/cache scheduler/extenders scheduler/framework scheduler/preemption scheduler/profile ' +
+    'scheduler/queue scheduler/reports',
   'scheduler/scheduler-options':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
-    'base/problem api/json api/pod client/resources scheduler/nodes scheduler/framework scheduler/classic scheduler/profile ' +
+    'base/problem api/json api/pod client/resources scheduler/nodes scheduler/extenders scheduler/framework scheduler/classic scheduler/profile ' +
     'scheduler/queue',
   'scheduler/scheduler-reports':
     'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
     'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
-    'base/logging base/concurrency api/json api/pod client/resources scheduler/nodes scheduler/cache ' +
+    'base/logging base/concurrency api/json api/pod client/resources scheduler/nodes scheduler/cache scheduler/extenders ' +
     'scheduler/framework scheduler/classic scheduler/preemption scheduler/profile scheduler/queue scheduler/reports ' +
     'scheduler/cycle scheduler/scheduler-options scheduler/scheduler-reports',
   'scheduler/cluster-scheduler':

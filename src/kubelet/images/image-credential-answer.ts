@@ -1,9 +1,10 @@
 // The request and response of credentialprovider.kubelet.k8s.io, and their checks in pkg/credentialprovider/plugin, v1.36.3.
 
+import { goDurationMs } from '../../api/json/go-duration.ts';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { JsonObject } from '../../api/json/types.ts';
 import type { ImageAuth } from '../runtime/runtime-images.ts';
-import { answerVersions, goDurationMs } from './image-credential-config.ts';
+import { answerVersions } from './image-credential-config.ts';
 import { mostPlaces, type PlacedCredentials } from './keyring.ts';
 
 /** What a plugin is asked. */

@@ -28,6 +28,8 @@ export interface PolicyPlan {
   /** True where pods without spread constraints are spread by the system's defaults. */
   readonly spreadsByDefault: boolean;
   readonly checkAllFilters: boolean;
+  /** What extenders keep the accounts of. */
+  readonly ignoredResources?: ReadonlySet<string>;
 }
 
 /**

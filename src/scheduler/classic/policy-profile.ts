@@ -1,5 +1,6 @@
 import { invalidArgument, invalidOption } from '../../base/errors.ts';
 import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
+import { extendersOption, ignoredResourcesOf } from '../extenders/extender-options.ts';
 import type { Plugin, PluginHandle, ProfilePlugins } from '../framework/plugin.ts';
 import {
   defaultBinder,
@@ -44,6 +45,7 @@ import { selectorSpread, serviceAffinity } from './plugins/services.ts';
 import { volumeLimit } from './plugins/volume-limits.ts';
 import { type PodCounting, podCountings } from './pod-counting.ts';
 import type { Policy } from './policy.ts';
+import { extendersOfPolicy } from './policy-extenders.ts';
 import { type PolicyPlan, planOf, type ServiceSpreading } from './policy-plan.ts';
 import { readPolicy } from './read-policy.ts';
 
@@ -68,7 +70,8 @@ export interface PolicyProfileOptions {
 
 /** Makes a profile's plugins. */
 export interface ProfileMaker {
-  (handle: PluginHandle): ProfilePlugins;
+  /** `ignoredResources`: those that an extender keeps the accounts of; no plugin is to look at them. */
+  (handle: PluginHandle, ignoredResources?: readonly string[]): ProfilePlugins;
   /** How the profile wants pods and nodes counted. Default: `v1.36`. */
   readonly counting?: PodCounting;
 }
@@ -106,8 +109,15 @@ export function policyProfile(policy: string | Policy, options: PolicyProfileOpt
   if (!(registry instanceof AlgorithmRegistry)) throw invalidOption('options.registry', 'an AlgorithmRegistry', registry);
   oneOfOption('options.serviceSpreading', serviceSpreading, ['SelectorSpread', 'PodTopologySpread']);
   oneOfOption('options.counting', counting, podCountings);
-  const plan = planOf(readPolicy(policy), registry, serviceSpreading);
-  return Object.assign((handle: PluginHandle) => profileOf(schedulerName, plan, registry, handle), { counting });
+  const read = readPolicy(policy);
+  const plan = planOf(read, registry, serviceSpreading);
+  const extenders = extendersOfPolicy(read);
+  const own = ignoredResourcesOf(extendersOption('policy.extenders', extenders));
+  const make = (handle: PluginHandle, ignored: readonly string[] = []): ProfilePlugins => ({
+    ...profileOf(schedulerName, { ...plan, ignoredResources: new Set([...own, ...ignored]) }, registry, handle),
+    extenders,
+  });
+  return Object.assign(make, { counting });
 }
 
 /**
@@ -173,7 +183,7 @@ type Maker = (plan: PolicyPlan, handle: PluginHandle) => Plugin;
 /** How each plugin of a policy is made, by its name. */
 const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['NodeUnschedulable', () => nodeUnschedulable()],
-  ['NodeResourcesFit', () => classicNodeResourcesFit()],
+  ['NodeResourcesFit', ({ ignoredResources }) => classicNodeResourcesFit(ignoredResources)],
   ['NodeName', () => nodeName()],
   ['NodePorts', () => nodePorts()],
   ['NodeAffinity', () => classicNodeAffinity()],

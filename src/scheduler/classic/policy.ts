@@ -1,3 +1,5 @@
+import type { ExtenderOptions } from '../extenders/extender-options.ts';
+
 /** Nodes have to share the values of these labels with the other pods of the pod's service. */
 export interface ServiceAffinityArgument {
   /** The argument of the predicate. */
@@ -83,6 +85,14 @@ export interface PriorityPolicy {
   readonly argument?: ServiceAntiAffinityArgument | LabelPreferenceArgument | RequestedToCapacityRatioArgument;
 }
 
+/** An extender as policy files have it: the members of {@link ExtenderOptions}, but for the two that are here. */
+export interface PolicyExtender extends Omit<ExtenderOptions, 'httpTimeout' | 'enableHTTPS'> {
+  /** As `enableHTTPS` of an extender's options. */
+  readonly enableHttps?: boolean;
+  /** How long an answer may take, in nanoseconds. Default, and for 0: five seconds. */
+  readonly httpTimeout?: number;
+}
+
 /** A policy file of the classic scheduler: kind `Policy`, apiVersion `v1`, as Kubernetes v1.22 and earlier read it. */
 export interface Policy {
   /** Default: `Policy`. */
@@ -93,6 +103,8 @@ export interface Policy {
   readonly predicates?: readonly PredicatePolicy[];
   /** Which of them it had better go to. Absent: the default ones. Empty: none, and every node scores 1. */
   readonly priorities?: readonly PriorityPolicy[];
+  /** Programs behind HTTP that have a say in where pods go. Default: none. */
+  readonly extenders?: readonly PolicyExtender[];
   /** How much the required affinity of running pods to this pod counts in `InterPodAffinityPriority`: 0 to 100, default 1. */
   readonly hardPodAffinitySymmetricWeight?: number;
   /** True: a node that fails is held against all predicates, and all reasons are told. Default false: the first one ends it. */

@@ -1,6 +1,6 @@
 import { ManifestFault } from '../../api/manifest/invalid-manifest.ts';
 import { type ManifestValue, NumberText, readManifest } from '../../api/manifest/read-manifest.ts';
-import { invalidOption, StatusManagerError } from '../../base/errors.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 import { oneOfOption } from '../../base/options.ts';
 import type { Policy, PredicatePolicy, PriorityPolicy } from './policy.ts';
 import {
@@ -13,6 +13,7 @@ import {
   priorityArgument,
   wholeAt,
 } from './policy-checks.ts';
+import { policyExtenders } from './policy-extenders.ts';
 
 const largestWeight = 2 ** 31 - 1;
 const versions = ['v1', 'kubescheduler.config.k8s.io/v1'] as const;
@@ -31,9 +32,8 @@ const members = [
  * names in it is checked when a profile is made of it, because that depends on what is registered.
  *
  * Throws ERR_INVALID_OPTION for a text that is neither JSON nor YAML, a member that is not known or has the wrong type, a weight
- * that is no whole number from 1 to 2147483647, an argument that breaks a rule, entries that contradict one another, and for
- * extenders, which are programs behind HTTP and are not called: register a predicate or a priority instead. The message names the
- * place, the rule, the value and its type.
+ * that is no whole number from 1 to 2147483647, an argument or an extender that breaks a rule, and entries that contradict one another. The
+ * message names the place, the rule, the value and its type.
  *
  * @example
  * ```ts
@@ -56,13 +56,12 @@ export function readPolicy(source: string | Policy): Policy {
   const { kind, apiVersion, predicates, priorities, hardPodAffinitySymmetricWeight, alwaysCheckAllPredicates, extenders } =
     policyObjectAt('policy', value, members);
   const path = 'policy.hardPodAffinitySymmetricWeight';
-  if (extenders !== undefined && listAt('policy.extenders', extenders, (_path, item) => item).length > 0)
-    throw invalidOption('policy.extenders', 'absent or empty: extenders are not called', extenders);
   const policy: Policy = {
     ...(kind !== undefined && { kind: oneOfOption('policy.kind', kind as 'Policy', ['Policy']) }),
     ...(apiVersion !== undefined && { apiVersion: oneOfOption('policy.apiVersion', apiVersion as 'v1', versions) }),
     ...(predicates !== undefined && { predicates: listAt('policy.predicates', predicates, predicateAt) }),
     ...(priorities !== undefined && { priorities: listAt('policy.priorities', priorities, priorityAt) }),
+    ...(extenders !== undefined && { extenders: policyExtenders('policy.extenders', extenders) }),
     ...(hardPodAffinitySymmetricWeight !== undefined && {
       hardPodAffinitySymmetricWeight: wholeAt(path, hardPodAffinitySymmetricWeight, 0, 100),
     }),

@@ -39,7 +39,7 @@ export class SchedulingAlgorithm {
     if (nodes === 0) throw new NoNodesError();
     const { feasible, diagnosis, advance } = findNodesThatFit(framework, state, pod, this.#nextStartIndex);
     const evaluatedNodes = feasible.length + diagnosis.failures.size;
-    this.#nextStartIndex = (this.#nextStartIndex + advance) % nodes;
+    this.searched(advance, nodes);
     const [first] = feasible;
     if (first === undefined) throw new FitError(pod.pod, diagnosis);
     const { length: feasibleNodes } = feasible;
@@ -47,6 +47,16 @@ export class SchedulingAlgorithm {
     const { totals } = prioritizeNodes(framework, state, pod, feasible);
     const chosen = feasible[selectHost(totals, () => framework.random())] ?? first;
     return { nodeName: chosen.name, evaluatedNodes, feasibleNodes };
+  }
+
+  /** Where the next search for nodes begins. */
+  get startIndex(): number {
+    return this.#nextStartIndex;
+  }
+
+  /** A search has gone so many nodes further, of so many in all. */
+  searched(advance: number, nodes: number): void {
+    this.#nextStartIndex = (this.#nextStartIndex + advance) % nodes;
   }
 }
 
@@ -66,26 +76,28 @@ export interface FoundNodes {
  * does not fit. Throws PluginError.
  */
 export function findNodesThatFit(framework: Framework, state: CycleState, pod: PodInfo, startIndex: number): FoundNodes {
-  const snapshot = framework.snapshot();
   const search = new NodeSearch(framework, state, pod);
-  const { rejection, nodeNames, selectors } = framework.preFilter(state, pod);
-  for (const plugin of selectors) search.rejectors.add(plugin);
-  if (rejection !== undefined) {
-    search.countRejector(rejection);
-    return { feasible: [], diagnosis: search.diagnosis(rejection, true), advance: 0 };
-  }
-  const promised = snapshot.get(pod.pod.status?.nominatedNodeName ?? '');
-  if (promised !== undefined) {
-    const feasible = search.tryPromised(promised);
+  const plan = search.begin();
+  if ('rejected' in plan) return plan.rejected;
+  if (plan.promised !== undefined) {
+    const feasible = search.tryPromised(plan.promised);
     if (feasible.length > 0) return { feasible, diagnosis: search.diagnosis(undefined, false), advance: 0 };
   }
-  // a name that no node has is passed over
-  const nodes = nodeNames === undefined ? snapshot.nodes : [...nodeNames].flatMap((name) => snapshot.get(name) ?? []);
-  // as upstream, the plugin that has just rejected the promised node is named, too
-  const rest = nodeNames === undefined ? undefined : ruledOut([...search.rejectors]);
-  const feasible = search.run(nodes, startIndex);
+  const rest = search.restOf(plan);
+  const feasible = search.run(plan.nodes, startIndex);
   const diagnosis = search.diagnosis(rest, false);
   return { feasible, diagnosis, advance: feasible.length + diagnosis.failures.size };
+}
+
+/** Which nodes are to be looked at; or that none is. */
+type SearchPlan = { readonly rejected: FoundNodes } | PlannedNodes;
+
+interface PlannedNodes {
+  /** The node that the pod was promised. */
+  readonly promised: NodeInfo | undefined;
+  readonly nodes: readonly NodeInfo[];
+  /** True where plugins have left out nodes by name. */
+  readonly isNarrowed: boolean;
 }
 
 function ruledOut(plugins: readonly string[]): PluginRejection {
@@ -94,7 +106,7 @@ function ruledOut(plugins: readonly string[]): PluginRejection {
 }
 
 /** Looks at nodes, and keeps why they do not fit. */
-class NodeSearch {
+export class NodeSearch {
   readonly rejectors = new Set<string>();
   readonly #pending = new Set<string>();
   readonly #failures = new Map<string, PluginRejection>();
@@ -108,6 +120,28 @@ class NodeSearch {
     this.#pod = pod;
   }
 
+  /** Asks preFilter. */
+  begin(): SearchPlan {
+    const snapshot = this.#framework.snapshot();
+    const { rejection, nodeNames, selectors } = this.#framework.preFilter(this.#state, this.#pod);
+    for (const plugin of selectors) this.rejectors.add(plugin);
+    if (rejection !== undefined) {
+      this.countRejector(rejection);
+      return { rejected: { feasible: [], diagnosis: this.diagnosis(rejection, true), advance: 0 } };
+    }
+    return {
+      promised: snapshot.get(this.#pod.pod.status?.nominatedNodeName ?? ''),
+      // a name that no node has is passed over
+      nodes: nodeNames === undefined ? snapshot.nodes : [...nodeNames].flatMap((name) => snapshot.get(name) ?? []),
+      isNarrowed: nodeNames !== undefined,
+    };
+  }
+
+  /** Why the nodes are left out that are not looked at. As upstream, the plugin that has just rejected the promised node is named, too. */
+  restOf({ isNarrowed }: PlannedNodes): PluginRejection | undefined {
+    return isNarrowed ? ruledOut([...this.rejectors]) : undefined;
+  }
+
   /** A node that cannot be judged now is judged again with the others, whose error counts. */
   tryPromised(node: NodeInfo): readonly NodeInfo[] {
     try {
@@ -118,10 +152,11 @@ class NodeSearch {
   }
 
   run(nodes: readonly NodeInfo[], startIndex: number): NodeInfo[] {
-    const { filters, scores, profile } = this.#framework;
-    const enough = scores.hasScorers
-      ? nodesToFind(nodes.length, profile.percentageOfNodesToScore ?? 0)
-      : Math.min(1, nodes.length);
+    const { filters, scores, profile, extenders } = this.#framework;
+    const enough =
+      scores.hasScorers || extenders.looksAtNodes
+        ? nodesToFind(nodes.length, profile.percentageOfNodesToScore ?? 0)
+        : Math.min(1, nodes.length);
     const feasible: NodeInfo[] = [];
     for (let step = 0; step < nodes.length && feasible.length < enough; step += 1) {
       const node = nodes[(startIndex + step) % nodes.length] as NodeInfo;
@@ -130,6 +165,11 @@ class NodeSearch {
       else this.#reject(node.name, rejection);
     }
     return feasible;
+  }
+
+  /** Keeps what something other than a plugin has against nodes. */
+  keep(failures: ReadonlyMap<string, PluginRejection>): void {
+    for (const [name, rejection] of failures) this.#failures.set(name, rejection);
   }
 
   countRejector({ plugin, code, parts }: PluginRejection): void {

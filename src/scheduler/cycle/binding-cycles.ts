@@ -208,6 +208,8 @@ export class BindingCycles {
       // "not scheduled" must not be written over "scheduled"
       if (writes.has(podInfo.uid)) await untilAborted(writes.finish(podInfo.uid), signal);
       binding.isSent = true;
+      const { extenders } = framework;
+      if (extenders.size > 0 && (await extenders.bind(podInfo, nodeName, signal))) return;
       await framework.binding.bind(state, podInfo, nodeName, signal);
     } finally {
       cancel();

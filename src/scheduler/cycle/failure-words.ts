@@ -1,4 +1,5 @@
 import { errorText } from '../../base/errors.ts';
+import { ExtenderError } from '../extenders/extender-error.ts';
 import { FitError } from '../framework/fit-error.ts';
 import { helpForPlugin, PluginError } from '../framework/plugin-error.ts';
 import { type FailureWords, givenUp } from '../reports/last-attempts.ts';
@@ -22,9 +23,15 @@ export function wordsOfAttempt(error: unknown, nodeName: string | undefined): Fa
   }
   if (error instanceof BindingPreempted)
     return { kind: 'preempted', message: `the pod lost its place on ${nodeName}: ${error.message}`, help: undefined };
+  if (error instanceof ExtenderError) return wordsOfExtender(error);
   if (error instanceof PluginError) return wordsOfPlugin(error, nodeName);
   const what = nodeName === undefined ? 'the pod could not be placed' : `the pod could not be bound to the node ${nodeName}`;
   return { kind: 'scheduling-failed', message: `${what}: ${errorText(error)}`, help: undefined };
+}
+
+function wordsOfExtender({ message, extender }: ExtenderError): FailureWords {
+  const help = `See whether the extender ${extender} runs and answers: it is asked again at the next attempt. One that is \`ignorable\` holds up no pod.`;
+  return { kind: 'extender-failed', message, help };
 }
 
 function wordsOfFit({ message, diagnosis }: FitError, nodeName: string | undefined): FailureWords {

@@ -17,7 +17,7 @@ import type { SchedulerMetrics } from '../reports/scheduler-metrics.ts';
 import { BindingCycles, type BindingCyclesOptions, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import { wordsOfAttempt } from './failure-words.ts';
-import type { PlacedPod, SchedulingCycle } from './scheduling-cycle.ts';
+import type { Attempt, AttemptOutcome, PlacedPod, SchedulingCycle } from './scheduling-cycle.ts';
 
 export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd' | 'onPermitted'> {
   readonly frameworks: Frameworks;
@@ -37,13 +37,27 @@ export interface PodAttemptsOptions extends Omit<BindingCyclesOptions, 'onEnd' |
 type PodNames = Pick<PodInfo, 'uid' | 'namespace' | 'name'>;
 
 const suspended = 'the scheduler was suspended';
+const stopped = 'the scheduler was stopped';
+const isGone = 'the pod is gone, is being deleted, or has a node';
+
+/** The attempt that waits for extenders. */
+interface AwaitedAttempt {
+  readonly uid: string;
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+}
+
 /** Takes back a node that the pod was promised. */
 const noPromise = { nominatedNodeName: '', message: '' };
 
-/** Tries one pod after another, and does what follows from each attempt and from the end of each binding. */
+/**
+ * Tries one pod after another, and does what follows from each attempt and from the end of each binding. While an attempt waits for
+ * extenders, no other one begins.
+ */
 export class PodAttempts {
   readonly bindings: BindingCycles;
   readonly #options: PodAttemptsOptions;
+  #awaited: AwaitedAttempt | undefined;
   #isSuspended = false;
   #bound = 0;
   #failed = 0;
@@ -67,9 +81,29 @@ export class PodAttempts {
     return this.#isSuspended;
   }
 
+  /** True while an attempt waits for extenders, or a binding is under way. */
+  get isBusy(): boolean {
+    return this.#awaited !== undefined || this.bindings.size > 0;
+  }
+
+  /** Resolves once the attempt and the bindings have ended that are under way now. */
+  async flush(): Promise<void> {
+    await Promise.all([this.#awaited?.ended, this.bindings.flush()]);
+  }
+
+  /** Gives up the attempt and the bindings that are under way. */
+  async stop(): Promise<void> {
+    this.#awaited?.controller.abort(new BindingGivenUp(stopped));
+    this.bindings.abortAll(stopped);
+    await this.flush();
+    // an attempt may have come to a binding before
+    await this.bindings.flush();
+  }
+
   /** Gives up all that is under way. Until `resume` nothing is tried, and nothing is written of what has failed. */
   suspend(): void {
     this.#isSuspended = true;
+    this.#awaited?.controller.abort(new BindingGivenUp(suspended));
     this.bindings.abortAll(suspended);
     this.#options.preemptions.abort(suspended);
     this.#options.writes.abort();
@@ -79,9 +113,9 @@ export class PodAttempts {
     this.#isSuspended = false;
   }
 
-  /** Tries the next pod. False where there is none. */
+  /** Tries the next pod, or begins to. False where there is none, and while an attempt waits for extenders. */
   tryNext(): boolean {
-    const queued = this.#isSuspended ? undefined : this.#options.queue.pop();
+    const queued = this.#isSuspended || this.#awaited !== undefined ? undefined : this.#options.queue.pop();
     if (queued === undefined) return false;
     callGuarded(
       () => this.#try(queued),
@@ -92,6 +126,7 @@ export class PodAttempts {
 
   /** The pod is on its node, or gone: nothing of its attempts is of interest any more. */
   settled(uid: string): void {
+    if (this.#awaited?.uid === uid) this.#awaited.controller.abort(new BindingGivenUp(isGone));
     this.#options.lastAttempts.delete(uid);
     this.#options.writes.forget(uid);
     this.#options.preemptions.forget(uid);
@@ -109,7 +144,7 @@ export class PodAttempts {
   }
 
   #try(queued: QueuedPodInfo): void {
-    const { frameworks, cache, queue, cycle, metrics, failures, preemptions } = this.#options;
+    const { frameworks, cache, queue, cycle } = this.#options;
     const { podInfo } = queued;
     const framework = frameworks.get(podInfo.pod.spec?.schedulerName ?? '');
     if (framework === undefined || podInfo.pod.metadata?.deletionTimestamp != null || cache.isAssumed(podInfo.uid)) {
@@ -117,7 +152,42 @@ export class PodAttempts {
       return;
     }
     const attempt = cycle.begin(framework, queued);
-    const outcome = cycle.run(attempt);
+    if (framework.extenders.hasSayIn(podInfo)) this.#begin(attempt);
+    else this.#conclude(attempt, cycle.run(attempt));
+  }
+
+  /** The snapshot stays as it is until the attempt has ended: no other one begins. */
+  #begin(attempt: Attempt): void {
+    const { cycle, onFree } = this.#options;
+    const controller = new AbortController();
+    const run = async (): Promise<void> => {
+      const choice = await cycle.choose(attempt, controller.signal).catch((error: unknown) => ({ error }));
+      // from here on nothing waits
+      this.#awaited = undefined;
+      callGuarded(
+        () => {
+          const reason = this.#whyGivenUp(attempt, controller.signal);
+          if (reason !== undefined) this.#conclude(attempt, { error: reason });
+          else this.#conclude(attempt, 'error' in choice ? choice : cycle.take(attempt, choice.nodeName));
+        },
+        (err) => this.#failedAt(attempt.queued, err),
+      );
+      onFree();
+    };
+    this.#awaited = { uid: attempt.podInfo.uid, controller, ended: run() };
+  }
+
+  /** What has happened while extenders were asked, so that nothing is to come of the attempt. */
+  #whyGivenUp({ podInfo }: Attempt, { aborted, reason }: AbortSignal): unknown {
+    if (aborted) return reason;
+    const latest = this.#options.queue.latestOf(podInfo.uid);
+    const isWanted = latest !== undefined && latest.pod.metadata?.deletionTimestamp == null;
+    return isWanted ? undefined : new BindingGivenUp(isGone);
+  }
+
+  #conclude(attempt: Attempt, outcome: AttemptOutcome): void {
+    const { metrics, failures, preemptions } = this.#options;
+    const { podInfo } = attempt;
     metrics.chose(attempt.startedAt);
     if (outcome.placed !== undefined) {
       this.bindings.begin(outcome.placed, outcome.waits);

@@ -1,4 +1,5 @@
 import { podFields } from '../../api/pod/pod-log-fields.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
@@ -7,11 +8,13 @@ import { CycleState } from '../framework/cycle-state.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
 import type { PluginRejection, PostFilterAnswer } from '../framework/plugin.ts';
+import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import { pluginField } from '../reports/request-words.ts';
-import type { SchedulingAlgorithm } from './algorithm.ts';
+import { NodeSearch, type SchedulingAlgorithm } from './algorithm.ts';
+import { schedulePodAwaited } from './awaited-search.ts';
 
 /** One try to place a pod. */
 export interface Attempt {
@@ -62,9 +65,12 @@ export interface SchedulingCycleOptions {
   readonly canEvict: boolean;
 }
 
+/** The node that was chosen for a pod with the extenders' say; or why there is none. */
+type AwaitedChoice = { readonly nodeName: string } | Extract<AttemptOutcome, { readonly placed?: undefined }>;
+
 /**
- * Finds a node for a pod and takes the place on it, in one go: nothing else happens meanwhile. Whatever fails, the pod holds
- * nothing afterwards.
+ * Finds a node for a pod and takes the place on it, in one go: nothing else happens meanwhile. Where extenders have a say, the choice waits
+ * for them, and then the place is taken in one go with a last look at the node. Whatever fails, the pod holds nothing afterwards.
  */
 export class SchedulingCycle {
   readonly #options: SchedulingCycleOptions;
@@ -80,7 +86,7 @@ export class SchedulingCycle {
 
   run(attempt: Attempt): AttemptOutcome {
     const { framework, podInfo, state } = attempt;
-    const { cache, algorithm, nominator } = this.#options;
+    const { cache, algorithm } = this.#options;
     let nodeName: string;
     try {
       cache.updateSnapshot();
@@ -88,10 +94,39 @@ export class SchedulingCycle {
     } catch (error) {
       return error instanceof FitError ? this.#makeRoom(attempt, error) : { error };
     }
-    const problem = cache.assumePod(podInfo, nodeName);
-    if (problem !== undefined) return { error: new Error(problem) };
-    nominator.delete(podInfo.uid);
-    return this.#reserve({ ...attempt, nodeName });
+    return this.#assume(attempt, nodeName);
+  }
+
+  /**
+   * Chooses a node with the extenders' say. Nobody else may bring the snapshot up to date meanwhile. Takes nothing, and never rejects.
+   * What it found is good for `take` alone: nodes and pods may have changed.
+   */
+  async choose(attempt: Attempt, signal: AbortSignal): Promise<AwaitedChoice> {
+    const { framework, podInfo: pod, state } = attempt;
+    const { cache, algorithm } = this.#options;
+    try {
+      cache.updateSnapshot();
+      return await schedulePodAwaited({ algorithm, framework, pod, state, signal });
+    } catch (error) {
+      return error instanceof FitError ? this.#makeRoomAwaited(attempt, error, signal) : { error };
+    }
+  }
+
+  /**
+   * Takes the place on a node that was chosen some time ago, in one go: looks at the node as it is now, with a state of its own, and takes it
+   * if it fits.
+   */
+  take(chosenFor: Attempt, nodeName: string): AttemptOutcome {
+    const attempt = { ...chosenFor, state: new CycleState() };
+    try {
+      const node = this.#options.cache.updateSnapshot().get(nodeName);
+      const reason = node === undefined ? 'it is gone' : whyNoMore(attempt, node);
+      if (reason !== undefined)
+        return { error: new Error(`the node ${nodeName} was chosen, and while extenders were asked it has changed: ${reason}`) };
+    } catch (error) {
+      return { error };
+    }
+    return this.#assume(attempt, nodeName);
   }
 
   /** Gives up what the pod holds of its node. */
@@ -99,6 +134,15 @@ export class SchedulingCycle {
     framework.binding.unreserve(state, podInfo, nodeName);
     // the watch may have brought the pod, or its end, meanwhile
     this.#options.cache.forgetPod(podInfo, nodeName);
+  }
+
+  #assume(attempt: Attempt, nodeName: string): AttemptOutcome {
+    const { cache, nominator } = this.#options;
+    const { podInfo } = attempt;
+    const problem = cache.assumePod(podInfo, nodeName);
+    if (problem !== undefined) return { error: new Error(problem) };
+    nominator.delete(podInfo.uid);
+    return this.#reserve({ ...attempt, nodeName });
   }
 
   #reserve(placed: PlacedPod): AttemptOutcome {
@@ -115,15 +159,42 @@ export class SchedulingCycle {
     }
   }
 
-  #makeRoom({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError): AttemptOutcome {
-    const { logger, canEvict } = this.#options;
+  #makeRoom({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError) {
     const found = callGuarded(
       () => framework.postFilter(state, podInfo, diagnosis),
-      (err) => logger.error({ err, ...pluginField(err), ...podFields(podInfo) }, 'no room could be made for a pod'),
+      (err) => this.#noRoom(podInfo, err),
     );
-    const made = canEvict || (found?.actions ?? []).length === 0 ? found : cannotEvict;
+    const made = this.#possible(found);
     return { error: new FitError(pod, diagnosis, made?.message), made };
   }
+
+  async #makeRoomAwaited({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError, signal: AbortSignal) {
+    let found: PostFilterAnswer | undefined;
+    try {
+      found = await framework.postFilterAwaited(state, podInfo, diagnosis, signal);
+    } catch (err) {
+      if (!signal.aborted) this.#noRoom(podInfo, err);
+      found = { nominatedNodeName: undefined, message: `preemption: ${errorText(err)}` };
+    }
+    const made = this.#possible(found);
+    return { error: new FitError(pod, diagnosis, made?.message), made };
+  }
+
+  #possible(found: PostFilterAnswer | undefined): PostFilterAnswer | undefined {
+    return this.#options.canEvict || (found?.actions ?? []).length === 0 ? found : cannotEvict;
+  }
+
+  #noRoom(pod: PodInfo, err: unknown): void {
+    this.#options.logger.error({ err, ...pluginField(err), ...podFields(pod) }, 'no room could be made for a pod');
+  }
+}
+
+/** Why the pod no longer fits on the node; undefined where it does. */
+function whyNoMore({ framework, podInfo, state }: Attempt, node: NodeInfo): string | undefined {
+  const plan = new NodeSearch(framework, state, podInfo).begin();
+  if ('rejected' in plan) return plan.rejected.diagnosis.rest?.reasons.join(', ') ?? '';
+  if (!plan.nodes.includes(node)) return 'plugins leave it out';
+  return framework.filters.filterWithNominated(state, podInfo, node)?.reasons.join(', ');
 }
 
 /** A node must not be promised to a pod whose victims stay. */

@@ -1,6 +1,10 @@
 import type { WireNode } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
+import { ExtenderError } from '../extenders/extender-error.ts';
+import type { ExtenderOptions } from '../extenders/extender-options.ts';
+import { Extenders } from '../extenders/extenders.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { BindingRunner, type OnPluginFailure } from './binding-runner.ts';
@@ -8,6 +12,7 @@ import type { ClusterObjects, ObjectLister } from './cluster-objects.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './fit-error.ts';
 import {
+  type NarrowCandidates,
   type NodeFailures,
   type NominatedPods,
   type Plugin,
@@ -45,6 +50,10 @@ export interface FrameworkContext {
   readonly onPostFilter?: (plugin: string) => void;
   /** Gets the errors of plugins that have no say any more: of unreserve and postBind. */
   readonly onFailure: OnPluginFailure;
+  /** The extenders that have a say in a profile with these of its own. Default: there are none. */
+  extendersOf?(own: readonly ExtenderOptions[]): Extenders;
+  /** The resources that an extender keeps the accounts of, so that no plugin looks at them. Default: none. */
+  readonly ignoredResources?: readonly string[];
 }
 
 /**
@@ -56,6 +65,7 @@ export class Framework implements PluginHandle {
   readonly filters: FilterRunner;
   readonly scores: ScoreRunner;
   readonly binding: BindingRunner;
+  readonly extenders: Extenders;
   readonly #context: FrameworkContext;
   readonly #postFilters: readonly PluginAt<'postFilter'>[];
 
@@ -67,6 +77,7 @@ export class Framework implements PluginHandle {
     this.scores = new ScoreRunner(this.profile);
     this.binding = new BindingRunner(this.profile, context.onFailure);
     this.#postFilters = pluginsAt(this.profile, 'postFilter');
+    this.extenders = context.extendersOf?.(this.profile.extenders ?? []) ?? new Extenders();
   }
 
   get schedulerName(): string {
@@ -138,27 +149,73 @@ export class Framework implements PluginHandle {
    */
   postFilter(state: CycleState, pod: PodInfo, diagnosis: Diagnosis): PostFilterAnswer | undefined {
     const failures = failuresOfAll(diagnosis, this.snapshot());
-    const messages: string[] = [];
-    let last: PostFilterAnswer | undefined;
+    const answers: PostFilterAnswer[] = [];
     for (const plugin of this.#postFilters) {
       this.#context.onPostFilter?.(plugin.name);
-      const answer = postFilterAnswer(plugin, () => plugin.postFilter(state, pod, failures));
+      const answer = checkedAnswer(
+        plugin,
+        givenBy(plugin, () => plugin.postFilter(state, pod, failures)),
+      );
       if (answer.nominatedNodeName) return answer;
-      if (answer.nominatedNodeName !== undefined) last = answer;
-      if (answer.message !== '') messages.push(answer.message);
+      answers.push(answer);
     }
-    if (this.#postFilters.length === 0) return undefined;
-    return { nominatedNodeName: last?.nominatedNodeName, message: messages.join(', ') };
+    return merged(answers);
+  }
+
+  /**
+   * The same where extenders have a say in which pods go: a plugin that has `postFilterAwaited` is asked by that. Rejects also with
+   * ExtenderError, and with the signal's reason.
+   */
+  async postFilterAwaited(
+    state: CycleState,
+    pod: PodInfo,
+    diagnosis: Diagnosis,
+    signal: AbortSignal,
+  ): Promise<PostFilterAnswer | undefined> {
+    const snapshot = this.snapshot();
+    const failures = failuresOfAll(diagnosis, snapshot);
+    const narrow: NarrowCandidates = (candidates) => this.extenders.narrow(pod, candidates, (name) => snapshot.get(name), signal);
+    const answers: PostFilterAnswer[] = [];
+    for (const plugin of this.#postFilters) {
+      this.#context.onPostFilter?.(plugin.name);
+      const given =
+        plugin.postFilterAwaited === undefined
+          ? givenBy(plugin, () => plugin.postFilter(state, pod, failures))
+          : await awaitedOf(plugin, async () => plugin.postFilterAwaited?.(state, pod, failures, narrow), signal);
+      const answer = checkedAnswer(plugin, given);
+      if (answer.nominatedNodeName) return answer;
+      answers.push(answer);
+    }
+    return merged(answers);
   }
 }
 
-function postFilterAnswer(plugin: Plugin, call: () => PostFilterAnswer): PostFilterAnswer {
-  let answer: PostFilterAnswer | null | undefined;
+/** Undefined where no plugin was asked. */
+function merged(answers: readonly PostFilterAnswer[]): PostFilterAnswer | undefined {
+  if (answers.length === 0) return undefined;
+  const last = answers.findLast(({ nominatedNodeName }) => nominatedNodeName !== undefined);
+  const messages = answers.map(({ message }) => message).filter((message) => message !== '');
+  return { nominatedNodeName: last?.nominatedNodeName, message: messages.join(', ') };
+}
+
+function givenBy(plugin: Plugin, call: () => unknown): unknown {
   try {
-    answer = call();
+    return call();
   } catch (error) {
     throw pluginFailure(plugin.name, 'postFilter', error);
   }
+}
+
+async function awaitedOf(plugin: Plugin, call: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await untilAborted(call(), signal);
+  } catch (error) {
+    throw signal.aborted || error instanceof ExtenderError ? error : pluginFailure(plugin.name, 'postFilter', error);
+  }
+}
+
+function checkedAnswer(plugin: Plugin, given: unknown): PostFilterAnswer {
+  const answer = given as PostFilterAnswer | null | undefined;
   const { nominatedNodeName, message } = answer ?? {};
   const isNodeName = nominatedNodeName === undefined || typeof nominatedNodeName === 'string';
   if (answer == null || typeof message !== 'string' || !isNodeName) {

@@ -2,6 +2,8 @@ import type { WireNode, WirePod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
+import type { ExtenderOptions } from '../extenders/extender-options.ts';
+import type { PreemptionCandidate } from '../extenders/extender-wire.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { NamedResource, ObjectLister } from './cluster-objects.ts';
@@ -34,6 +36,11 @@ export interface Plugin {
   filter?(state: CycleState, pod: PodInfo, node: NodeInfo): Rejection | undefined;
   /** Looks for a way to make room for a pod that fits nowhere. The first plugin that names a node decides. */
   postFilter?(state: CycleState, pod: PodInfo, failed: NodeFailures): PostFilterAnswer;
+  /**
+   * Asked in place of `postFilter` where extenders have a say in the pod: `narrow` asks them which candidates they leave. Nothing but that may
+   * be waited for. A plugin that has it has `postFilter`, too.
+   */
+  postFilterAwaited?(state: CycleState, pod: PodInfo, failed: NodeFailures, narrow: NarrowCandidates): Promise<PostFilterAnswer>;
   /** `skip`: the plugin has nothing to say of this pod, and `score` is left out. */
   preScore?(state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): 'skip' | undefined;
   /** How good the node is for the pod; the higher, the better. After `normalizeScores` a score is from 0 to 100. */
@@ -92,6 +99,9 @@ export interface PostFilterAnswer {
   /** What is to be done in the cluster before the pod may fit, such as the deletion of victims. */
   readonly actions?: readonly PostFilterAction[];
 }
+
+/** Asks the extenders which candidates they leave, and with which victims. */
+export type NarrowCandidates = (candidates: readonly PreemptionCandidate[]) => Promise<readonly PreemptionCandidate[]>;
 
 /** A pod that is to go so that another one fits. */
 export interface PostFilterAction {
@@ -222,6 +232,8 @@ export interface ProfilePlugins {
   readonly points?: Readonly<Partial<Record<ExtensionPoint, readonly Plugin[]>>>;
   /** All filters look at a node, also after one has rejected it. Default: the first rejection is enough. */
   readonly checkAllFilters?: boolean;
+  /** Extenders that have a say in this profile alone, beside those of the scheduler. */
+  readonly extenders?: readonly ExtenderOptions[];
   /** How many per cent of the nodes are to be found feasible before the search ends; 0, the default: fewer the more nodes there are. */
   readonly percentageOfNodesToScore?: number;
 }

@@ -7,6 +7,7 @@ import {
   parseLabelSelector,
   selectsNothing,
 } from '../../api/selectors/label-selector.ts';
+import type { PreemptionCandidate as Candidate } from '../extenders/extender-wire.ts';
 import type { CycleState } from '../framework/cycle-state.ts';
 import type { PluginHandle, PluginRejection } from '../framework/plugin.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
@@ -145,15 +146,6 @@ function byImportance(nowMs: number): (first: PodInfo, second: PodInfo) => numbe
 function earliestStartOfHighest(victims: readonly PodInfo[], nowMs: number): number {
   const highest = Math.max(...victims.map(({ priority }) => priority));
   return Math.min(...victims.filter(({ priority }) => priority === highest).map((victim) => startTime(victim, nowMs)));
-}
-
-/** A node where the pod fits without these pods. */
-interface Candidate {
-  readonly nodeName: string;
-  /** At least one; the most important first. */
-  readonly victims: readonly PodInfo[];
-  /** How many of the victims a disruption budget would have kept. */
-  readonly budgetViolations: number;
 }
 
 // Rules of filterPodsWithPDBViolation, pkg/scheduler/framework/plugins/defaultpreemption, v1.36.3.

@@ -10,6 +10,7 @@ import type { CycleState } from '../framework/cycle-state.ts';
 import { fitMessage } from '../framework/fit-error.ts';
 import type {
   ClusterEventWithHint,
+  NarrowCandidates,
   NodeFailures,
   Plugin,
   PluginHandle,
@@ -49,13 +50,34 @@ export class DefaultPreemption implements Plugin {
   }
 
   postFilter(state: CycleState, pod: PodInfo, failed: NodeFailures): PostFilterAnswer {
+    const found = this.#candidates(state, pod, failed);
+    return 'message' in found ? found : this.#best(found.candidates);
+  }
+
+  async postFilterAwaited(
+    state: CycleState,
+    pod: PodInfo,
+    failed: NodeFailures,
+    narrow: NarrowCandidates,
+  ): Promise<PostFilterAnswer> {
+    const found = this.#candidates(state, pod, failed);
+    return 'message' in found ? found : this.#best(await narrow(found.candidates));
+  }
+
+  /** At least one, or why there is none. */
+  #candidates(state: CycleState, pod: PodInfo, failed: NodeFailures): PostFilterAnswer | Pick<CandidateSearch, 'candidates'> {
     const snapshot = this.#handle.snapshot();
     const reason = whyNotEligible(pod, failed, snapshot);
     if (reason !== undefined) return { nominatedNodeName: undefined, message: `preemption: ${reason}` };
     const { candidates, notHelped } = this.#search(state, pod, potentialNodes(snapshot.nodes, failed));
+    return candidates.length === 0 ? notHelpful(snapshot.nodes, notHelped) : { candidates };
+  }
+
+  #best(candidates: CandidateSearch['candidates']): PostFilterAnswer {
     const best = bestCandidates(candidates, this.#handle.clock.now());
     const chosen = best[Math.floor(this.#handle.random() * best.length)] ?? best[0];
-    if (chosen === undefined) return notHelpful(snapshot.nodes, notHelped);
+    // extenders have left none
+    if (chosen === undefined) return { nominatedNodeName: undefined, message: 'preemption: no candidate node for preemption' };
     const { nodeName, victims } = chosen;
     const actions = victims.map((victim) => ({ kind: 'evict', victim, nodeName }) as const);
     return { nominatedNodeName: nodeName, message: '', actions };

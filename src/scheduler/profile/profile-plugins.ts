@@ -68,6 +68,23 @@ export function profilePlugins(
   };
 }
 
+const fit = 'NodeResourcesFit';
+
+/** As upstream, what extenders keep the accounts of takes the place of the ignored resources that the profile names. */
+function withIgnored(
+  path: string,
+  profile: ProfileOptions,
+  ignoredResources: readonly string[] = [],
+  registry: PluginRegistry,
+): ProfileOptions {
+  if (ignoredResources.length === 0 || !Object.hasOwn(registry, fit)) return profile;
+  requireProfile(path, profile);
+  const configs = profile.pluginConfig ?? [];
+  const before = configs.find(({ name }) => name === fit);
+  const args = { ...(before?.args as object | undefined), ignoredResources };
+  return { ...profile, pluginConfig: [...configs.filter((one) => one !== before), { name: fit, args }] };
+}
+
 /** What a set names, without the default plugins that are not here. */
 function namedPlugins(set: PluginSet | null | undefined, registry: PluginRegistry): NamedPlugins {
   const isHere = ({ name }: EnabledPlugin): boolean => Object.hasOwn(registry, name) || !absentDefaults.includes(name);
@@ -141,7 +158,9 @@ export function createFrameworks(
   for (const [index, profile] of profiles.entries()) {
     const path = `profiles[${index}]`;
     const framework = new Framework(context, (handle) =>
-      typeof profile === 'function' ? profile(handle) : profilePlugins(path, profile, registry, handle),
+      typeof profile === 'function'
+        ? profile(handle, context.ignoredResources)
+        : profilePlugins(path, withIgnored(path, profile, context.ignoredResources, registry), registry, handle),
     );
     const { schedulerName } = framework;
     if (frameworks.has(schedulerName)) {

@@ -147,6 +147,11 @@ export class SchedulingQueue {
     this.#inFlight.setLatest(podInfo.uid, podInfo);
   }
 
+  /** The newest version of a pod in flight; undefined for any other one, and for one that went meanwhile or has a node. */
+  latestOf(uid: string): PodInfo | undefined {
+    return this.#inFlight.latestOf(uid);
+  }
+
   /** The pod is gone, or has a node. A pod in flight stays so until `done` or `giveBack`, and does not come back. */
   delete(uid: string): void {
     this.#inFlight.setLatest(uid, undefined);

@@ -23,6 +23,8 @@ export function helpForNowhere(diagnosis: Diagnosis): string | undefined {
     .sort(([name, one], [other, two]) => two.nodes - one.nodes || (name < other ? -1 : 1))
     .slice(0, mostClauses)
     .map(([plugin, against]) => clauseOf(plugin, against));
+  if (clauses.length === 0 && diagnosis.rejectors.has('Extender'))
+    return 'See why the extenders of the scheduler leave out every node.';
   return clauses.length === 0 ? undefined : `${capitalized(clauses.join('; '))}.`;
 }
 
@@ -72,6 +74,7 @@ const clauseOfPlugin: Readonly<Record<string, (against: Against) => string>> = {
     `add a node where few of these pods are, label nodes with the topology key, or loosen the spread constraints: they leave out ${nodesText(nodes)}`,
   InterPodAffinity: ({ nodes }) =>
     `add a node, or loosen the affinity and anti-affinity to other pods (theirs counts, too): they leave out ${nodesText(nodes)}`,
+  Extender: ({ nodes }) => `see why an extender of the scheduler refuses ${nodesText(nodes)}`,
   VolumeRestrictions: ({ nodes }) => `wait until the other pod lets the disk go: it is in use on ${nodesText(nodes)}`,
   VolumeBinding: volumesClause,
   VolumeZone: ({ nodes }) => `add a node in the zone of the pod's volumes: ${nodesText(nodes)} are elsewhere`,

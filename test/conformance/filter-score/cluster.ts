@@ -8,9 +8,12 @@ import { objectsOf, promisedPods, type RecordedCluster } from '../scheduling/rec
 import type { FilterScoreCase } from './filter-score-case.ts';
 
 /** The scheduler of one case: a cache with its nodes and pods, and the profile with its arguments. */
-export function frameworkOf(recorded: RecordedCluster & Pick<FilterScoreCase, 'pluginConfig'>): Framework {
+export function frameworkOf(
+  recorded: RecordedCluster & Pick<FilterScoreCase, 'pluginConfig'>,
+  more: Partial<FrameworkContext> = {},
+): Framework {
   const { pluginConfig } = recorded;
-  const frameworks = createFrameworks(contextOf(recorded), [pluginConfig === undefined ? {} : { pluginConfig }]);
+  const frameworks = createFrameworks({ ...contextOf(recorded), ...more }, [pluginConfig === undefined ? {} : { pluginConfig }]);
   return frameworks.get('default-scheduler') as Framework;
 }
 

@@ -4,6 +4,8 @@ import { classicKind } from '../classic/classic-kind.ts';
 import { volumesClassicKind } from '../classic/volumes-classic-kind.ts';
 import { configKind } from '../config/config-kind.ts';
 import { evictionKind } from '../eviction/eviction-kind.ts';
+import { extendedKind } from '../extender/extended-kind.ts';
+import { extenderKind } from '../extender/extender-kind.ts';
 import { filterScoreKind } from '../filter-score/filter-score-kind.ts';
 import { manifestKind } from '../manifest/manifest-kind.ts';
 import { mirrorKind } from '../mirror/mirror-kind.ts';
@@ -40,4 +42,6 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['classic', classicKind],
   ['volumesClassic', volumesClassicKind],
   ['eviction', evictionKind],
+  ['extended', extendedKind],
+  ['extender', extenderKind],
 ]);

@@ -28,6 +28,8 @@ describe('a replay', () => {
     // written by hand: uids and names that come twice or change, local annotations, pods that are born deleted
     ['config', 'config-more', 38],
     ['eviction', 'eviction-public', 298],
+    ['extended', 'extended-public', 400],
+    ['extender', 'extender-public', 250],
     ['filterScore', 'filterScore-public', 800],
     ['manifest', 'manifest-public', 997],
     // hostile values for every field, and corners of YAML: at least one manifest for each rule
@@ -59,6 +61,8 @@ describe('a replay', () => {
       classic: 3985,
       config: 1600,
       eviction: 1245,
+      extended: 2000,
+      extender: 1250,
       filterScore: 4000,
       manifest: 4985,
       mirror: 1600,

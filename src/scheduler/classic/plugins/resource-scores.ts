@@ -20,17 +20,21 @@ import {
 
 /**
  * Rejects a node that has too little left of what the pod asks for. A pod that asks for anything also fails where CPU, memory or
- * storage is overdrawn of which it asks for nothing.
+ * storage is overdrawn of which it asks for nothing. `ignored`: resources that extenders keep the accounts of.
  */
-export function classicNodeResourcesFit(): Plugin {
+export function classicNodeResourcesFit(ignored: ReadonlySet<string> = new Set()): Plugin {
   return {
     name: 'NodeResourcesFit',
     eventsToRegister: fitEvents,
-    filter: (_state, { requests }, node) => shortages(requests, node),
+    filter: (_state, { requests }, node) => shortages(requests, node, ignored),
   };
 }
 
-function shortages(requests: ResourceAmounts, { pods, allocatable, requested }: NodeInfo): Rejection | undefined {
+function shortages(
+  requests: ResourceAmounts,
+  { pods, allocatable, requested }: NodeInfo,
+  ignored: ReadonlySet<string>,
+): Rejection | undefined {
   const reasons: string[] = [];
   if (pods.length + 1 > allocatable.pods) reasons.push('Too many pods');
   if (asksForAnything(requests)) {
@@ -39,6 +43,7 @@ function shortages(requests: ResourceAmounts, { pods, allocatable, requested }: 
     if (requests.ephemeralStorage > allocatable.ephemeralStorage - requested.ephemeralStorage)
       reasons.push('Insufficient ephemeral-storage');
     for (const [name, amount] of requests.scalar) {
+      if (ignored.has(name)) continue;
       if (amount > (allocatable.scalar.get(name) ?? 0) - (requested.scalar.get(name) ?? 0)) reasons.push(`Insufficient ${name}`);
     }
   }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { goDurationMs, readImageCredentialConfig } from '../../../../src/kubelet/images/image-credential-config.ts';
+import { goDurationMs } from '../../../../src/api/json/go-duration.ts';
+import { readImageCredentialConfig } from '../../../../src/kubelet/images/image-credential-config.ts';
 import { configText, pluginFolder, providerNamed } from './plugin-folder.ts';
 
 const tokens = { serviceAccountTokenAudience: 'registry', cacheType: 'Token', requireServiceAccount: true };

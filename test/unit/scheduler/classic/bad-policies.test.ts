@@ -206,10 +206,36 @@ const bad: readonly (readonly [string, unknown, string])[] = [
     priorities({ name: 'EqualPriority', weight: 1 }, { name: 'EqualPriority', weight: 2 }),
     '`policy.priorities[1].name` to be another name than that of entry 0, got "EqualPriority" (string)',
   ],
+  ['extenders that are no list', { extenders: {} }, '`policy.extenders` to be a list'],
   [
-    'extenders (ours)',
-    { extenders: [{ urlPrefix: 'http://x' }] },
-    '`policy.extenders` to be absent or empty: extenders are not called',
+    'an extender in the form of a configuration file',
+    { extenders: [{ urlPrefix: 'http://x', enableHTTPS: true }] },
+    '`policy.extenders[0].enableHTTPS` to be absent',
+  ],
+  [
+    'a timeout of an extender as text',
+    { extenders: [{ urlPrefix: 'http://x', httpTimeout: '5s' }] },
+    '`policy.extenders[0].httpTimeout` to be a whole number of nanoseconds from 0 up, got "5s" (string)',
+  ],
+  [
+    'a flag of an extender that is none',
+    { extenders: [{ urlPrefix: 'http://x', enableHttps: 'yes' }] },
+    '`policy.extenders[0].enableHttps` to be a boolean, got "yes" (string)',
+  ],
+  [
+    'an extender without a weight',
+    { extenders: [{ urlPrefix: 'http://x', prioritizeVerb: 'p' }] },
+    '`policy.extenders[0].weight` to be a whole number from 1 up',
+  ],
+  [
+    'two extenders that bind',
+    {
+      extenders: [
+        { urlPrefix: 'http://x', bindVerb: 'b' },
+        { urlPrefix: 'http://y', bindVerb: 'b' },
+      ],
+    },
+    '`policy.extenders` to be extenders of which at most one has a `bindVerb`',
   ],
 ];
 

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { Extender } from '../../../../src/scheduler/extenders/extender.ts';
+import { ExtenderError } from '../../../../src/scheduler/extenders/extender-error.ts';
+import { extendersOption } from '../../../../src/scheduler/extenders/extender-options.ts';
+import { Extenders } from '../../../../src/scheduler/extenders/extenders.ts';
+import { FakeClock } from '../../../../src/testing.ts';
+import { nodeInfo, podInfo } from '../framework-world.ts';
+import { type Answers, extenderServer } from './extender-world.ts';
+
+const { signal } = new AbortController();
+const nodes = ['n1', 'n2', 'n3'].map((name) => nodeInfo(name));
+const web = podInfo('web');
+
+/** Several extenders on one server: each has its name in front of its verbs. */
+async function several(answers: Answers, options: Readonly<Record<string, object>>) {
+  const server = await extenderServer(answers);
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const logger = {
+    debug: () => {},
+    info: () => {},
+    error: () => {},
+    warn: (_fields: unknown, text: string) => lines.push(text),
+  };
+  const given = Object.entries(options).map(([name, more]) => ({
+    ...{ urlPrefix: server.url, nodeCacheCapable: true, weight: 1 },
+    ...Object.fromEntries(
+      Object.keys(answers).flatMap((verb) =>
+        verb.startsWith(name) && !verb.includes('/') ? [[`${verb.slice(name.length)}Verb`, verb]] : [],
+      ),
+    ),
+    ...more,
+  }));
+  const made = extendersOption('extenders', given).map((one) => new Extender(one, clock));
+  const extenders = new Extenders(made, { clock, logger, guard: () => {} });
+  const dispose = async (): Promise<void> => {
+    await Promise.all(made.map((one) => one.close()));
+    await server[Symbol.asyncDispose]();
+  };
+  return { extenders, server, clock, lines, [Symbol.asyncDispose]: dispose };
+}
+
+describe('extenders', () => {
+  it('are asked one after the other of what is left, those that are ignorable last, and no more once nothing is', async () => {
+    const answers: Answers = {
+      afilter: () => ({ NodeNames: ['n2'], FailedNodes: { n1: 'a' } }),
+      bfilter: () => ({ NodeNames: ['n3', 'n2'], FailedNodes: { n1: 'b' } }),
+      cfilter: () => ({ NodeNames: [], FailedAndUnresolvableNodes: { n2: 'c' } }),
+      dfilter: () => ({ NodeNames: [] }),
+    };
+    await using world = await several(answers, { a: { ignorable: true }, b: {}, c: { ignorable: true }, d: { ignorable: true } });
+    const { feasible, refusals } = await world.extenders.filter(web, nodes, signal);
+    expect(feasible).toEqual([]);
+    expect(world.server.asked.map(({ verb, nodes: asked }) => [verb, asked])).toEqual([
+      ['bfilter', ['n1', 'n2', 'n3']],
+      ['afilter', ['n3', 'n2']],
+      ['cfilter', ['n2']],
+    ]);
+    expect([...refusals]).toEqual([
+      ['n1', { code: 'Unschedulable', reason: 'a' }],
+      ['n2', { code: 'UnschedulableAndUnresolvable', reason: 'c' }],
+    ]);
+  });
+
+  it('are all asked for scores, which are added up', async () => {
+    const answers: Answers = {
+      'a/p': () => [{ Host: 'n1', Score: 1 }],
+      'b/p': () => [
+        { Host: 'n1', Score: 2 },
+        { Host: 'n2', Score: 10 },
+      ],
+      'c/p': () => 'x',
+    };
+    const verbs = { a: { prioritizeVerb: 'a/p', weight: 3 }, b: { prioritizeVerb: 'b/p' }, c: { prioritizeVerb: 'c/p' } };
+    await using world = await several(answers, verbs);
+    expect(await world.extenders.prioritize(web, nodes, signal)).toEqual([50, 100, 0]);
+  });
+
+  it.each<[string, Answers[string], string]>([
+    ['an error of its own', () => ({ Error: 'no idea' }), 'no idea'],
+    ['a node of which it was not asked', () => ({ NodeNames: ['n9'] }), 'it named the node "n9", of which it was not asked'],
+    ['another node as a whole', () => ({ Nodes: { items: [{ metadata: { name: 'n9' } }] } }), 'it named the node "n9"'],
+    ['a list that is none', () => ({ NodeNames: 'n1' }), 'expected NodeNames to be a list, got "n1" (string)'],
+    ['reasons that are no text', () => ({ FailedNodes: { n1: 1 } }), 'expected FailedNodes.n1 to be text, got 1 (number)'],
+    ['a list', () => [], 'expected the answer to be an object, got (array)'],
+    ['more than one answer', () => '{"NodeNames":["n1"]} {}', 'its answer is no JSON'],
+    ['nothing that is JSON', () => '<html>', 'its answer is no JSON'],
+    ['nothing at all', () => undefined, 'answered with 404'],
+  ])('fail at %s, with the extender, the pod and the cause', async (_what, afilter, message) => {
+    await using world = await several({ afilter }, { a: {} });
+    const failed = world.extenders.filter(web, nodes, signal);
+    await expect(failed).rejects.toThrow(ExtenderError);
+    await expect(failed).rejects.toMatchObject({ code: 'ERR_EXTENDER', extender: world.server.url.slice(0, -1), step: 'filter' });
+    await expect(failed).rejects.toThrow(message);
+    await expect(failed).rejects.toThrow('failed to filter nodes for d/web');
+  });
+
+  it('that are ignorable and fail are passed over; the log says so once a minute', async () => {
+    await using world = await several({ afilter: () => 'x' }, { a: { ignorable: true } });
+    for (const ms of [0, 59_999, 1]) {
+      await world.clock.advance(ms);
+      expect((await world.extenders.filter(web, nodes, signal)).feasible).toEqual(nodes);
+    }
+    expect(world.lines).toEqual(['an extender failed and is passed over', 'an extender failed and is passed over']);
+  });
+
+  it('end with the reason of the signal, ignorable or not', async () => {
+    await using world = await several({ afilter: () => new Promise(() => {}) }, { a: { ignorable: true } });
+    const controller = new AbortController();
+    const ended = expect(world.extenders.filter(web, nodes, controller.signal)).rejects.toThrow('over');
+    controller.abort(new Error('over'));
+    await ended;
+  });
+
+  it('keep a thousand characters of a reason', async () => {
+    await using world = await several({ afilter: () => ({ FailedNodes: { n1: 'x'.repeat(5000) } }) }, { a: {} });
+    const { refusals } = await world.extenders.filter(web, nodes, signal);
+    expect(refusals.get('n1')?.reason).toHaveLength(1000);
+  });
+});
