@@ -118,7 +118,7 @@ function knownOf(reported: ReportedState, uid: string): KnownOfAttempts {
     victims: victimsLeft(last, cache),
     preemptionRetryAt: retryAtMs === undefined ? undefined : time.at(retryAtMs),
     isSuspended: attempts.isSuspended,
-    nodeNames: () => cache.updateSnapshot().nodes.map(({ name }) => name),
+    nodeNames: () => cache.nodeNames,
     now,
     wallTime: (given) => time.wallTime(given),
     maxInUnschedulableMs: options.maxInUnschedulableMs,

@@ -33,6 +33,11 @@ export class CachedNodes {
     return this.#order.size;
   }
 
+  /** The nodes that are there, in their order. */
+  names(): readonly string[] {
+    return this.#order.list();
+  }
+
   /** Also for a node that is not known, if there are pods of it. */
   get(name: string): NodeState | undefined {
     return this.#states.get(name);

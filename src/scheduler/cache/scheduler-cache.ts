@@ -62,6 +62,11 @@ export class SchedulerCache {
     return this.#nodes.size;
   }
 
+  /** The names of the nodes of now, in the order in which they are tried. The snapshot stays as it is. */
+  get nodeNames(): readonly string[] {
+    return this.#nodes.names();
+  }
+
   /** Assumed ones included. */
   get podCount(): number {
     return this.#pods.size;

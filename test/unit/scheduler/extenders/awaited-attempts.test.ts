@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import { until } from '../../../support/until.ts';
@@ -5,16 +6,19 @@ import { node, pod } from '../scheduler-world.ts';
 import { all, extenderWorld } from './extender-world.ts';
 
 /** A pod of which an extender has been asked and has not answered. */
-async function waiting(cpu = '3') {
+async function waiting(cpu = '3', answer = all, before?: WirePod) {
   const gate = Promise.withResolvers<void>();
   const filter = async (asked: Parameters<typeof all>[0]) => {
-    if (asked.pod === 'web') await gate.promise;
-    return all(asked);
+    if (asked.pod !== 'web') return all(asked);
+    await gate.promise;
+    return answer(asked);
   };
   const world = await extenderWorld({ filter }, { httpTimeout: '5s' });
   const { scheduler, server } = world;
   scheduler.setNode(node('n1'));
   scheduler.start();
+  if (before !== undefined) scheduler.setPod(before);
+  await scheduler.flush();
   scheduler.setPod(pod('web', cpu));
   await until(() => server.asked.length === 1);
   const answered = async (): Promise<void> => {
@@ -39,6 +43,28 @@ describe('while an extender is asked of a pod', () => {
     expect([world.server.verbs(), world.bound()]).toEqual([['filter web'], []]);
     await world.answered();
     expect(world.bound()).toEqual(['bind web n1', 'bind next n1']);
+  });
+
+  it('others wait, and are tried also where it leaves no node', async () => {
+    await using world = await waiting('3', () => ({ NodeNames: [] }));
+    world.scheduler.setPod(pod('next', '1'));
+    // the loop has seen that it may try no other pod
+    await nextTurn();
+    await nextTurn();
+    await world.answered();
+    expect(world.bound()).toEqual(['bind next n1']);
+  });
+
+  it('somebody may ask why another one waits: the nodes stay as the attempt sees them', async () => {
+    const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['n1'] }];
+    const required = { nodeSelectorTerms: [{ matchFields }] };
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    await using world = await waiting('3', () => ({ NodeNames: [] }), pod('large', '8', { affinity }));
+    const { scheduler, told } = world;
+    scheduler.setNode(node('n2'));
+    expect(scheduler.explain('uid-large').nodes.map(({ nodeName }) => nodeName)).toEqual(['n1', 'n2']);
+    await world.answered();
+    expect(told.find((line) => line.includes(' web: '))).toContain('0/1 nodes are available');
   });
 
   it('its node may be filled: it is looked at again, and not filled beyond what it has', async () => {
