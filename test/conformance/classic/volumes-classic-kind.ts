@@ -18,5 +18,5 @@ export function judgeVolumesClassic({ out }: VolumesClassicCase, played: Volumes
 }
 
 function membersOf({ judged, reserved }: VolumesClassicOutcome): Readonly<Record<string, unknown>> {
-  return { ...membersUnless(isEmpty, judged), ...(reserved && { reserved }) };
+  return { ...membersUnless(isEmpty, judged ?? {}), ...(reserved && { reserved }) };
 }
