@@ -110,6 +110,18 @@ describe('pods that wait for their volumes', () => {
     await scheduler.stop();
   });
 
+  it('wait ten minutes where nothing else is said', async () => {
+    const { scheduler, clock } = world();
+    claim(scheduler, 'c');
+    scheduler.start();
+    scheduler.setPod(claiming('p', ['c']));
+    await clock.advance(599_999);
+    expect(scheduler.stats()).toMatchObject({ binding: 1, failedAttempts: 0 });
+    await clock.advance(1);
+    expect(scheduler.stats()).toMatchObject({ binding: 0, failedAttempts: 1 });
+    await scheduler.stop();
+  });
+
   it.each([3_000_000, 10_000_000_000])('may wait as long as no timer can: %i s', async (long) => {
     const { scheduler, clock, told } = world(seconds(long));
     claim(scheduler, 'c');

@@ -28,7 +28,7 @@ describe('a claim that only one pod may use', () => {
     expect(world.judge(podWith('p', 'c', 'gone'))).toBe('persistentvolumeclaim "gone" not found');
   });
 
-  /** What is free once these pods are gone, and once they are back. */
+  /** Whether the node is free once these pods are gone, meanwhile for who did not ask that, and once they are back. */
   function without(pod: WirePod, users: readonly WirePod[], gone: readonly WirePod[]): readonly boolean[] {
     const state = new CycleState();
     world.judge(pod, { n1: users }, state);
@@ -37,9 +37,9 @@ describe('a claim that only one pod may use', () => {
     const whatIf = state.clone();
     const isFree = (of: CycleState): boolean => world.plugin.filter?.(of, info, node) === undefined;
     for (const one of gone) world.plugin.removePod?.(whatIf, info, createPodInfo(one), node);
-    const free = isFree(whatIf);
+    const free = [isFree(whatIf), isFree(state)];
     for (const one of gone) world.plugin.addPod?.(whatIf, info, createPodInfo(one), node);
-    return [free, isFree(whatIf), isFree(state)];
+    return [...free, isFree(whatIf)];
   }
 
   it('is free once the pod that has it is gone, and that is asked of a copy', () => {
