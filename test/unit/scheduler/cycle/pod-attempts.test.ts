@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { PodAttempts } from '../../../../src/scheduler/cycle/pod-attempts.ts';
 import { LastAttempts } from '../../../../src/scheduler/reports/last-attempts.ts';
+import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { pod, queueOf } from '../queue/queue-world.ts';
 
 describe('the attempts at pods', () => {
@@ -23,5 +24,18 @@ describe('the attempts at pods', () => {
     expect(errors).toMatchObject([{ podNamespace: 'd', podName: 'a', podUID: 'a' }, { podUID: 'b' }]);
     const words = { kind: 'scheduling-failed', message: 'the pod could not be placed: broken' };
     expect(lastAttempts.get('a')).toMatchObject({ since: 7, attempt: 1, words });
+  });
+
+  it('keep no event for a pod that is permitted and waits for its volumes', async () => {
+    const committed: string[] = [];
+    const queue = { commit: (uid: string) => committed.push(uid) };
+    const binding = { preBindersOf: () => [{ name: 'My' }], preBind: () => new Promise(() => {}) };
+    const clock = new FakeClock();
+    const attempts = new PodAttempts({
+      ...{ queue, clock, time: { time: () => 7 }, writes: { write: () => {} }, mostBindings: 1, bindTimeoutMs: 1000 },
+    } as never);
+    attempts.bindings.begin({ podInfo: { uid: 'u' }, framework: { binding }, nodeName: 'n', state: {} } as never, new Map());
+    await settle();
+    expect(committed).toEqual(['u']);
   });
 });

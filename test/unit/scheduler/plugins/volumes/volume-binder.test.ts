@@ -299,6 +299,7 @@ describe('a binding of volumes fails', () => {
     const gone = new VolumeWorld(one);
     const moved = new VolumeWorld(one);
     const placed = [await gone.place(podWith('p', 'c')).bind(), await moved.place(podWith('p', 'c')).bind()];
+    for (const { clock } of [gone, moved]) await clock.advance(25_000);
     gone.nodes = [];
     moved.nodes = [zoneNode('n1', 'b')];
     for (const { clock } of [gone, moved]) await clock.advance(10_000);
