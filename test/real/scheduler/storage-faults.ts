@@ -1,5 +1,5 @@
 import { Prng } from '../../random/chaos/prng.ts';
-import { eventually } from '../../random/faults/pause.ts';
+import { eventually, pause } from '../../random/faults/pause.ts';
 import { Schedulers } from '../../server/scheduler/schedulers.ts';
 import { judgeStorage, type StorageFinding } from '../../support/storage/storage-judge.ts';
 import type { StorageVersion } from '../../support/storage/storage-record.ts';
@@ -89,6 +89,8 @@ interface Parts {
   readonly prng: Prng;
 }
 
+/** How long the watch may take to tell of a pod, in milliseconds. */
+const settleMs = 500;
 /** So many pods are bound by the next leader before the one that stood still goes on. */
 const boundMeanwhile = 3;
 
@@ -120,37 +122,37 @@ class Play {
   /** Resolves once a part of the pods that wait is bound, which the seed says. */
   async #inTheMiddle(): Promise<void> {
     const { pods, prng } = this.#parts;
-    const open = pods.pods - pods.bound.size;
-    await this.#untilBound(pods.bound.size + Math.max(1, Math.floor(open * prng.between(0.05, 0.8))));
+    const waiting = pods.pods - pods.bound.size;
+    await this.#untilBound(pods.bound.size + Math.max(1, Math.floor(waiting * prng.between(0.05, 0.5))));
+    this.open.push(pods.pods - pods.bound.size);
   }
 
   async #kill(number: number): Promise<void> {
-    const { pods, schedulers } = this.#parts;
+    const { schedulers } = this.#parts;
     const identity = await schedulers.killLeader();
-    const bound = this.#note(`${identity} is killed`);
-    const [killedAt, goesOn] = [performance.now(), this.#untilBound(Math.min(bound + 1, pods.pods))];
+    const [killedAt, goesOn] = [performance.now(), this.#goesOn(`${identity} is killed`)];
     await schedulers.start(`after-${number}`);
-    await goesOn;
-    this.gaps.push(performance.now() - killedAt);
+    this.gaps.push((await goesOn) - killedAt);
   }
 
   async #pause(): Promise<void> {
     const { pods, schedulers } = this.#parts;
+    const pausedAt = performance.now();
     await schedulers.pauseLeader(async () => {
-      const [bound, pausedAt] = [this.#note('the leader stands still'), performance.now()];
-      await this.#untilBound(Math.min(bound + 1, pods.pods));
-      this.gaps.push(performance.now() - pausedAt);
-      await this.#untilBound(Math.min(bound + boundMeanwhile, pods.pods));
+      this.gaps.push((await this.#goesOn('the leader stands still, and another one leads')) - pausedAt);
+      await this.#untilBound(Math.min(pods.bound.size + boundMeanwhile, pods.pods));
     });
   }
 
-  /** How many pods are bound. */
-  #note(what: string): number {
+  /** Resolves once another pod is bound, or none is left, to the time of that. */
+  async #goesOn(what: string): Promise<number> {
     const { pods } = this.#parts;
+    // what was under way comes through the watch
+    await pause(settleMs);
     const bound = pods.bound.size;
-    this.open.push(pods.pods - bound);
-    this.#options.log(`${what}, with ${bound} pods bound and ${pods.pods - bound} open`);
-    return bound;
+    this.#options.log(`${what}; ${bound} pods are bound, ${pods.pods - bound} are open`);
+    await this.#untilBound(Math.min(bound + 1, pods.pods));
+    return performance.now();
   }
 
   async #untilBound(count: number): Promise<void> {

@@ -71,14 +71,21 @@ export class Schedulers implements AsyncDisposable {
     return identity;
   }
 
-  /** Stops the one that has the Lease in the middle of what it does, until the function has resolved; then it goes on, as if no time had passed. */
+  /**
+   * Stops the one that has the Lease in the middle of what it does, until another one has it and the function has resolved; then it goes
+   * on, as if no time had passed.
+   */
   async pauseLeader(meanwhile: () => Promise<void>): Promise<void> {
-    const child = this.#processes.get(await this.leader());
+    const identity = await this.leader();
+    const child = this.#processes.get(identity);
+    this.#processes.delete(identity);
     child?.kill('SIGSTOP');
     try {
+      await this.leader();
       await meanwhile();
     } finally {
       child?.kill('SIGCONT');
+      if (child !== undefined) this.#processes.set(identity, child);
     }
   }
 
