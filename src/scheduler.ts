@@ -37,6 +37,13 @@ export { LeaderElector } from './scheduler/cluster/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/cluster/leader-options.ts';
 export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
+export {
+  type ConfigurationChanges,
+  type ConfiguredLeaderElection,
+  type ConfiguredOptions,
+  readSchedulerConfiguration,
+  type SchedulerConfiguration,
+} from './scheduler/config/scheduler-configuration.ts';
 export { ExtenderError, type ExtenderStep } from './scheduler/extenders/extender-error.ts';
 export type { ExtenderManagedResource, ExtenderOptions, ExtenderTlsConfig } from './scheduler/extenders/extender-options.ts';
 export type { PreemptionCandidate } from './scheduler/extenders/extender-wire.ts';

@@ -12,7 +12,7 @@ import {
 import { invalidOption, StatusManagerError } from '../base/errors.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
 import type { MetricsSink } from '../base/metrics/metrics.ts';
-import { requireKnownOptions, requireMethods } from '../base/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../base/options.ts';
 import { frozenProblem, type PodProblem, type Problem } from '../base/problem.ts';
 import type { ClientConfig } from '../client/kubeconfig/client-config.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
@@ -60,6 +60,8 @@ export class ClusterScheduler {
   readonly #watches: ClusterWatches;
   readonly #elector: LeaderElector | undefined;
   readonly #synced = Promise.withResolvers<void>();
+  /** Resolves when this process leads for the first time, and when it is stopped. */
+  readonly #led = Promise.withResolvers<void>();
   readonly #runState = new RunState('cluster scheduler');
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
@@ -81,7 +83,10 @@ export class ClusterScheduler {
         random,
         logger,
         ...election,
-        onStarted: () => this.scheduler.resume(),
+        onStarted: () => {
+          this.scheduler.resume();
+          this.#led.resolve();
+        },
         onStopped: () => this.scheduler.suspend(),
       });
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
@@ -175,6 +180,7 @@ export class ClusterScheduler {
   stop(): Promise<void> {
     return this.#runState.stop(async () => {
       this.#synced.reject(new StatusManagerError('ERR_STOPPED', 'The cluster scheduler was stopped before it had started'));
+      this.#led.resolve();
       await this.scheduler.stop();
       await Promise.all([this.#watches.stop(), this.#client.stop()]);
       // only now may another one begin
@@ -212,7 +218,7 @@ export class ClusterScheduler {
   /** Why this process does nothing for a pod; undefined where it does, or where the pod is not known and nothing is wrong. */
   #whyIdle(state: PodSchedulingState): { readonly because: string; readonly problem?: Problem | undefined } | undefined {
     if (this.#runState.name !== 'running') return state === 'unknown' ? undefined : { because: 'This scheduler does not run.' };
-    if (!this.#watches.hasSynced) {
+    if (!this.#watches.hasSynced && (this.isLeader || !this.#options.delayCacheUntilActive)) {
       const [problem] = this.#watches.problems();
       const why = problem === undefined ? 'the objects of the cluster are not listed' : problem.message;
       return { because: `This process schedules nothing yet: ${why}.`, problem };
@@ -230,10 +236,17 @@ export class ClusterScheduler {
 
   async #begin(): Promise<void> {
     if (this.#elector !== undefined) this.scheduler.suspend();
+    const isDelayed = this.#elector !== undefined && this.#options.delayCacheUntilActive;
+    if (isDelayed) {
+      this.#elector?.start();
+      this.#synced.resolve();
+      await this.#led.promise;
+      if (this.#runState.name !== 'running') return;
+    }
     await this.#watches.start();
     if (this.#runState.name !== 'running') return;
     this.scheduler.start();
-    this.#elector?.start();
+    if (!isDelayed) this.#elector?.start();
   }
 }
 
@@ -250,6 +263,11 @@ export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client'
   readonly transport?: KubeTransport;
   /** False: no other scheduler with these names runs, and none is waited for. Default: the Lease `kube-system/kube-scheduler`. */
   readonly leaderElection?: false | LeaderElectionOptions;
+  /**
+   * True: a process that stands by lists and watches nothing before it leads, which saves its memory and makes a change of leaders slower.
+   * `start()` then resolves once it contends for the Lease. Without leader election it changes nothing. Default false.
+   */
+  readonly delayCacheUntilActive?: boolean;
   /** Tells this process from others, in the Lease and in events. Default: the host's name and a UUID; `random` has no part in it. */
   readonly identity?: string;
   /** The most requests that change pods, and apart from them the most events. Default: no limit but the server's. */
@@ -263,6 +281,7 @@ interface ResolvedClusterOptions {
   /** What goes on to the scheduler within. */
   readonly scheduler: Omit<SchedulerOptions, 'client'>;
   readonly election: LeaderElectionOptions | undefined;
+  readonly delayCacheUntilActive: boolean;
   readonly identity: string;
   readonly requestLimit: RateLimiterOptions | undefined;
   readonly clock: SteadyClock;
@@ -270,7 +289,7 @@ interface ResolvedClusterOptions {
   readonly random: () => number;
 }
 
-const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit'];
+const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'delayCacheUntilActive', 'identity', 'requestLimit'];
 const electionOptions = ['identity', 'name', 'namespace', 'leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs'];
 const passedOn = schedulerOptionNames.filter((name) => name !== 'client');
 
@@ -285,13 +304,14 @@ function resolveClusterOptions(options: ClusterSchedulerOptions): ResolvedCluste
   requireMethods('clock', clock, ['now', 'setTimer']);
   if (typeof random !== 'function') throw invalidOption('random', 'a function', random);
   if (leaderElection !== false) requireKnownOptions('leaderElection', leaderElection, electionOptions);
-  const { identity = `${hostname()}_${randomUUID()}` } = options;
+  const { identity = `${hostname()}_${randomUUID()}`, delayCacheUntilActive = false } = options;
   if (typeof identity !== 'string' || identity === '') throw invalidOption('identity', 'a non-empty string', identity);
   const entries = Object.entries(options).filter(([name]) => passedOn.includes(name));
   return {
     given: options,
     scheduler: Object.fromEntries(entries) as Omit<SchedulerOptions, 'client'>,
     election: leaderElection === false ? undefined : leaderElection,
+    delayCacheUntilActive: optionOfType('delayCacheUntilActive', delayCacheUntilActive, 'boolean'),
     requestLimit: checkedRequestLimit(options.requestLimit),
     identity,
     clock: safeClock(clock),

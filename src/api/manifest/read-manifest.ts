@@ -10,6 +10,8 @@ export const longestManifest = 10 * mebibyte;
 export interface ManifestReading {
   /** True: of the words that YAML 1.1 takes for booleans only true and false are such; yes, on, no and the like are text. */
   readonly onlyTrueAndFalse?: boolean;
+  /** True: two members of one object may not have the same name, as in Kubernetes' strict decoding. Otherwise the last one counts. */
+  readonly eachMemberOnce?: boolean;
 }
 
 /** Reads a manifest: JSON where it begins with a brace, and the first document of YAML otherwise. Throws a fault for what is neither. */
@@ -17,7 +19,7 @@ export function readManifest(text: string, reading: ManifestReading = {}): Manif
   if (text.length > longestManifest)
     throw new ManifestFault('', `at most ${longestManifest} characters long (it has ${text.length})`, text);
   try {
-    return /^\s*\{/.test(text.slice(0, 10_000)) && !text.startsWith('\uFEFF') ? readJson(text) : readYaml(text, reading);
+    return /^\s*\{/.test(text.slice(0, 10_000)) && !text.startsWith('\uFEFF') ? readJson(text, reading) : readYaml(text, reading);
   } catch (cause) {
     if (cause instanceof ManifestFault) throw cause;
     throw new ManifestFault('', `a text that can be read (${(cause as Error).message})`, text, { cause });
@@ -27,8 +29,8 @@ export function readManifest(text: string, reading: ManifestReading = {}): Manif
 /** What Node.js hands to a reviver beside key and value; the types of the language do not know it yet. */
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** Reads JSON. Of two members with one name the last counts. Throws a fault for anything else, also for too deep nesting. */
-export function readJson(text: string): ManifestValue {
+/** Reads JSON. Of two members with one name the last counts, unless each has to be there once. Throws a fault for anything else, also for too deep nesting. */
+export function readJson(text: string, { eachMemberOnce = false }: ManifestReading = {}): ManifestValue {
   const revive: Reviver = (_key, value, { source }) => {
     if (typeof value === 'number') return new NumberText(source ?? String(value));
     if (typeof value === 'string') return value.toWellFormed();
@@ -36,11 +38,30 @@ export function readJson(text: string): ManifestValue {
     return new Map(Object.entries(value));
   };
   try {
-    return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as ManifestValue;
+    const value = JSON.parse(text, revive as (key: string, value: unknown) => unknown) as ManifestValue;
+    if (eachMemberOnce) refuseTwins(text);
+    return value;
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new ManifestFault('', `JSON${placeOf(cause)}`, text);
   }
+}
+
+const jsonParts = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/gs;
+
+/** Refuses a name that two members of one object have. The text is JSON. */
+function refuseTwins(text: string): void {
+  const open: Set<string>[] = [];
+  for (const [part, quoted, colon] of text.matchAll(jsonParts)) {
+    if (part === '{') open.push(new Set());
+    else if (part === '}') open.pop();
+    else if (quoted !== undefined && colon !== undefined) noteMember(open.at(-1), String(JSON.parse(quoted)));
+  }
+}
+
+function noteMember(names: Set<string> | undefined, name: string): void {
+  if (names?.has(name)) throw new ManifestFault(name, 'there once in its object', name);
+  names?.add(name);
 }
 
 /** Where JSON.parse stopped, if it says so. The rest of its message may quote the text, and a secret may be there. */
@@ -167,8 +188,8 @@ class DocumentReader {
       const key = this.#value();
       const isAlias = this.#events[this.#next]?.type === EVENT_ID.ALIAS;
       const value = this.#value();
-      if (isMerge) merge(members, value, isAlias);
-      else members.set(keyText(key), value);
+      if (isMerge) merge(members, value, isAlias, this.#reading);
+      else setMember(members, keyText(key), value, this.#reading);
     }
     this.#next++;
     return members;
@@ -196,12 +217,17 @@ function shortTag(tag: string): string {
   return tag.replace(/^!?<?tag:yaml\.org,2002:([^>]*)>?$/, '!!$1');
 }
 
+function setMember(members: ManifestObject, name: string, value: ManifestValue, { eachMemberOnce }: ManifestReading): void {
+  if (eachMemberOnce && members.has(name)) throw new ManifestFault(name, 'there once in its object', name);
+  members.set(name, value);
+}
+
 /** The first of several maps wins over those behind it. */
-function merge(members: ManifestObject, value: ManifestValue, isAlias: boolean): void {
+function merge(members: ManifestObject, value: ManifestValue, isAlias: boolean, reading: ManifestReading): void {
   const maps = value instanceof Map ? [value] : Array.isArray(value) && !isAlias ? value.toReversed() : [undefined];
   for (const map of maps) {
     if (!(map instanceof Map)) throw new ManifestFault('', 'free of merges of anything but mappings', '<<');
-    for (const [key, inner] of map) members.set(key, inner);
+    for (const [key, inner] of map) setMember(members, key, inner, reading);
   }
 }
 

@@ -15,6 +15,7 @@ import { probeKind } from '../probe/probe-kind.ts';
 import { queueKind } from '../queue/queue-kind.ts';
 import { refNamesKind } from '../refs/ref-names.ts';
 import { refsKind } from '../refs/refs-kind.ts';
+import { schedulerConfigKind } from '../scheduler-config/scheduler-config-kind.ts';
 import { statusesKind } from '../statuses/statuses-kind.ts';
 import { volumeHintsKind } from '../volume-hints/volume-hints-kind.ts';
 import { volumesKind } from '../volumes/volumes-kind.ts';
@@ -39,6 +40,7 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['filterScore', filterScoreKind],
   ['volumes', volumesKind],
   ['volumeHints', volumeHintsKind],
+  ['schedulerConfig', schedulerConfigKind],
   ['classic', classicKind],
   ['volumesClassic', volumesClassicKind],
   ['eviction', evictionKind],

@@ -101,3 +101,46 @@ describe('a plugin of a scheduler of a cluster', () => {
     expect(server.countRequests(undefined, { resource: 'services' })).toBeGreaterThan(0);
   });
 });
+
+describe('a scheduler that lists nothing before it leads', () => {
+  it('stands by without a list, and schedules once the other one has given its Lease up', async () => {
+    await using server = await InMemoryApiServer.start();
+    const nodes = server.objects(resources.nodes);
+    const node = nodes.create({ metadata: { name: 'n' }, status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } } });
+    nodes.update({ ...node, spec: {} });
+    const leaderElection = { retryPeriodMs: 1 };
+    const options = { kubeConfig: server.kubeConfig(), logger: null, leaderElection, delayCacheUntilActive: true };
+    await using first = new ClusterScheduler({ ...options, identity: 'first' });
+    await first.start();
+    while (!first.snapshot().ready) await nextTurn();
+    await using second = new ClusterScheduler({ ...options, identity: 'second' });
+    await second.start();
+    while (second.leader !== 'first') await nextTurn();
+    const { metadata } = server.store.create({
+      metadata: { name: 'web' },
+      spec: { containers: [{ name: 'app', image: 'app:1' }] },
+    });
+    expect(second.snapshot()).toMatchObject({ ready: false, hasSynced: false, notes: [] });
+    expect(second.explain(metadata?.uid ?? '').state).toBe('unknown');
+    await first.stop();
+    while (!second.snapshot().ready) await nextTurn();
+    await second.flush();
+    expect(server.store.get('default', 'web').spec?.nodeName).toBe('n');
+  });
+
+  it('can be stopped while it stands by', async () => {
+    await using server = await InMemoryApiServer.start();
+    await using first = new ClusterScheduler({ kubeConfig: server.kubeConfig(), logger: null, identity: 'first' });
+    await first.start();
+    while (!first.isLeader) await nextTurn();
+    const second = new ClusterScheduler({ kubeConfig: server.kubeConfig(), logger: null, delayCacheUntilActive: true });
+    await second.start();
+    await second.stop();
+    expect([second.state, second.snapshot().hasSynced]).toEqual(['stopped', false]);
+  });
+
+  it('takes no other word for it', () => {
+    const transport = { request: () => {}, stream: () => {} } as never;
+    expect(() => new ClusterScheduler({ transport, delayCacheUntilActive: 'yes' as never })).toThrow('delayCacheUntilActive');
+  });
+});
