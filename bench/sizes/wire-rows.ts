@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { shareEqualParts } from '../../src/api/json/equal-parts.ts';
+import { AccessReviews, TokenReviews } from '../../src/client/reviews/reviews.ts';
 import { readApiAnswer } from '../../src/client/transport/api-answer.ts';
 import { HttpExchange, LineSplitter } from '../../src/client/transport/http-exchange.ts';
 import type { DebugPodRow } from '../../src/debug.ts';
 import { type KubeStream, systemClock, type WirePod } from '../../src/index.ts';
 import { LinePieces, LogPrinter } from '../../src/kubelet/logs/log-lines.ts';
 import { changeOf } from '../../src/node/config/pod-changes.ts';
-import { AccessReviews, TokenReviews } from '../../src/node/server/reviews.ts';
 import { filterOf, tableText } from '../../src/observe/debug/plain-text.ts';
 import { ResourceClient, resources } from '../../src/reflector.ts';
 import { hostilePod } from '../../test/support/hostile/hostile-pods.ts';
@@ -169,11 +169,14 @@ function claims(count: number): Sized {
   } as never;
   const reviewed = async (tokens: TokenReviews, access: AccessReviews): Promise<unknown> => {
     const identity = await tokens.identityOf(`t${Math.random()}`);
-    return identity && access.isAllowed(identity, { verb: 'get', subresource: 'proxy' });
+    return (
+      identity &&
+      access.isAllowed(identity, { resourceAttributes: { verb: 'get', resource: 'nodes', subresource: 'proxy', name: 'n' } })
+    );
   };
   const clock = { ...systemClock };
   const asked = { transport, clock };
-  const access = { ...asked, nodeName: 'n', keepAllowedMs: 300_000, keepForbiddenMs: 30_000 };
+  const access = { ...asked, keepAllowedMs: 300_000, keepForbiddenMs: 30_000 };
   const parts = () => [new TokenReviews({ ...asked, keepMs: 120_000 }), new AccessReviews(access)] as const;
   return { bytes: body.length, run: () => reviewed(...parts()) };
 }

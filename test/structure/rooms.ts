@@ -56,6 +56,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/kubeconfig client/transport client/resources',
   'client/leases': 'base/clock api/json',
+  'client/reviews': 'base/clock base/concurrency api/json client/resources',
   'status/conditions': 'base/options api/json api/pod',
   'status/canonical': 'base/errors api/quantity api/json status/conditions',
   'status/events': 'api/json api/patch client/resources status/canonical',
@@ -117,7 +118,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/text-beginning base/failure-run base/problem api/json client/kubeconfig client/transport client/resources node/files node/problem-help',
   'node/server':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run base/problem api/json api/pod client/resources status/pods status/status-manager ' +
+    'base/failure-run base/problem api/json api/pod client/resources client/reviews status/pods status/status-manager ' +
     'node/problem-help node/streams node/workers node/certificates',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +

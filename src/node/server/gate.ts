@@ -6,9 +6,10 @@ import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { CertificateIdentities, showsCertificate } from '../../client/reviews/certificate-identities.ts';
+import { AccessReviews, anonymous, type Identity, TokenReviews } from '../../client/reviews/reviews.ts';
 import { KubeletApiRefusal } from './exchange.ts';
 import { ReviewFailures } from './review-failures.ts';
-import { AccessReviews, anonymous, authenticated, type Identity, TokenReviews } from './reviews.ts';
 import type { ServingSettings } from './serving-settings.ts';
 import { UnknownSenders } from './unknown-senders.ts';
 
@@ -40,18 +41,17 @@ export class Gate {
   readonly #accesses: AccessReviews;
   readonly #failures: ReviewFailures;
   readonly #unknown: UnknownSenders;
-  /** Of each connection: reading a certificate takes longer than the rest of a request. */
-  readonly #shown = new WeakMap<TLSSocket, ShownCertificate>();
+  readonly #certificates = new CertificateIdentities();
 
   constructor(options: GateOptions) {
-    const { transport, nodeName, clock } = options;
+    const { transport, clock } = options;
     this.#options = options;
     this.#failures = new ReviewFailures(options);
     this.#unknown = new UnknownSenders(options);
     const { authenticationCacheMs: keepMs, authorizedCacheMs: keepAllowedMs, unauthorizedCacheMs: keepForbiddenMs } = options;
     this.#tokens = new TokenReviews({ transport, clock, keepMs, reviewed: () => this.#failures.succeeded('sender') });
     const reviewed = (): void => this.#failures.succeeded('right');
-    this.#accesses = new AccessReviews({ transport, nodeName, clock, keepAllowedMs, keepForbiddenMs, reviewed });
+    this.#accesses = new AccessReviews({ transport, clock, keepAllowedMs, keepForbiddenMs, reviewed });
   }
 
   /** Reviews that the apiserver does not give. Empty once it gives one, and five minutes after the last failure. */
@@ -73,7 +73,7 @@ export class Gate {
 
   async #authenticate(request: IncomingMessage, hasCertificate: boolean): Promise<Identity | undefined> {
     const { allowsAnonymous, clock } = this.#options;
-    const named = hasCertificate ? this.#identityOfCertificate(request.socket, clock.now()) : undefined;
+    const named = hasCertificate ? this.#certificates.identityOf(request.socket, clock.now()) : undefined;
     if (named !== undefined) return named;
     const { authorization } = request.headers;
     if (authorization === undefined) {
@@ -106,21 +106,10 @@ export class Gate {
     return `no authority of \`clientCAFile\` has signed the certificate of the client for clients: ${codeOf(socket.authorizationError)}`;
   }
 
-  /**
-   * Whom the client's certificate names. Undefined without a certificate, with one that no authority of the server has signed for
-   * clients, with one whose time is not now, and without a common name.
-   */
-  #identityOfCertificate(socket: Socket, nowMs: number): Identity | undefined {
-    if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
-    const shown = this.#shown.get(socket) ?? readCertificate(socket);
-    this.#shown.set(socket, shown);
-    // the handshake has looked at the time as well, but a connection may be older than its certificate
-    return shown.fromMs <= nowMs && nowMs <= shown.toMs ? shown.identity : undefined;
-  }
-
   async #isAllowed(identity: Identity, access: { readonly verb: string; readonly subresource: string }): Promise<boolean> {
     try {
-      return await this.#accesses.isAllowed(identity, access);
+      const node = { group: '', version: 'v1', resource: 'nodes', name: this.#options.nodeName };
+      return await this.#accesses.isAllowed(identity, { resourceAttributes: { ...access, ...node } });
     } catch (err) {
       const { username } = identity;
       this.#failures.failed('right', err, { username, ...access });
@@ -130,37 +119,7 @@ export class Gate {
   }
 }
 
-/** What the certificate of a client says, and when it holds. */
-interface ShownCertificate {
-  /** Undefined where it names nobody. */
-  readonly identity: Identity | undefined;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** The common name is the user, the organizations are groups. */
-function readCertificate(socket: TLSSocket): ShownCertificate {
-  const { subject, valid_from: from, valid_to: to } = socket.getPeerCertificate();
-  const username = valuesOf(subject?.CN).at(-1);
-  const isNamed = username !== undefined && username !== '';
-  return {
-    identity: isNamed ? authenticated({ username, uid: '', groups: valuesOf(subject.O), extra: {} }) : undefined,
-    fromMs: Date.parse(from),
-    toMs: Date.parse(to),
-  };
-}
-
-/** True: the client has shown a certificate, good or bad. */
-function showsCertificate(socket: Socket): boolean {
-  return socket instanceof TLSSocket && socket.getPeerX509Certificate() !== undefined;
-}
-
 /** The word of OpenSSL, such as `CERT_HAS_EXPIRED`. */
 function codeOf(error: unknown): string {
   return errorCodeOf(error) ?? errorText(error);
-}
-
-function valuesOf(value: unknown): readonly string[] {
-  const values = Array.isArray(value) ? value : [value];
-  return values.filter((one) => typeof one === 'string');
 }

@@ -82,7 +82,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '    this.#staticPods',
   },
   {
-    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'node/server/reviews.ts' },
+    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'client/reviews/reviews.ts' },
     from: 'this.#answers = new BoundedMap(options.most);',
     to: 'this.#answers = new BoundedMap(Number.MAX_SAFE_INTEGER);',
   },

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
-import { limitedCall } from '../../client/resources/limited-call.ts';
-import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { limitedCall } from '../resources/limited-call.ts';
+import type { ResourceTransport } from '../resources/resource-client.ts';
 
 const tokenReviewsPath = '/apis/authentication.k8s.io/v1/tokenreviews';
 const reviewTimeoutMs = 10_000;
@@ -73,44 +73,38 @@ function textsOf(value: unknown): readonly string[] {
 
 const accessReviewsPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
-/** What someone wants to do with the node. */
-export interface NodeAccess {
-  /** `get`, `create` and the like; empty for a method that has no verb. */
-  readonly verb: string;
-  readonly subresource: string;
-}
+/** What someone wants to do: with an object of the API, or with a path outside of it. */
+export type ReviewedAccess =
+  | { readonly resourceAttributes: Readonly<Record<string, string>> }
+  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } };
 
 export interface AccessReviewsOptions extends ReviewsOptions {
-  readonly nodeName: string;
   /** How long a yes counts, in milliseconds. */
   readonly keepAllowedMs: number;
   /** How long a no counts, in milliseconds. */
   readonly keepForbiddenMs: number;
 }
 
-/** Asks the apiserver who may do what with the node. */
+/** Asks the apiserver who may do what. */
 export class AccessReviews {
   readonly #transport: ResourceTransport;
-  readonly #nodeName: string;
   readonly #clock: SteadyClock;
   readonly #answers: ReviewCache<boolean>;
 
   readonly #reviewed: () => void;
 
-  constructor({ transport, nodeName, clock, keepAllowedMs, keepForbiddenMs, reviewed }: AccessReviewsOptions) {
+  constructor({ transport, clock, keepAllowedMs, keepForbiddenMs, reviewed }: AccessReviewsOptions) {
     this.#transport = transport;
     this.#reviewed = reviewed ?? (() => {});
-    this.#nodeName = nodeName;
     this.#clock = clock;
     const keepMs = (isAllowed: boolean): number => (isAllowed ? keepAllowedMs : keepForbiddenMs);
     this.#answers = new ReviewCache<boolean>({ clock, most: 4096, keepMs });
   }
 
   /** Rejects when nobody can say. */
-  isAllowed(identity: Identity, access: NodeAccess): Promise<boolean> {
+  isAllowed(identity: Identity, access: ReviewedAccess): Promise<boolean> {
     const { username: user, uid, groups, extra } = identity;
-    const resourceAttributes = { ...access, group: '', version: 'v1', resource: 'nodes', name: this.#nodeName };
-    const spec = { user, uid, groups, extra, resourceAttributes };
+    const spec = { user, uid, groups, extra, ...access };
     return this.#answers.answer(JSON.stringify(spec), () => this.#review(spec));
   }
 

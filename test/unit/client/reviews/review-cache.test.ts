@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReviewCache } from '../../../../src/node/server/reviews.ts';
+import { ReviewCache } from '../../../../src/client/reviews/reviews.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 
 function setUp(most = 2) {
