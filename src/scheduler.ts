@@ -94,3 +94,9 @@ export type {
   SchedulerSnapshot,
   SchedulerStats,
 } from './scheduler/scheduler-reports.ts';
+export { SchedulerServer } from './scheduler/serving/scheduler-server.ts';
+export type {
+  SchedulerHealthCheck,
+  SchedulerServerOptions,
+  ServedIdentity,
+} from './scheduler/serving/scheduler-server-options.ts';
