@@ -1,33 +1,38 @@
 import { readFile } from 'node:fs/promises';
-import { policyProfile } from 'pod-status-manager/scheduler';
-import { type Configuration, readConfiguration } from './configuration.ts';
+import { load } from 'js-yaml';
+import { type ConfiguredOptions, readSchedulerConfiguration, type SchedulerConfiguration } from 'pod-status-manager/scheduler';
 import type { Flags } from './flags.ts';
 
-/** What the files and the flags say together; a flag counts more than a file. Throws for files that contradict each other. */
-export async function settingsOf(flags: Flags): Promise<Configuration> {
-  const { config, policy, leaderElect, lease, requestLimit } = flags;
-  const file = config === undefined ? undefined : await readFrom(config);
-  if (policy !== undefined && file?.options.profiles !== undefined) {
-    throw new Error(`${config}: expected no profiles, because --policy-config-file gives the only one`);
-  }
-  const ofFile = file?.options.leaderElection;
-  const isElected = leaderElect ?? ofFile !== false;
-  return {
-    options: {
-      ...file?.options,
-      leaderElection: isElected && { ...(ofFile || {}), ...lease },
-      ...(policy !== undefined && { profiles: [policyProfile(await readFile(policy, 'utf8'))] }),
-      ...(requestLimit !== undefined && { requestLimit }),
-    },
-    kubeconfig: flags.kubeconfig ?? file?.kubeconfig,
-    withoutEffect: file?.withoutEffect ?? [],
-  };
+/** What the file and the flags say together. */
+export interface Settings extends Omit<SchedulerConfiguration, 'options'> {
+  readonly options: ConfiguredOptions & { readonly podMaxInUnschedulableMs?: number };
 }
 
-async function readFrom(path: string): Promise<Configuration> {
+const empty = 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n';
+
+/** Throws, with the name of the file, for a file that cannot be used, and for one with profiles beside a policy, which is one. */
+export async function settingsOf({ config, changes, podMaxInUnschedulableMs, policy }: Flags): Promise<Settings> {
+  const text = config === undefined ? empty : await readFile(config, 'utf8');
   try {
-    return readConfiguration(await readFile(path, 'utf8'));
+    const { options, ...others } = readSchedulerConfiguration(text, changes);
+    if (policy !== undefined && hasProfiles(load(text)))
+      throw new Error('expected no profiles, because a policy is the only one');
+    const { requestLimit, ...unlimited } = options;
+    const isLimited = config !== undefined || Object.keys(changes).some((path) => /\.(?:qps|burst)$/.test(path));
+    return {
+      ...others,
+      options: {
+        ...unlimited,
+        ...(isLimited && requestLimit && { requestLimit }),
+        ...(podMaxInUnschedulableMs !== undefined && { podMaxInUnschedulableMs }),
+      },
+    };
   } catch (error) {
-    throw new Error(`${path}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new Error(`${config ?? 'the flags'}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
+}
+
+function hasProfiles(file: unknown): boolean {
+  const profiles = typeof file === 'object' && file !== null && 'profiles' in file ? file.profiles : undefined;
+  return Array.isArray(profiles) && profiles.length > 0;
 }
