@@ -25,7 +25,7 @@ describe('a binding', () => {
       onFree: () => {},
     };
     const cycles = new BindingCycles(options as BindingCyclesOptions);
-    const placed = { podInfo: { uid: 'u', pod: {} }, framework: { binding }, nodeName: 'n1', state: {} };
+    const placed = { podInfo: { uid: 'u', pod: {} }, framework: { binding, extenders: { size: 0 } }, nodeName: 'n1', state: {} };
     cycles.begin(placed as unknown as PlacedPod, new Map([['Gate', 1000]]));
     await settle();
     expect([told, cycles.isFull]).toEqual([[], false]);
