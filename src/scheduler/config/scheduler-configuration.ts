@@ -1,6 +1,7 @@
 // Behaviour of cmd/kube-scheduler/app/options configfile.go and pkg/scheduler/apis/config/validation, v1.36.3.
 
 import { isDeepStrictEqual } from 'node:util';
+import { goTimeText } from '../../api/json/go-duration.ts';
 import { ManifestFault } from '../../api/manifest/invalid-manifest.ts';
 import { type ManifestObject, type ManifestValue, NumberText, readManifest } from '../../api/manifest/read-manifest.ts';
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
@@ -18,7 +19,6 @@ import {
   withDefaults,
 } from './configuration-defaults.ts';
 import { argsShapes, configurationKind, configurationShape, configurationVersion } from './configuration-shapes.ts';
-import { goTimeText } from './go-times.ts';
 import { plainValue, type TypedObject, typedMembers, writtenMembers } from './typed-members.ts';
 
 /** What a file of kind KubeSchedulerConfiguration says. */

@@ -1,8 +1,8 @@
 // Behaviour of sigs.k8s.io/json UnmarshalStrict, and of how encoding/json writes the types of Go.
 
+import { goTimeText, parseGoTime } from '../../api/json/go-duration.ts';
 import { type ManifestValue, NumberText, shown } from '../../api/manifest/read-manifest.ts';
 import { invalidOption } from '../../base/errors.ts';
-import { goTimeText, parseGoTime } from './go-times.ts';
 
 /** `any`: whatever JSON has. `raw`: the same, not read yet. A `time` is a text such as `1m30s`. */
 type ScalarShape = 'text' | 'boolean' | 'int32' | 'int64' | 'float32' | 'time' | 'any' | 'raw';

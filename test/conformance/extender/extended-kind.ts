@@ -13,7 +13,7 @@ export const extendedKind = replayedKind({
 });
 
 /** What differs, member by member. There is no exemption. */
-export function judgeExtended({ out }: ExtendedCase, played: ExtendedOutcome): string[] {
+function judgeExtended({ out }: ExtendedCase, played: ExtendedOutcome): string[] {
   return memberDifferences(membersUnless(isLeftOut, out), membersUnless(isLeftOut, played));
 }
 

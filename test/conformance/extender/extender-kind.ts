@@ -13,7 +13,7 @@ export const extenderKind = replayedKind({
 });
 
 /** What differs, member by member. There is no exemption. */
-export function judgeExtender({ out }: ExtenderCase, played: ExtenderOutcome): string[] {
+function judgeExtender({ out }: ExtenderCase, played: ExtenderOutcome): string[] {
   return memberDifferences(membersUnless(isLeftOut, withPrecedence(out)), membersUnless(isLeftOut, withPrecedence(played)));
 }
 

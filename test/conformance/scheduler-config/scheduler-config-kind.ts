@@ -16,7 +16,7 @@ export const schedulerConfigKind = replayedKind({
 });
 
 /** Reads the file, and makes the frameworks of its profiles. */
-export function playSchedulerConfig({ text }: SchedulerConfigCase): SchedulerConfigOutcome {
+function playSchedulerConfig({ text }: SchedulerConfigCase): SchedulerConfigOutcome {
   try {
     const { options, complete } = readSchedulerConfiguration(text);
     createFrameworks(frameworkContext({ snapshot: () => nodeSnapshotOf([]) }), options.profiles);

@@ -32,7 +32,7 @@ export function claimKeyOf({ metadata }: WirePersistentVolumeClaim): string {
 }
 
 /** True where the volume says that it belongs to this claim. */
-export function isBoundTo({ spec }: WirePersistentVolume, { metadata: claim }: WirePersistentVolumeClaim): boolean {
+function isBoundTo({ spec }: WirePersistentVolume, { metadata: claim }: WirePersistentVolumeClaim): boolean {
   const { claimRef } = spec ?? {};
   if (claimRef == null || claimRef.name !== claim?.name || claimRef.namespace !== claim?.namespace) return false;
   return !claimRef.uid || claimRef.uid === claim?.uid;

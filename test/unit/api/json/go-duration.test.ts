@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { goTimeText, parseGoTime } from '../../../../src/scheduler/config/go-times.ts';
+import { goTimeText, parseGoTime } from '../../../../src/api/json/go-duration.ts';
 
 describe('a time as Go writes it', () => {
   it.each([
