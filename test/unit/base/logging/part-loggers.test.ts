@@ -80,6 +80,7 @@ const parts: Record<string, (rest: Rest) => unknown> = {
   LogRotation: (rest) => new kubelet.LogRotation({ runtime: new FakeRuntime(), ...rest }),
   Scheduler: (rest) => new scheduler.Scheduler({ client: { bind: async () => {} }, ...rest }),
   ClusterScheduler: (rest) => new scheduler.ClusterScheduler({ transport, ...rest }),
+  SchedulerServer: (rest) => new scheduler.SchedulerServer({ transport, identity: () => ({ cert: '', key: '' }), ...rest }),
   LeaderElector: (rest) => new scheduler.LeaderElector({ transport, identity: 'i', name: 'n', ...rest }),
   NodeFleet: (rest) => new fleet.NodeFleet({ transport, name: 'edge', nodes: ['n'], provider: () => provider, ...rest }),
   KubeletApi: (rest) =>
@@ -104,7 +105,7 @@ describe('the option logger of', () => {
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
       ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError', 'FitError', 'PluginError', 'PodHeldError'],
-      ...['PodRejectedError', 'PluginCallError', 'SystemBusError'],
+      ...['PodRejectedError', 'PluginCallError', 'SystemBusError', 'ExtenderError'],
     ];
     const silent = [
       'AlgorithmRegistry',
