@@ -35,12 +35,20 @@ export interface SchedulerConfiguration {
 
 /** The options of a `ClusterScheduler` that a file sets. */
 export interface ConfiguredOptions {
+  /** The profiles of the file, with their plugins and arguments. */
   readonly profiles: readonly ProfileOptions[];
   /** False: the file turns the leader election off. */
   readonly leaderElection: false | ConfiguredLeaderElection;
   /** Absent: the file asks for no limit, by a rate below 0. */
-  readonly requestLimit?: { readonly qps: number; readonly burst: number };
+  readonly requestLimit?: {
+    /** Requests a second. */
+    readonly qps: number;
+    /** Requests at once, after a time without any. */
+    readonly burst: number;
+  };
+  /** The back-off after the first rejection, in milliseconds. */
   readonly podInitialBackoffMs: number;
+  /** The longest back-off, in milliseconds. */
   readonly podMaxBackoffMs: number;
   /** True: nothing is listed before this process leads. */
   readonly delayCacheUntilActive?: true;
@@ -50,10 +58,15 @@ export interface ConfiguredOptions {
 
 /** Which Lease is contended for. */
 export interface ConfiguredLeaderElection {
+  /** The name of the Lease. */
   readonly name: string;
+  /** The namespace of the Lease. */
   readonly namespace: string;
+  /** How long others wait before they take a Lease that is not renewed, in milliseconds. */
   readonly leaseDurationMs: number;
+  /** How long the leader tries to renew it before it gives up, in milliseconds. */
   readonly renewDeadlineMs: number;
+  /** How long there is between two tries, in milliseconds. */
   readonly retryPeriodMs: number;
 }
 

@@ -43,7 +43,7 @@ export interface ExtenderOptions {
   readonly preemptVerb?: string;
   /** The same, to score nodes. */
   readonly prioritizeVerb?: string;
-  /** How often the scores of the program count. Needed with `prioritizeVerb`: from 1 up. */
+  /** How many times the scores of the program count, from 1 up. Default: none; needed with `prioritizeVerb`. */
   readonly weight?: number;
   /** What follows the prefix to bind a pod, in place of the plugins that bind. One extender at most has it. */
   readonly bindVerb?: string;

@@ -7,6 +7,7 @@ import type { PodInfo } from '../nodes/pod-info.ts';
 
 /** A node where a pod would fit without these pods. */
 export interface PreemptionCandidate {
+  /** The node that has room once they are gone. */
   readonly nodeName: string;
   /** At least one; the most important first. */
   readonly victims: readonly PodInfo[];

@@ -18,8 +18,23 @@ export interface ObjectLister<T extends ApiObject = ApiObject> {
 /** Hears of a change of an object. What it throws is logged, and changes nothing. */
 export type ObjectHandler<T extends ApiObject = ApiObject> = (before: T | undefined, after: T | undefined) => void;
 
+/** The name of a kind of objects beside pods and nodes. Any other resource is named by itself. */
+export type NamedResource =
+  | 'Namespace'
+  | 'Service'
+  | 'PersistentVolume'
+  | 'PersistentVolumeClaim'
+  | 'StorageClass'
+  | 'CSINode'
+  | 'CSIDriver'
+  | 'CSIStorageCapacity'
+  | 'VolumeAttachment'
+  | 'ResourceClaim'
+  | 'ResourceSlice'
+  | 'DeviceClass';
+
 /** The kinds of objects beside pods and nodes that have a name of their own among events: that of kube-scheduler, where it has one. */
-const namedResources = {
+const namedResources: Readonly<Record<NamedResource, ApiResource>> = {
   Namespace: resources.namespaces,
   Service: resources.services,
   PersistentVolume: resources.persistentVolumes,
@@ -38,10 +53,7 @@ const namedResources = {
     kind: 'DeviceClass',
     namespaced: false,
   }),
-} as const satisfies Readonly<Record<string, ApiResource>>;
-
-/** The name of a kind of objects beside pods and nodes. Any other resource is named by itself. */
-export type NamedResource = keyof typeof namedResources;
+};
 
 const inSnapshots = { Pod: resources.pods, Node: resources.nodes } as const;
 
