@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 13400,
+  checks: 13950,
   soak: 19,
-  cluster: 1010,
+  cluster: 1020,
   consumers: 154,
   browser: 67,
-  docs: 284,
+  docs: 290,
   monitoring: 4,
 };
