@@ -26,6 +26,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'base/errors': 'base/guard',
   'base/names': 'base/errors',
   'base/node-version': 'base/errors',
+  'base/tls-server': '',
   'base/options': 'base/errors',
   'base/metrics': 'base/guard base/clock base/errors base/options',
   'base/random': 'base/guard',
@@ -118,8 +119,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/text-beginning base/failure-run base/problem api/json client/kubeconfig client/transport client/resources node/files node/problem-help',
   'node/server':
     'base/guard base/clock base/errors base/options base/logging base/concurrency base/text-beginning ' +
-    'base/failure-run base/problem api/json api/pod client/resources client/reviews status/pods status/status-manager ' +
-    'node/problem-help node/streams node/workers node/certificates',
+    'base/failure-run base/problem base/tls-server api/json api/pod client/resources client/reviews status/pods ' +
+    'status/status-manager node/problem-help node/streams node/workers node/certificates',
   'node/node-problems':
     'base/failure-run base/problem api/json api/pod client/resources client/events node/node-object node/config ' +
     'node/workers',
@@ -246,7 +247,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes scheduler/preemption scheduler/classic',
   'scheduler/config': 'base/errors base/options api/json api/manifest scheduler/extenders scheduler/profile',
-  'scheduler/serving': 'base/clock base/errors base/options base/logging client/resources client/reviews',
+  'scheduler/serving': 'base/clock base/errors base/options base/logging base/tls-server client/resources client/reviews',
   'scheduler/queue':
     'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod client/transport ' +
     'client/resources scheduler/nodes scheduler/framework',

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { onAbort, untilAborted } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import type { Problem } from '../../base/problem.ts';
+import { TlsServer } from '../../base/tls-server.ts';
 import { ApiAnswers } from './api-answers.ts';
 import { responseOver } from './exchange.ts';
 import { Gate } from './gate.ts';
@@ -16,8 +14,6 @@ import type { NodeApiServerOptions } from './serving-settings.ts';
 /** As the kubelet's. A command of `exec` is in the address of its request. */
 const longestHead = 1024 * 1024;
 const mostConnections = 4096;
-/** So many requests of one connection may wait for the answer of the one before them. No client of a kubelet sends a second one. */
-const mostWaiting = 8;
 const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 30_000, requestTimeout: 60_000, keepAliveTimeout: 90_000 };
 
 /**
@@ -30,14 +26,8 @@ export class NodeApiServer {
   readonly #gate: Gate;
   readonly #answers: ApiAnswers;
   readonly #closing = new AbortController();
-  /** Which certificates each connection was accepted with: the number of the reading. */
-  readonly #readings = new WeakMap<Socket, number>();
-  #reading = 0;
-  readonly #connections = new Set<Socket>();
-  /** The requests of a connection that are not answered yet, and the end of the last one's answer. */
-  readonly #turns = new WeakMap<Socket, { open: number; last: Promise<void> }>();
   #hasStarted = false;
-  #server: Server | undefined;
+  #server: TlsServer | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: NodeApiServerOptions) {
@@ -63,34 +53,27 @@ export class NodeApiServer {
     this.#hasStarted = true;
     const { address, port, clientCAFile, logger } = this.#options;
     const secure = await untilAborted(this.#certificates.first(), this.#closing.signal);
-    const server = createServer({
-      ...secure,
-      ...serverTimes,
-      requestCert: clientCAFile !== undefined,
-      rejectUnauthorized: false,
-      maxHeaderSize: longestHead,
-      ALPNProtocols: ['http/1.1'],
-      // one direction of a stream may end before the other
-      allowHalfOpen: true,
+    const server = new TlsServer({
+      settings: {
+        ...secure,
+        ...serverTimes,
+        requestCert: clientCAFile !== undefined,
+        maxHeaderSize: longestHead,
+        // one direction of a stream may end before the other
+        allowHalfOpen: true,
+      },
+      mostConnections,
+      serve: (request, response) => this.#serve(server, { request, response, upgrade: undefined }),
+      upgrade: (request, socket, head) => void this.#upgrade(server, { request, socket, head }),
     });
     this.#server = server;
-    server.maxConnections = mostConnections;
-    server.on('connection', (socket: Socket) => this.#note(socket));
-    server.on('secureConnection', (socket: Socket) => {
-      this.#note(socket);
-      this.#readings.set(socket, this.#reading);
-    });
-    server.on('request', (request, response) => this.#inTurn(request, response));
-    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
-    server.listen({ port, ...(address !== undefined && { host: address }) });
-    await once(server, 'listening');
-    server.on('error', (err) => logger.error({ err }, "the node's API could not take a connection"));
+    await server.listen(port, address, (err) => logger.error({ err }, "the node's API could not take a connection"));
     if (this.#closing.signal.aborted) {
-      await this.#end(server);
+      await server.end();
       throw new StatusManagerError('ERR_STOPPED', 'The API of the node is closed');
     }
     this.#certificates.follow();
-    return { port: (server.address() as AddressInfo).port };
+    return { port: server.port };
   }
 
   /** What is wrong with its certificates, and with the reviews that it needs; empty where nothing is known to be. */
@@ -108,51 +91,19 @@ export class NodeApiServer {
   async #close(): Promise<void> {
     this.#closing.abort();
     const stopped = this.#certificates.stop();
-    if (this.#server?.listening === true) await this.#end(this.#server);
+    await this.#server?.end();
     await stopped;
   }
 
-  async #end(server: Server): Promise<void> {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of this.#connections) socket.destroy();
-    await closed;
-  }
-
-  /** Also connections whose handshake is not over, which the server would wait for. */
-  #note(socket: Socket): void {
-    this.#connections.add(socket);
-    socket.once('close', () => this.#connections.delete(socket));
-  }
-
-  /**
-   * Node.js hands over all requests that a connection has sent, before the first is answered. They are answered one after another, and
-   * a connection with too many of them is ended.
-   */
-  #inTurn(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const turn = this.#turns.get(socket) ?? { open: 0, last: Promise.resolve() };
-    this.#turns.set(socket, turn);
-    if (turn.open > mostWaiting) {
-      socket.destroy();
-      return;
-    }
-    turn.open += 1;
-    turn.last = turn.last.then(async () => {
-      if (!socket.destroyed) await this.#serve(request, response, undefined);
-      turn.open -= 1;
-    });
-  }
-
-  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async #upgrade(server: TlsServer, { request, socket, head }: AskedStream): Promise<void> {
     // Node.js has taken its own listeners off
     socket.on('error', () => socket.destroy());
     // an answer that is under way would get into the stream
-    if (this.#turns.get(request.socket)?.open) socket.destroy();
-    else await this.#serve(request, responseOver(request, socket), head);
+    if (server.isAnswering(request.socket)) socket.destroy();
+    else await this.#serve(server, { request, response: responseOver(request, socket), upgrade: head });
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, upgrade: Buffer | undefined): Promise<void> {
+  async #serve(server: TlsServer, { request, response, upgrade }: AskedAnswer): Promise<void> {
     const gone = new AbortController();
     // with a reason, because the one that Node.js makes costs more than the rest of a short answer
     const leave = (): void => {
@@ -163,7 +114,7 @@ export class NodeApiServer {
     request.socket.once('close', leave);
     response.on('error', leave);
     const forget = onAbort(this.#closing.signal, leave);
-    const isCurrent = this.#readings.get(request.socket) === this.#reading;
+    const isCurrent = server.isCurrent(request.socket);
     if (!isCurrent) response.shouldKeepAlive = false;
     if (upgrade === undefined) request.resume();
     try {
@@ -175,9 +126,21 @@ export class NodeApiServer {
   }
 
   #trustAnew(secure: SecureContextOptions): void {
-    this.#server?.setSecureContext(secure);
-    // what a connection has shown was verified with other authorities
-    this.#reading += 1;
+    this.#server?.trustAnew(secure);
     this.#server?.closeIdleConnections();
   }
+}
+
+/** A connection that is to become a stream. */
+interface AskedStream {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+interface AskedAnswer {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** What came behind the head of a request for a stream. */
+  readonly upgrade: Buffer | undefined;
 }

@@ -1,13 +1,11 @@
 // Behaviour of cmd/kube-scheduler/app newEndpointsHandler, and of apiserver's healthz, v1.36.3.
 
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { CancelTimer } from '../../base/clock.ts';
 import { StatusManagerError } from '../../base/errors.ts';
+import { TlsServer } from '../../base/tls-server.ts';
 import { PathGate } from './path-gate.ts';
 import {
   type ResolvedSchedulerServerOptions,
@@ -17,8 +15,6 @@ import {
 } from './scheduler-server-options.ts';
 
 const mostConnections = 256;
-/** So many requests of one connection may wait for the answer of the one before them. */
-const mostWaiting = 8;
 const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 90_000 };
 
 /**
@@ -40,17 +36,11 @@ const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 15_000, requestT
 export class SchedulerServer {
   readonly #options: ResolvedSchedulerServerOptions;
   readonly #gate: PathGate;
-  readonly #connections = new Set<Socket>();
-  /** The requests of a connection that are not answered yet, and the end of the last one's answer. */
-  readonly #turns = new WeakMap<Socket, { open: number; last: Promise<void> }>();
-  /** Which certificates each connection was accepted with: the number of the reading. */
-  readonly #readings = new WeakMap<Socket, number>();
-  #reading = 0;
   #text = '';
   /** There are authorities whose signature on a client's certificate counts. */
   #trustsClients = false;
   #hasStarted = false;
-  #server: Server | undefined;
+  #server: TlsServer | undefined;
   #isClosed = false;
   #isTold = false;
   #cancelReload: CancelTimer = () => {};
@@ -72,35 +62,26 @@ export class SchedulerServer {
     const { port, address } = this.#options;
     const secure = await this.#read();
     this.#requireOpen();
-    const server = createServer({
-      ...secure,
-      ...serverTimes,
-      requestCert: this.#trustsClients,
-      rejectUnauthorized: false,
-      ALPNProtocols: ['http/1.1'],
+    const server = new TlsServer({
+      settings: { ...secure, ...serverTimes, requestCert: this.#trustsClients },
+      mostConnections,
+      serve: (request, response) => this.#answer(request, response, server.isCurrent(request.socket)),
     });
     this.#server = server;
-    server.maxConnections = mostConnections;
-    server.on('connection', (socket: Socket) => this.#note(socket));
-    server.on('secureConnection', (socket: Socket) => {
-      this.#note(socket);
-      this.#readings.set(socket, this.#reading);
-    });
-    server.on('request', (request, response) => this.#inTurn(request, response));
-    server.listen({ port, ...(address !== undefined && { host: address }) });
-    await once(server, 'listening');
-    server.on('error', (err) => this.#options.logger.error({ err }, "the scheduler's server could not take a connection"));
-    if (this.#isClosed) await this.#end(server);
+    await server.listen(port, address, (err) =>
+      this.#options.logger.error({ err }, "the scheduler's server could not take a connection"),
+    );
+    if (this.#isClosed) await server.end();
     this.#requireOpen();
     this.#reloadLater();
-    return { port: (server.address() as AddressInfo).port };
+    return { port: server.port };
   }
 
   /** Ends every connection. Resolves when the port is free. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelReload();
-    if (this.#server?.listening === true) await this.#end(this.#server);
+    await this.#server?.end();
   }
 
   /** The same as `close()`, for `await using`. */
@@ -110,19 +91,6 @@ export class SchedulerServer {
 
   #requireOpen(): void {
     if (this.#isClosed) throw new StatusManagerError('ERR_STOPPED', "The scheduler's server is closed");
-  }
-
-  async #end(server: Server): Promise<void> {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of this.#connections) socket.destroy();
-    await closed;
-  }
-
-  /** Also connections whose handshake is not over, which the server would wait for. */
-  #note(socket: Socket): void {
-    this.#connections.add(socket);
-    socket.once('close', () => this.#connections.delete(socket));
   }
 
   /** Rejects where the certificate and its key do not fit together, and for authorities that are none. */
@@ -154,9 +122,7 @@ export class SchedulerServer {
       const secure = await this.#read();
       if (this.#isClosed) return;
       if (this.#text !== before) {
-        this.#server?.setSecureContext(secure);
-        // what a connection has shown was verified with other authorities
-        this.#reading += 1;
+        this.#server?.trustAnew(secure);
         this.#options.logger.info({}, "the certificate of the scheduler's server was read again");
       }
       this.#isTold = false;
@@ -171,26 +137,10 @@ export class SchedulerServer {
     if (!this.#isClosed) this.#reloadLater();
   }
 
-  /** Node.js hands over all requests that a connection has sent, before the first is answered. They are answered one after another. */
-  #inTurn(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const turn = this.#turns.get(socket) ?? { open: 0, last: Promise.resolve() };
-    this.#turns.set(socket, turn);
-    if (turn.open > mostWaiting) {
-      socket.destroy();
-      return;
-    }
-    turn.open += 1;
-    turn.last = turn.last.then(async () => {
-      if (!socket.destroyed) await this.#answer(request, response);
-      turn.open -= 1;
-    });
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** `isCurrent`: what the client has shown was verified with the present authorities. */
+  async #answer(request: IncomingMessage, response: ServerResponse, isCurrent: boolean): Promise<void> {
     request.resume();
     const [target = '', query] = (request.url ?? '').split('?', 2);
-    const isCurrent = this.#readings.get(request.socket) === this.#reading;
     if (!isCurrent) response.shouldKeepAlive = false;
     const refused = await this.#gate.refusal(request, target, isCurrent && this.#trustsClients);
     if (refused !== undefined) return send(response, refused.status, refused.text);
