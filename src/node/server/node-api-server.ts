@@ -53,7 +53,7 @@ export class NodeApiServer {
     this.#hasStarted = true;
     const { address, port, clientCAFile, logger } = this.#options;
     const secure = await untilAborted(this.#certificates.first(), this.#closing.signal);
-    const server = new TlsServer({
+    const server: TlsServer = new TlsServer({
       settings: {
         ...secure,
         ...serverTimes,

@@ -62,7 +62,7 @@ export class SchedulerServer {
     const { port, address } = this.#options;
     const secure = await this.#read();
     this.#requireOpen();
-    const server = new TlsServer({
+    const server: TlsServer = new TlsServer({
       settings: { ...secure, ...serverTimes, requestCert: this.#trustsClients },
       mostConnections,
       serve: (request, response) => this.#answer(request, response, server.isCurrent(request.socket)),

@@ -102,7 +102,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '',
   },
   {
-    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'node/server/node-api-server.ts' },
+    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'base/tls-server.ts' },
     from: "    socket.once('close', () => this.#connections.delete(socket));\n",
     to: '',
   },
