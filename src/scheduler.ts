@@ -87,7 +87,13 @@ export type {
   ProfileOptions,
   ProfilePluginsOptions,
 } from './scheduler/profile/profile-options.ts';
-export type { NodeVerdict, PodSchedulingExplanation, PodSchedulingState } from './scheduler/reports/explain-pod.ts';
+export type {
+  ExtenderWait,
+  NodeVerdict,
+  PodSchedulingExplanation,
+  PodSchedulingState,
+} from './scheduler/reports/explain-pod.ts';
+export type { AwaitedVictim } from './scheduler/reports/pod-problem.ts';
 export { Scheduler } from './scheduler/scheduler.ts';
 export type { SchedulerOptions } from './scheduler/scheduler-options.ts';
 export type {

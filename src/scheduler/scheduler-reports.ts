@@ -1,10 +1,13 @@
 import type { RunStateName } from '../base/concurrency/run-state.ts';
 import { frozenProblem, type Problem, type ProblemReport, problemReport } from '../base/problem.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
+import type { Nominator } from './cache/nominator.ts';
 import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { PodAttempts } from './cycle/pod-attempts.ts';
 import type { StatusWrites } from './cycle/status-writes.ts';
+import type { ExtenderReports } from './extenders/extender-reports.ts';
 import type { PodInfo } from './nodes/pod-info.ts';
+import { isEndingByPreemption } from './preemption/default-preemption.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { explainPod, type PodSchedulingExplanation, schedulingProblem } from './reports/explain-pod.ts';
@@ -73,6 +76,8 @@ export interface ReportedState {
   readonly attempts: PodAttempts;
   readonly lastAttempts: LastAttempts;
   readonly writes: StatusWrites;
+  readonly nominator: Nominator;
+  readonly extenders: ExtenderReports;
   /** When a pod is tried again for which no room could be made, by `elapsed` of the clock. */
   readonly preemptions: { readonly retryAtMs: (podUID: string) => number | undefined };
 }
@@ -100,7 +105,7 @@ export function explanationOf(reported: ReportedState, uid: string): PodScheduli
 }
 
 function knownOf(reported: ReportedState, uid: string): KnownOfAttempts {
-  const { options, time, queue, cache, attempts, lastAttempts, preemptions } = reported;
+  const { options, time, queue, cache, attempts, lastAttempts, preemptions, extenders } = reported;
   const place = queue.placeOf(uid);
   const last = lastAttempts.get(uid);
   const now = time.time();
@@ -108,6 +113,8 @@ function knownOf(reported: ReportedState, uid: string): KnownOfAttempts {
   const boundAtMs = options.around !== undefined ? cache.unconfirmedSinceMs(uid) : undefined;
   const unconfirmedSince = boundAtMs === undefined ? undefined : time.at(boundAtMs);
   const retryAtMs = preemptions.retryAtMs(uid);
+  const nominatedNodeName =
+    nodeName === undefined && place !== undefined ? promisedNode(reported, place.info.podInfo) : undefined;
   return {
     uid,
     place,
@@ -115,7 +122,9 @@ function knownOf(reported: ReportedState, uid: string): KnownOfAttempts {
     placed: podInfo && nodeName !== undefined ? { podInfo, nodeName, isBound: cache.isBound(uid), unconfirmedSince } : undefined,
     binding: attempts.bindings.progressOf(uid),
     last,
-    victims: victimsLeft(last, cache),
+    victims: victimsLeft(last, cache, place?.info.podInfo, nominatedNodeName),
+    nominatedNodeName,
+    asked: extenders.askedOf(uid).map(({ sinceMs, ...one }) => ({ ...one, since: time.at(sinceMs) })),
     preemptionRetryAt: retryAtMs === undefined ? undefined : time.at(retryAtMs),
     isSuspended: attempts.isSuspended,
     nodeNames: () => cache.nodeNames,
@@ -125,9 +134,27 @@ function knownOf(reported: ReportedState, uid: string): KnownOfAttempts {
   };
 }
 
-/** Those that are still on the node from which they are to go, as they are now. */
-function victimsLeft(last: LastAttempt | undefined, cache: SchedulerCache): readonly PodInfo[] {
-  const { victims = [], nodeName } = last?.preemption ?? {};
+/** Nominated pods are kept from other pods once they may be tried; what the status of a gated one says is told all the same. */
+function promisedNode({ nominator }: ReportedState, { uid, pod }: PodInfo): string | undefined {
+  return nominator.nodeOf(uid) ?? (pod.status?.nominatedNodeName || undefined);
+}
+
+/**
+ * Those that are still on the node from which they are to go, as they are now. Where another process chose them, those count that end there
+ * because of a preemption: they are what the pod waits for.
+ */
+function victimsLeft(
+  last: LastAttempt | undefined,
+  cache: SchedulerCache,
+  preemptor: PodInfo | undefined,
+  nominatedNodeName = '',
+): readonly PodInfo[] {
+  if (last?.preemption === undefined) {
+    if (last === undefined || preemptor === undefined || nominatedNodeName === '') return [];
+    const pods = cache.stateOf(nominatedNodeName)?.pods ?? [];
+    return pods.filter((pod) => pod.priority < preemptor.priority && isEndingByPreemption(pod));
+  }
+  const { victims, nodeName } = last.preemption;
   return victims.flatMap(({ uid }) => (cache.nodeNameOf(uid) === nodeName ? (cache.podOf(uid) ?? []) : []));
 }
 
@@ -162,10 +189,16 @@ const stateTexts = { stopping: 'the scheduler is stopping', stopped: 'the schedu
 
 /** What is wrong with pods; what has lasted longest comes first. */
 function podTroubles(reported: ReportedState): { readonly known: KnownOfAttempts; readonly trouble: PodTrouble }[] {
-  const { options, queue, cache, attempts, lastAttempts } = reported;
+  const { options, queue, cache, attempts, lastAttempts, extenders } = reported;
   if (attempts.isSuspended) return [];
   const assumed = options.around !== undefined ? cache.assumedPods : [];
-  const uids = new Set([...lastAttempts.uids(), ...queue.gatedUids(), ...attempts.bindings.uids(), ...assumed]);
+  const uids = new Set([
+    ...lastAttempts.uids(),
+    ...queue.gatedUids(),
+    ...attempts.bindings.uids(),
+    ...extenders.podUIDs(),
+    ...assumed,
+  ]);
   return [...uids]
     .flatMap((uid) => {
       const known = knownOf(reported, uid);

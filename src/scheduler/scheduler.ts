@@ -42,7 +42,6 @@ import {
   statsOf,
 } from './scheduler-reports.ts';
 
-/** Why a pod that was promised a node waits on. */
 /** Stands in the queue for the extenders of a profile, which say nothing of what would help: any change brings a pod back. */
 const extenderEvents: Plugin = { name: extenderName };
 
@@ -50,6 +49,7 @@ function profileOfQueue({ profile, extenders }: Framework): ProfilePlugins {
   return extenders.size === 0 ? profile : { ...profile, plugins: [...profile.plugins, extenderEvents] };
 }
 
+/** Why a pod that was promised a node waits on. */
 const victimStays = 'a pod that is to go so that this one fits could not be deleted';
 const wordsOfVictim = (error: unknown): FailureWords => wordsOfRequest(victimStays, error);
 
@@ -154,7 +154,8 @@ export class Scheduler {
       changes: this.#changes,
       failures: new FailedAttempts({ ...shared, nominator, explain: (uid) => this.explain(uid) }),
     });
-    this.#reported = { ...shared, options: resolved, cache, attempts: this.#attempts };
+    const extenders = this.#extenders.reports;
+    this.#reported = { ...shared, options: resolved, cache, nominator, extenders, attempts: this.#attempts };
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */

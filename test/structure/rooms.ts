@@ -252,7 +252,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod client/transport ' +
     'client/resources scheduler/nodes scheduler/framework',
   'scheduler/reports':
-    'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/framework scheduler/queue',
+    'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/extenders scheduler/framework scheduler/queue',
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +
@@ -266,7 +266,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/problem api/json api/pod client/resources scheduler/nodes scheduler/extenders scheduler/framework scheduler/classic scheduler/profile ' +
     'scheduler/queue',
   'scheduler/scheduler-reports':
-    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/queue ' +
+    'base/concurrency base/problem client/resources scheduler/nodes scheduler/cache scheduler/extenders scheduler/preemption scheduler/queue ' +
     'scheduler/reports scheduler/cycle scheduler/scheduler-options',
   'scheduler/scheduler':
     'base/logging base/concurrency api/json api/pod client/resources scheduler/nodes scheduler/cache scheduler/extenders ' +

@@ -20,7 +20,7 @@ export class ExtenderError extends StatusManagerError {
   readonly step: ExtenderStep;
 
   constructor(extender: string, step: ExtenderStep, podKey: string, what: string, options?: ErrorOptions) {
-    super('ERR_EXTENDER', `The extender ${extender} failed to ${stepWords[step]} ${podKey}: ${what}`, options);
+    super('ERR_EXTENDER', `The extender ${extender} failed to ${stepInWords(step)} ${podKey}: ${what}`, options);
     this.name = 'ExtenderError';
     this.extender = extender;
     this.step = step;
@@ -29,6 +29,11 @@ export class ExtenderError extends StatusManagerError {
 
 /** What an extender may be asked. */
 export type ExtenderStep = 'filter' | 'prioritize' | 'preempt' | 'bind';
+
+/** What an extender is asked to do: `filter nodes for`, before the name of a pod. */
+export function stepInWords(step: ExtenderStep): string {
+  return stepWords[step];
+}
 
 const stepWords: Readonly<Record<ExtenderStep, string>> = {
   filter: 'filter nodes for',

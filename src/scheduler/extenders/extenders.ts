@@ -10,6 +10,7 @@ import type { PodInfo } from '../nodes/pod-info.ts';
 import type { Extender, ExtenderFilterResult, ExtenderRefusal } from './extender.ts';
 import { ExtenderError, type ExtenderStep } from './extender-error.ts';
 import { requireOneBinder } from './extender-options.ts';
+import { ExtenderReports } from './extender-reports.ts';
 import type { PreemptionCandidate } from './extender-wire.ts';
 
 export interface ExtendersOptions {
@@ -17,6 +18,8 @@ export interface ExtendersOptions {
   readonly logger: Logger;
   /** Asked right before an extender is asked to bind a pod; throws where this process may not write. */
   readonly guard: RequestGuard;
+  /** Where it is told whom they are asked of. Default: nobody looks. */
+  readonly reports?: ExtenderReports;
 }
 
 /** The log tells so often of one extender that fails and is passed over, in milliseconds. */
@@ -32,6 +35,7 @@ const scoreFactor = 100 / 10;
 export class Extenders {
   readonly #extenders: readonly Extender[];
   readonly #options: ExtendersOptions | undefined;
+  readonly #reports: ExtenderReports;
   /** When the log has told of an extender, by `elapsed` of the clock. */
   readonly #toldAt = new Map<Extender, number>();
 
@@ -44,6 +48,7 @@ export class Extenders {
     const isIgnorable = ({ options: { ignorable } }: Extender): boolean => ignorable;
     this.#extenders = [...extenders.filter((one) => !isIgnorable(one)), ...extenders.filter(isIgnorable)];
     this.#options = options;
+    this.#reports = options?.reports ?? new ExtenderReports();
   }
 
   get size(): number {
@@ -139,15 +144,20 @@ export class Extenders {
     call: () => Promise<T>,
     isPassedOver = extender.options.ignorable,
   ): Promise<T | undefined> {
+    const { name, options } = extender;
+    const sinceMs = this.#options?.clock.elapsed() ?? 0;
+    const ended = this.#reports.asks(pod.uid, { extender: name, step, sinceMs, timeoutMs: options.timeoutMs });
     try {
       signal.throwIfAborted();
       return await call();
     } catch (cause) {
       signal.throwIfAborted();
-      const error = new ExtenderError(extender.name, step, pod.key, errorText(cause), { cause });
+      const error = new ExtenderError(name, step, pod.key, errorText(cause), { cause });
       if (!isPassedOver) throw error;
       this.#tellOf(extender, pod, error);
       return undefined;
+    } finally {
+      ended();
     }
   }
 

@@ -152,7 +152,8 @@ export function whyNotEligible(pod: PodInfo, failed: NodeFailures, snapshot: Sna
     : undefined;
 }
 
-function isEndingByPreemption({ pod: { metadata, status } }: PodInfo): boolean {
+/** True for a pod that ends because a scheduler has made room. */
+export function isEndingByPreemption({ pod: { metadata, status } }: PodInfo): boolean {
   if ((metadata?.deletionTimestamp ?? undefined) === undefined) return false;
   const condition = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   return condition?.status === 'True' && condition.reason === 'PreemptionByScheduler';

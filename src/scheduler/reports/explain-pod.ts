@@ -1,7 +1,15 @@
 import { capitalized, frozenProblem, type PodProblem } from '../../base/problem.ts';
+import { type ExtenderStep, stepInWords } from '../extenders/extender-error.ts';
 import type { Diagnosis } from '../framework/fit-error.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
-import { type KnownOfAttempts, lastingText, type PodTrouble, podTrouble } from './pod-problem.ts';
+import {
+  type AwaitedVictim,
+  awaitedVictims,
+  type KnownOfAttempts,
+  lastingText,
+  type PodTrouble,
+  podTrouble,
+} from './pod-problem.ts';
 
 /**
  * Where a pod is on its way to a node.
@@ -31,6 +39,18 @@ export interface NodeVerdict {
   readonly mayFitWithoutOtherPods: boolean;
 }
 
+/** An extender that has not answered yet. */
+export interface ExtenderWait {
+  /** The address of the extender. */
+  readonly extender: string;
+  /** What it was asked to do. */
+  readonly step: ExtenderStep;
+  /** When it was asked, in milliseconds since 1970. */
+  readonly since: number;
+  /** How long its answer may take, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
 /** Why a pod is where it is. */
 export interface PodSchedulingExplanation {
   /** The uid that was asked about. */
@@ -47,6 +67,12 @@ export interface PodSchedulingExplanation {
   readonly nextAttemptAt: number | undefined;
   /** Why no node fits, in the order of the nodes' names. Empty where the pod as such was rejected, or failed with an error. */
   readonly nodes: readonly NodeVerdict[];
+  /** The node that the pod was promised: by preemption, or by whoever wrote its status. Undefined where it was promised none, or has one. */
+  readonly nominatedNodeName: string | undefined;
+  /** The pods that have yet to end so that the pod fits on the node that it was promised. */
+  readonly victims: readonly AwaitedVictim[];
+  /** The extenders that were asked of the pod and have not answered yet. */
+  readonly askedExtenders: readonly ExtenderWait[];
   /**
    * What is wrong with the pod: it fits nowhere, waits for something, or fails. Undefined where nothing is wrong: it is on its node, or has
    * not failed yet; also while this process is not to schedule.
@@ -64,7 +90,8 @@ export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
   const nodes = isPending ? verdicts(last?.diagnosis, known.nodeNames) : [];
   const trouble = podTrouble(known);
   const problem = trouble && schedulingProblem(trouble, known);
-  const lines = [firstLine(state, known)];
+  const victims = isPending ? awaitedVictims(known) : [];
+  const lines = [firstLine(state, known), ...known.asked.map((one) => askedLine(one, known.now))];
   if (isPending && last !== undefined) {
     const { message } = frozenProblem({ ...last.words, attempt: 0 });
     lines.push(`Its last attempt, ${durationInWords(known.now - last.at)} ago, failed: ${message}.`);
@@ -72,6 +99,7 @@ export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
     if (last.fitsNowhere && last.diagnosis === undefined) lines.push('What each node had against it is no longer kept.');
   }
   if (trouble !== undefined && problem !== undefined) lines.push(...troubleLines(trouble, problem, lines.join('\n'), known.now));
+  if (isPending) lines.push(...promiseLines(known, victims, problem?.help));
   if (state === 'waiting') lines.push(wakingLine(known));
   if (problem?.help !== undefined) lines.push(problem.help);
   return {
@@ -80,9 +108,37 @@ export function explainPod(known: KnownOfAttempts): PodSchedulingExplanation {
     attempts: place?.info.attempts ?? 0,
     nextAttemptAt: state === 'backoff' ? toldTime(place?.backoffEnd, known) : undefined,
     nodes,
+    nominatedNodeName: known.nominatedNodeName,
+    victims,
+    askedExtenders: known.asked.map(({ since, ...one }) => Object.freeze({ ...one, since: Math.round(known.wallTime(since)) })),
     problem,
     text: lines.join('\n'),
   };
+}
+
+function askedLine({ extender, step, since, timeoutMs }: KnownOfAttempts['asked'][number], now: number): string {
+  const waits = `for ${durationInWords(now - since)} its answer has been waited for, and it may take ${durationInWords(timeoutMs)}`;
+  return `The extender ${extender} is asked to ${stepInWords(step)} it: ${waits}.`;
+}
+
+/** So many victims have a line of their own. */
+const mostVictims = 10;
+
+/** Which node it was promised, and who has yet to end there. `said`: the help that stands elsewhere. */
+function promiseLines(
+  { nominatedNodeName, now, wallTime }: KnownOfAttempts,
+  victims: readonly AwaitedVictim[],
+  said: string | undefined,
+): string[] {
+  if (nominatedNodeName === undefined) return [];
+  if (victims.length === 0) return [`It was promised the node ${nominatedNodeName}.`];
+  const lines = victims.slice(0, mostVictims).map(({ podNamespace, podName, since, reason, help }) => {
+    const parts = [`to end for ${durationInWords(wallTime(now) - since)}`, ...(reason === undefined ? [] : [reason])];
+    return `- ${podNamespace}/${podName}: ${parts.join('; ')}.${help === undefined || help === said ? '' : ` ${help}`}`;
+  });
+  const more = victims.length - lines.length;
+  const rest = more > 0 ? [`- and ${more} more.`] : [];
+  return [`It was promised the node ${nominatedNodeName}, where these have yet to end:`, ...lines, ...rest];
 }
 
 /** What is wrong, unless it was said already, and for how long it has been so. */

@@ -1,9 +1,11 @@
 import type { PodProblem } from '../../base/problem.ts';
 import { roundedDuration, timesText } from '../../base/problem.ts';
+import { stepInWords } from '../extenders/extender-error.ts';
+import type { AskedExtender } from '../extenders/extender-reports.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { PodPlace } from '../queue/scheduling-queue.ts';
 import { gateWords } from '../queue/waiting-pods.ts';
-import { givenUp, type LastAttempt, type StartedPreemption } from './last-attempts.ts';
+import { givenUp, type LastAttempt } from './last-attempts.ts';
 import { helpBeforeBinding, helpForNowhere } from './plugin-help.ts';
 
 /** What is known of a pod. */
@@ -16,6 +18,10 @@ export interface KnownOfAttempts {
   readonly binding: BindingProgress | undefined;
   /** The pods that have to go so that this one fits, as far as they are still there. */
   readonly victims: readonly PodInfo[];
+  /** The node that the pod was promised; undefined where it was promised none, or has one. */
+  readonly nominatedNodeName: string | undefined;
+  /** The extenders that were asked of the pod and have not answered yet, the one first that was asked first. */
+  readonly asked: readonly AwaitedAnswer[];
   /** When it is tried again because a victim could not be deleted, by the time of the queue; undefined where it does not wait for that. */
   readonly preemptionRetryAt: number | undefined;
   /** True while another process may schedule. */
@@ -31,6 +37,12 @@ export interface KnownOfAttempts {
   readonly asksForEvents: (plugin: string) => boolean;
   /** How long a pod waits at most for a change, in milliseconds. */
   readonly maxInUnschedulableMs: number;
+}
+
+/** An extender that has not answered yet. */
+export interface AwaitedAnswer extends Omit<AskedExtender, 'sinceMs'> {
+  /** By the time of the queue. */
+  readonly since: number;
 }
 
 /** What a binding waits for. */
@@ -54,6 +66,8 @@ export interface PlacedReport {
 
 /** A binding that takes longer is worth telling of, in milliseconds. */
 const slowBindingMs = 10_000;
+/** An extender that takes longer is worth telling of, in milliseconds: meanwhile no other pod is tried. */
+const slowExtenderMs = 1000;
 /** A pod that was bound longer ago, in milliseconds, should have come through the watch with its node. */
 const slowConfirmationMs = 30_000;
 /** So many victims, gates and plugins are named. */
@@ -68,12 +82,12 @@ export interface PodTrouble extends Pick<PodProblem, 'kind' | 'message' | 'attem
 
 /** What is wrong with a pod; undefined where nothing is: it is placed, has not failed yet, or another process schedules now. */
 export function podTrouble(known: KnownOfAttempts): PodTrouble | undefined {
-  const { placed, place, last, isSuspended } = known;
+  const { placed, place, isSuspended } = known;
   if (isSuspended) return undefined;
   if (placed?.isBound) return unconfirmed(known);
-  if (placed !== undefined) return permitAwaited(known) ?? lastFailure(known) ?? slowBinding(known);
+  if (placed !== undefined) return permitAwaited(known) ?? extenderAwaited(known) ?? lastFailure(known) ?? slowBinding(known);
   if (place === undefined) return undefined;
-  return victimsAwaited(known, last?.preemption) ?? gated(known) ?? lastFailure(known);
+  return extenderAwaited(known) ?? victimsAwaited(known) ?? gated(known) ?? lastFailure(known);
 }
 
 function unconfirmed({ placed, now }: KnownOfAttempts): PodTrouble | undefined {
@@ -123,11 +137,26 @@ function slowBinding({ placed, binding, now }: KnownOfAttempts): PodTrouble | un
   };
 }
 
-function victimsAwaited(known: KnownOfAttempts, preemption: StartedPreemption | undefined): PodTrouble | undefined {
+function extenderAwaited({ asked, now }: KnownOfAttempts): PodTrouble | undefined {
+  const [first] = asked;
+  if (first === undefined || now - first.since < slowExtenderMs) return undefined;
+  const { extender, step, since, timeoutMs } = first;
+  const limit = `it has ${roundedDuration(timeoutMs)} for its answer`;
+  return {
+    kind: 'waits-for-extender',
+    message: `the extender ${extender} was asked to ${stepInWords(step)} the pod and has not answered yet`,
+    since,
+    attempt: 0,
+    help: () =>
+      `See why the extender ${extender} is slow: ${limit}${step === 'bind' ? '' : ', and no other pod is tried meanwhile'}.`,
+  };
+}
+
+function victimsAwaited(known: KnownOfAttempts): PodTrouble | undefined {
   const { last, victims } = known;
-  if (preemption === undefined || victims.length === 0) return undefined;
-  const { nodeName, since, failure } = preemption;
-  const attempt = last?.attempt ?? 0;
+  if (last === undefined || victims.length === 0) return undefined;
+  const { nodeName = known.nominatedNodeName, since = last.since, failure } = last.preemption ?? {};
+  const { attempt } = last;
   if (failure !== undefined) return { ...failure, since, attempt, retryAt: retryOfVictims(known), help: () => failure.help };
   const keys = someNames(victims.map(({ key }) => key));
   const held = victims.map(whyHeld).find((reason) => reason !== undefined);
@@ -146,6 +175,39 @@ function retryOfVictims({ place, preemptionRetryAt }: KnownOfAttempts): number |
   const backoffEnd = place?.place === 'backoff' ? place.backoffEnd : undefined;
   const times = [preemptionRetryAt, backoffEnd].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** The pods that have to end so that this one fits, and what holds each. */
+export function awaitedVictims({ last, victims, wallTime }: KnownOfAttempts): AwaitedVictim[] {
+  const { since = last?.since ?? 0, failure } = last?.preemption ?? {};
+  return victims.map((victim) => {
+    const { uid, namespace, name } = victim;
+    const { message = failure?.message, help = failure?.help } = whyHeld(victim) ?? {};
+    return Object.freeze({
+      podUID: uid,
+      podNamespace: namespace,
+      podName: name,
+      since: Math.round(wallTime(since)),
+      reason: message,
+      help,
+    });
+  });
+}
+
+/** A pod that has to end so that another one fits. */
+export interface AwaitedVictim {
+  /** Its uid. */
+  readonly podUID: string;
+  /** Its namespace. */
+  readonly podNamespace: string;
+  /** Its name. */
+  readonly podName: string;
+  /** Since when it is to end, in milliseconds since 1970. */
+  readonly since: number;
+  /** What holds it: a finalizer, a long grace period, or a server that refuses its end; undefined where nothing is known that does. */
+  readonly reason: string | undefined;
+  /** What would help, in words for people; undefined where nothing is to be done but to wait. */
+  readonly help: string | undefined;
 }
 
 /** The API's default grace period is 30 s: only a longer one is worth a word. */

@@ -37,6 +37,8 @@ export function knownOf(more: Partial<KnownOfAttempts>): KnownOfAttempts {
     last: undefined,
     binding: undefined,
     victims: [],
+    nominatedNodeName: undefined,
+    asked: [],
     preemptionRetryAt: undefined,
     isSuspended: false,
     nodeNames: () => [],
