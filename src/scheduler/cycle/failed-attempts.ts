@@ -65,7 +65,8 @@ export class FailedAttempts {
     }
     this.#log(podInfo, error, nodeName);
     if (latest === undefined) return;
-    const nominatedNodeName = made?.nominatedNodeName;
+    // of what was given up nothing is written, so what the status says counts, as after a restart
+    const nominatedNodeName = error instanceof BindingGivenUp ? undefined : made?.nominatedNodeName;
     if (nominatedNodeName === undefined) nominator.set(latest);
     else nominator.nominate(latest, nominatedNodeName);
     // another scheduler may have it by now

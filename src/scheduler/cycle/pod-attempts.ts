@@ -195,7 +195,7 @@ export class PodAttempts {
     }
     this.#failed += 1;
     const { error, made, nodeName } = outcome;
-    // without a plugin that makes room, or where it failed, a promised node is taken back
+    // without a plugin that makes room a promised node is taken back
     failures.add(attempt, { error, nodeName, made: made ?? noPromise });
     if (made?.actions !== undefined) {
       metrics.preempted(made.actions.length);

@@ -1,6 +1,5 @@
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import { errorText } from '../../base/errors.ts';
-import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
@@ -160,10 +159,13 @@ export class SchedulingCycle {
   }
 
   #makeRoom({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError) {
-    const found = callGuarded(
-      () => framework.postFilter(state, podInfo, diagnosis),
-      (err) => this.#noRoom(podInfo, err),
-    );
+    let found: PostFilterAnswer | undefined;
+    try {
+      found = framework.postFilter(state, podInfo, diagnosis);
+    } catch (err) {
+      this.#noRoom(podInfo, err);
+      found = notKnown(err);
+    }
     const made = this.#possible(found);
     return { error: new FitError(pod, diagnosis, made?.message), made };
   }
@@ -174,7 +176,7 @@ export class SchedulingCycle {
       found = await framework.postFilterAwaited(state, podInfo, diagnosis, signal);
     } catch (err) {
       if (!signal.aborted) this.#noRoom(podInfo, err);
-      found = { nominatedNodeName: undefined, message: `preemption: ${errorText(err)}` };
+      found = notKnown(err);
     }
     const made = this.#possible(found);
     return { error: new FitError(pod, diagnosis, made?.message), made };
@@ -202,5 +204,10 @@ const cannotEvict: PostFilterAnswer = {
   nominatedNodeName: '',
   message: 'preemption: not possible, because the client of the scheduler has no `deletePod`',
 };
+
+/** What a plugin might have found is not known: an earlier promise stays. */
+function notKnown(error: unknown): PostFilterAnswer {
+  return { nominatedNodeName: undefined, message: `preemption: ${errorText(error)}` };
+}
 
 const noWaits = { rejection: undefined, waits: new Map<string, number>() };
