@@ -234,6 +234,8 @@ export interface ProfilePlugins {
   readonly checkAllFilters?: boolean;
   /** Extenders that have a say in this profile alone, beside those of the scheduler. */
   readonly extenders?: readonly ExtenderOptions[];
+  /** True: pods of a pod group are placed as all others, one by one. Default: they are refused, because this scheduler places no groups. */
+  readonly takesPodGroups?: boolean;
   /** How many per cent of the nodes are to be found feasible before the search ends; 0, the default: fewer the more nodes there are. */
   readonly percentageOfNodesToScore?: number;
 }

@@ -11,6 +11,7 @@ import {
   schedulingGates,
 } from '../plugins/one-rule-plugins.ts';
 import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
+import { gangScheduling } from '../plugins/pod-group-refusal.ts';
 import { dynamicResources } from '../plugins/refused-claims.ts';
 import { nodeResourcesBalancedAllocation } from '../plugins/resources/balanced-allocation.ts';
 import { nodeResourcesFit } from '../plugins/resources/node-resources-fit.ts';
@@ -156,5 +157,5 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
 /** A default plugin of kube-scheduler that is not here. A profile may name it: it has nothing to do for a node that declares no features. */
 export const absentDefaults: readonly string[] = ['NodeDeclaredFeatures'];
 
-/** Plugins of kube-scheduler that are off there by default and are not here. A profile may turn them off. */
-export const absentPlugins: readonly string[] = [...absentDefaults, 'GangScheduling'];
+/** Plugins of kube-scheduler that are not here. A profile may turn them off. */
+export const absentPlugins: readonly string[] = [...absentDefaults, gangScheduling];

@@ -11,6 +11,7 @@ import {
   type PluginHandle,
   type ProfilePlugins,
 } from '../framework/plugin.ts';
+import { gangScheduling, withoutPodGroups } from '../plugins/pod-group-refusal.ts';
 import {
   absentDefaults,
   absentPlugins,
@@ -65,6 +66,7 @@ export function profilePlugins(
     points: Object.fromEntries(points.map((point) => [point, atPoint(point)])),
     plugins: [...made.values()],
     weights: weightsOf([...named(sets.score).enabled, ...multiPoint]),
+    takesPodGroups: made.has(gangScheduling) || (sets.multiPoint?.disabled ?? []).some(({ name }) => name === gangScheduling),
   };
 }
 
@@ -122,6 +124,7 @@ function requireKnownNames(
   const known = Object.keys(registry);
   const requireKnown = (at: string, name: string, others: readonly string[] = []): void => {
     if (known.includes(name) || others.includes(name)) return;
+    if (name === gangScheduling) throw invalidOption(at, 'a plugin that is here: this scheduler places no groups of pods', name);
     throw invalidOption(at, `one of the plugins ${known.join(', ')}`, name);
   };
   for (const [point, set] of Object.entries(sets)) {
@@ -157,11 +160,11 @@ export function createFrameworks(
   const frameworks = new Map<string, Framework>();
   for (const [index, profile] of profiles.entries()) {
     const path = `profiles[${index}]`;
-    const framework = new Framework(context, (handle) =>
+    const make = (handle: PluginHandle): ProfilePlugins =>
       typeof profile === 'function'
         ? profile(handle, context.ignoredResources)
-        : profilePlugins(path, withIgnored(path, profile, context.ignoredResources, registry), registry, handle),
-    );
+        : profilePlugins(path, withIgnored(path, profile, context.ignoredResources, registry), registry, handle);
+    const framework = new Framework(context, (handle) => withoutPodGroups(make(handle)));
     const { schedulerName } = framework;
     if (frameworks.has(schedulerName)) {
       throw invalidOption(`${path}.schedulerName`, 'another name than that of the profiles before', schedulerName);

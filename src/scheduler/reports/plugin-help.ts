@@ -129,6 +129,8 @@ function helpAsSuch({ plugin, reasons }: PluginRejection): string {
 
 const asSuch: Readonly<Record<string, string>> = {
   DynamicResources: 'Let a scheduler that allocates devices place the pod: this one does not.',
+  GangScheduling:
+    'Let a scheduler that places pod groups have the pod, or turn the plugin GangScheduling off in the profile: its pods are then placed one by one, and some may wait while others hold nodes.',
   NodeAffinity: 'Correct the node selector and the affinity of the pod: no node can be what they ask.',
   InterPodAffinity: 'Correct the affinity of the pod: it cannot be read.',
 };
@@ -163,9 +165,10 @@ export function helpBeforeBinding(plugin: string): string {
   return `See what the plugin ${plugin} waits for. In the end the pod gives the node back and is tried again.`;
 }
 
-/** `volume-claim`: the pod's claims cannot be used as they are. `resource-claim`: this scheduler never places it. */
+/** `volume-claim`: the pod's claims cannot be used as they are. `resource-claim`, `pod-group`: this scheduler never places it. */
 export function kindOfNowhere({ rest, isRejectedAsSuch }: Diagnosis): string {
   if (!isRejectedAsSuch) return 'no-node-fits';
   if (rest !== undefined && ofVolumes.has(rest.plugin)) return 'volume-claim';
+  if (rest?.plugin === 'GangScheduling') return 'pod-group';
   return rest?.plugin === 'DynamicResources' ? 'resource-claim' : 'no-node-fits';
 }

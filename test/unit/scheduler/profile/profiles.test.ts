@@ -142,7 +142,11 @@ describe('a bad profile is refused', () => {
       { plugins: { score: { disabled: [{ name: 'Imag' }] } } },
       '.score.disabled[0].name` to be one of',
     ],
-    ['an absent plugin that is enabled', enabling('multiPoint', { name: 'GangScheduling' }), 'got "GangScheduling" (string)'],
+    [
+      'a plugin that is not here',
+      enabling('multiPoint', { name: 'GangScheduling' }),
+      '.enabled[0].name` to be a plugin that is here: this scheduler places no groups of pods, got "GangScheduling" (string)',
+    ],
     [
       'a plugin that places groups of pods',
       enabling('placementScore', { name: 'PodGroupPodsCount' }),
