@@ -161,12 +161,13 @@ function victimsLeft(
 /** So many of the pods' problems say what would help: no snapshot has more. */
 const mostHelped = 1000;
 
-export function schedulerSnapshotOf(reported: ReportedState, own: RunStateName): SchedulerSnapshot {
+export function schedulerSnapshotOf(reported: ReportedState, ownState: RunStateName): SchedulerSnapshot {
   const { options, attempts, writes } = reported;
   const { around } = options;
   const at = options.clock.now();
-  const state = around?.state ?? own;
-  const ownProblems = [stateProblem(state), ...(around?.problems() ?? []), writes.problem()].filter((one) => one !== undefined);
+  const state = around?.state ?? ownState;
+  const own = [stateProblem(state), ...(around?.problems() ?? []), writes.problem(), ...extenderProblems(reported)];
+  const ownProblems = own.filter((one) => one !== undefined);
   const pods = podTroubles(reported).map(({ known, trouble }, index) =>
     schedulingProblem(index < mostHelped ? trouble : { ...trouble, help: () => undefined }, known),
   );
@@ -186,6 +187,19 @@ function stateProblem(state: RunStateName): Problem | undefined {
 }
 
 const stateTexts = { stopping: 'the scheduler is stopping', stopped: 'the scheduler has stopped' } as const;
+
+/** Extenders that pods are placed without; where an extender that is not ignorable fails, its pods say so. */
+function extenderProblems({ attempts, extenders, time }: ReportedState): Problem[] {
+  if (attempts.isSuspended) return [];
+  return extenders.failing().map(({ extender, error, sinceMs, attempt }) =>
+    frozenProblem({
+      kind: 'extender-passed-over',
+      message: `an extender fails and is passed over: ${error.message}`,
+      ...{ since: time.wallTime(time.at(sinceMs)), attempt },
+      help: `See whether the extender ${extender} runs and answers: until then it has no say in what it fails at.`,
+    }),
+  );
+}
 
 /** What is wrong with pods; what has lasted longest comes first. */
 function podTroubles(reported: ReportedState): { readonly known: KnownOfAttempts; readonly trouble: PodTrouble }[] {

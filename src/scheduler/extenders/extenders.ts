@@ -149,7 +149,9 @@ export class Extenders {
     const ended = this.#reports.asks(pod.uid, { extender: name, step, sinceMs, timeoutMs: options.timeoutMs });
     try {
       signal.throwIfAborted();
-      return await call();
+      const answer = await call();
+      this.#reports.answered(name, step);
+      return answer;
     } catch (cause) {
       signal.throwIfAborted();
       const error = new ExtenderError(name, step, pod.key, errorText(cause), { cause });
@@ -165,6 +167,7 @@ export class Extenders {
     const { clock, logger } = this.#options ?? {};
     if (clock === undefined || logger === undefined) return;
     const now = clock.elapsed();
+    this.#reports.failed(err, now);
     if (now - (this.#toldAt.get(extender) ?? Number.NEGATIVE_INFINITY) < toldEveryMs) return;
     this.#toldAt.set(extender, now);
     logger.warn({ err, url: extender.name, ...podFields(pod) }, 'an extender failed and is passed over');

@@ -141,3 +141,37 @@ describe('a pod that waits for an extender', () => {
     expect(scheduler.snapshot().problems).toEqual([]);
   });
 });
+
+describe('an extender that fails and is passed over', () => {
+  it('is a problem of the scheduler until it does the same again, and none while another process schedules', async () => {
+    let works = false;
+    const filter = (asked: Parameters<typeof all>[0]): unknown => (works ? all(asked) : 'nonsense');
+    await using world = await extenderWorld({ filter, prioritize: () => [] }, { ignorable: true });
+    const { scheduler, clock, server } = world;
+    const extender = server.url.slice(0, -1);
+    for (const name of ['n1', 'n2']) scheduler.setNode(node(name));
+    scheduler.start();
+    const since = clock.now();
+    for (const name of ['a', 'b', 'c']) {
+      scheduler.setPod(pod(name));
+      await scheduler.flush();
+      await clock.advance(5000);
+    }
+    expect(scheduler.snapshot().problems).toEqual([
+      {
+        kind: 'extender-passed-over',
+        message: `an extender fails and is passed over: The extender ${extender} failed to filter nodes for default/c: its answer is no JSON`,
+        ...{ since, attempt: 3 },
+        help: `See whether the extender ${extender} runs and answers: until then it has no say in what it fails at.`,
+      },
+    ]);
+    expect(scheduler.snapshot().notes[0]).toMatch(/its answer is no JSON; failed 3 times$/);
+    scheduler.suspend();
+    expect(scheduler.snapshot().problems).toEqual([]);
+    scheduler.resume();
+    works = true;
+    scheduler.setPod(pod('d'));
+    await scheduler.flush();
+    expect(scheduler.snapshot()).toMatchObject({ problems: [], notes: [] });
+  });
+});

@@ -104,6 +104,54 @@ describe('extenders', () => {
     expect(world.lines).toEqual(['an extender failed and is passed over', 'an extender failed and is passed over']);
   });
 
+  it('narrow the victims one after another: each is asked of what the ones before have left, the ignorable ones last', async () => {
+    const victims = ['v1', 'v2', 'v3', 'v4'].map((name) => podInfo(name));
+    const boss = podInfo('boss', { priority: 10 });
+    const onNodes = new Map(nodes.map((node) => [node.name, { ...node, pods: victims } as never]));
+    const candidates = nodes.map(({ name }) => ({ nodeName: name, victims, budgetViolations: 2 }));
+    const leaving = (left: Readonly<Record<string, readonly string[]>>, violations: number) => () => ({
+      NodeNameToMetaVictims: Object.fromEntries(
+        Object.entries(left).map(([name, names]) => [
+          name,
+          { Pods: names.map((one) => ({ UID: podInfo(one).uid })), NumPDBViolations: violations },
+        ]),
+      ),
+    });
+    const answers: Answers = {
+      apreempt: leaving({ n2: ['v3'] }, 0),
+      bpreempt: leaving({ n3: ['v1', 'v2', 'v3'], n2: ['v2', 'v3'] }, 1),
+      cpreempt: () => 'nonsense',
+      dpreempt: leaving({ n2: ['v3'], n3: [] }, 0),
+    };
+    const options = { a: { ignorable: true }, b: {}, c: { ignorable: true }, d: { ignorable: true } };
+    await using world = await several(answers, options);
+    const left = await world.extenders.narrow(boss, candidates, (name) => onNodes.get(name), signal);
+    expect(left.map((one) => [one.nodeName, one.victims.map(({ name }) => name), one.budgetViolations])).toEqual([
+      ['n2', ['v3'], 0],
+    ]);
+    const asked = world.server.asked.map(({ verb, body }) => {
+      const { NodeNameToMetaVictims: sent } = body as Record<
+        string,
+        Readonly<Record<string, { readonly Pods: readonly unknown[] }>>
+      >;
+      return [verb, Object.entries(sent ?? {}).map(([name, { Pods }]) => `${name} ${Pods.length}`)];
+    });
+    expect(asked).toEqual([
+      ['bpreempt', ['n1 4', 'n2 4', 'n3 4']],
+      ['apreempt', ['n2 2', 'n3 3']],
+      ['cpreempt', ['n2 1']],
+      ['dpreempt', ['n2 1']],
+    ]);
+  });
+
+  it('are asked no more of victims once no node is left', async () => {
+    const answers: Answers = { apreempt: () => ({ NodeNameToMetaVictims: {} }), bpreempt: () => 'nonsense' };
+    await using world = await several(answers, { a: {}, b: {} });
+    const candidates = [{ nodeName: 'n1', victims: [podInfo('v1')], budgetViolations: 0 }];
+    expect(await world.extenders.narrow(podInfo('boss', { priority: 10 }), candidates, () => undefined, signal)).toEqual([]);
+    expect(world.server.asked.map(({ verb }) => verb)).toEqual(['apreempt']);
+  });
+
   it('end with the reason of the signal, ignorable or not', async () => {
     await using world = await several({ afilter: () => new Promise(() => {}) }, { a: { ignorable: true } });
     const controller = new AbortController();
