@@ -180,7 +180,7 @@ export class VolumeFinder {
 
   #fittingOf(claim: WirePersistentVolumeClaim): FittingVolumes {
     try {
-      return fittingVolumes(claim, this.#claims.volumesByClass.get(classNameOf(claim)) ?? [], this.#view.sizes);
+      return fittingVolumes(claim, this.#claims.volumesByClass.get(classNameOf(claim)) ?? [], this.#view);
     } catch (cause) {
       const key = claimKeyOf(claim);
       throw new Error(`error creating internal label selector for claim: ${key}: ${errorText(cause)}`, { cause });

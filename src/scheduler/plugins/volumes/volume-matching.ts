@@ -4,6 +4,7 @@ import { isQuantity, quantityInNano } from '../../../api/quantity/quantity-arith
 import { type LabelSelector, labelOf, parseLabelSelector } from '../../../api/selectors/label-selector.ts';
 import { invalidArgument } from '../../../base/errors.ts';
 import type { VolumePlaces } from './volume-places.ts';
+import { VolumesByNode } from './volumes-by-node.ts';
 
 const oldClass = 'volume.beta.kubernetes.io/storage-class';
 const bindCompleted = 'pv.kubernetes.io/bind-completed';
@@ -76,7 +77,7 @@ export interface FittingVolumes {
   /** It was set aside for the claim, which takes no other one then. */
   readonly own: WirePersistentVolume | undefined;
   /** Those that are free, the smallest first. */
-  readonly free: readonly WirePersistentVolume[];
+  readonly free: VolumesByNode;
 }
 
 /**
@@ -86,7 +87,7 @@ export interface FittingVolumes {
 export function fittingVolumes(
   claim: WirePersistentVolumeClaim,
   volumes: readonly WirePersistentVolume[],
-  sizes: VolumeSizes,
+  { sizes, places }: { readonly sizes: VolumeSizes; readonly places: VolumePlaces },
 ): FittingVolumes {
   const { selector: given, resources } = claim.spec ?? {};
   const size = inNano('spec.resources.requests.storage', resources?.requests?.storage ?? '0');
@@ -104,7 +105,8 @@ export function fittingVolumes(
     } catch {} // it costs no other volume
   }
   free.sort((one, other) => compareBigInts(one.capacity, other.capacity));
-  return { claim, size, own, free: free.map(({ volume }) => volume) };
+  const sorted = free.map(({ volume }) => volume);
+  return { claim, size, own, free: new VolumesByNode(sorted, (volume) => places.pinOf(volume)) };
 }
 
 /** The volume for the claim on the node; undefined for none. `taken` are the names of those for other claims of the pod. */
@@ -114,7 +116,10 @@ export function matchingVolume(
   { taken, places }: { readonly taken: ReadonlySet<string>; readonly places: VolumePlaces },
 ): WirePersistentVolume | undefined {
   if (own !== undefined) return places.reaches(own, node) ? own : undefined;
-  return free.find((volume) => !taken.has(volume.metadata?.name ?? '') && places.reaches(volume, node));
+  for (const volume of free.near(node)) {
+    if (!taken.has(volume.metadata?.name ?? '') && places.reaches(volume, node)) return volume;
+  }
+  return undefined;
 }
 
 /** How large volumes are. An object never changes, so each is read once. */

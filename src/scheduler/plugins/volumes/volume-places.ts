@@ -5,6 +5,7 @@ import { type LabelSelector, labelOf, parseLabelSelector, selectsNothing } from 
 import { type NodeTest, nodeSelectorTest } from '../../../api/selectors/node-selector.ts';
 import { errorText } from '../../../base/errors.ts';
 import { type InTreeVolumes, migratedVolumes, translatedPersistentVolume, translatedTerms } from './csi-translation.ts';
+import { pinOf, type VolumePin } from './volumes-by-node.ts';
 
 export type WireCsiNode = Wire<V1CSINode>;
 export type WireStorageClass = Wire<V1StorageClass>;
@@ -28,6 +29,7 @@ export function isMigratedOn(csiNode: WireCsiNode | undefined, { name }: Pick<In
 export class VolumePlaces {
   readonly #allowed = new WeakMap<WireStorageClass, readonly LabelSelector[]>();
   readonly #own = new WeakMap<WirePersistentVolume, NodeTest>();
+  readonly #pins = new WeakMap<WirePersistentVolume, { readonly pin: VolumePin | undefined }>();
   readonly #served = new WeakMap<WirePersistentVolume, NodeTest>();
   readonly #mayMigrate: (kind: InTreeVolumes) => boolean;
 
@@ -41,6 +43,16 @@ export class VolumePlaces {
     const required = volume.spec?.nodeAffinity?.required;
     if (required == null) return true;
     return testOf(this.#own, volume, () => readTest(required.nodeSelectorTerms))(labelsAlone(node));
+  }
+
+  /** A label without which the volume reaches no node; undefined where there is none. */
+  pinOf(volume: WirePersistentVolume): VolumePin | undefined {
+    let known = this.#pins.get(volume);
+    if (known === undefined) {
+      known = { pin: pinOf(volume) };
+      this.#pins.set(volume, known);
+    }
+    return known.pin;
   }
 
   /** True for a node in one of the places that the class allows; without any, everywhere. Behaviour of MatchTopologySelectorTerms. */
