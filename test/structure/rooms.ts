@@ -247,7 +247,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes scheduler/preemption scheduler/classic',
   'scheduler/config': 'base/errors base/options api/json api/manifest scheduler/extenders scheduler/profile',
-  'scheduler/serving': 'base/clock base/errors base/options base/logging base/tls-server client/resources client/reviews',
+  'scheduler/serving':
+    'base/clock base/concurrency base/errors base/options base/logging base/tls-server client/resources client/reviews',
   'scheduler/queue':
     'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod client/transport ' +
     'client/resources scheduler/nodes scheduler/framework',

@@ -36,6 +36,8 @@ export interface SchedulerServerOptions {
   readonly healthChecks?: readonly SchedulerHealthCheck[];
   /** What `/readyz` looks at. */
   readonly readyChecks?: readonly SchedulerHealthCheck[];
+  /** How long one check, or the text of a page, may take, in milliseconds; then it counts as failed. Default 10,000. */
+  readonly checkTimeoutMs?: number;
   /** What `/metrics` shows, in the text format of Prometheus. Default: there is no such page. */
   readonly metrics?: () => string | Promise<string>;
   /** What `/configz` shows, as `{"componentconfig": …}`. It must hold no secret. Default: there is no such page. */
@@ -62,7 +64,18 @@ export type ResolvedSchedulerServerOptions = Required<
   Pick<SchedulerServerOptions, 'address' | 'metrics' | 'configz'> & { readonly clock: SteadyClock; readonly logger: Logger };
 
 const known = [
-  ...['transport', 'identity', 'address', 'port', 'healthChecks', 'readyChecks', 'metrics', 'configz', 'alwaysAllowPaths'],
+  ...[
+    'transport',
+    'identity',
+    'address',
+    'port',
+    'healthChecks',
+    'readyChecks',
+    'checkTimeoutMs',
+    'metrics',
+    'configz',
+    'alwaysAllowPaths',
+  ],
   ...['authenticationCacheMs', 'authorizedCacheMs', 'unauthorizedCacheMs', 'reloadPeriodMs', 'clock', 'logger'],
 ];
 const longestMs = 86_400_000;
@@ -89,6 +102,7 @@ export function resolveSchedulerServerOptions(options: SchedulerServerOptions): 
     port,
     healthChecks: checksOption('healthChecks', healthChecks),
     readyChecks: checksOption('readyChecks', readyChecks),
+    checkTimeoutMs: numberOption('checkTimeoutMs', options.checkTimeoutMs ?? 10_000, 1, longestMs),
     ...(metrics && { metrics }),
     ...(configz && { configz }),
     alwaysAllowPaths,

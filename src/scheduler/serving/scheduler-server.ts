@@ -4,6 +4,7 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { CancelTimer } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { TlsServer } from '../../base/tls-server.ts';
 import { PathGate } from './path-gate.ts';
@@ -44,6 +45,8 @@ export class SchedulerServer {
   #isClosed = false;
   #isTold = false;
   #cancelReload: CancelTimer = () => {};
+  /** What checks and pages are asked for right now: one that never settles is asked once, however many requests come. */
+  readonly #underWay = new Map<unknown, Promise<unknown>>();
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: SchedulerServerOptions) {
@@ -163,7 +166,7 @@ export class SchedulerServer {
     ]).get(page);
     if (checks !== undefined && more.length === 0) return this.#health(response, { page, name, query }, checks);
     if (path === '/metrics' && metrics !== undefined) {
-      return send(response, 200, await metrics(), 'text/plain; version=0.0.4; charset=utf-8');
+      return send(response, 200, await this.#within('the metrics', metrics), 'text/plain; version=0.0.4; charset=utf-8');
     }
     if (path === '/configz' && configz !== undefined) {
       return send(response, 200, JSON.stringify({ componentconfig: configz() }), 'application/json');
@@ -182,7 +185,8 @@ export class SchedulerServer {
     const excluded = query.getAll('exclude');
     const looked = all.filter((one) => !excluded.includes(one.name));
     const failed = new Set<string>();
-    for (const one of looked) if (!(await this.#isWell(one))) failed.add(one.name);
+    const well = await Promise.all(looked.map((one) => this.#isWell(one)));
+    for (const [index, one] of looked.entries()) if (!well[index]) failed.add(one.name);
     const lines = all.map((one) => {
       if (failed.has(one.name)) return `[-]${one.name} failed: reason withheld\n`;
       return `[+]${one.name} ${looked.includes(one) ? '' : 'excluded: '}ok\n`;
@@ -191,14 +195,29 @@ export class SchedulerServer {
     return send(response, 200, query.has('verbose') ? `${lines.join('')}${page} check passed\n` : 'ok');
   }
 
-  async #isWell({ name, check }: SchedulerHealthCheck): Promise<boolean> {
+  async #isWell(one: SchedulerHealthCheck): Promise<boolean> {
+    const { name } = one;
     try {
-      await check();
+      await this.#within(`the check ${name}`, one.check, one);
       return true;
     } catch (err) {
       this.#options.logger.warn({ err, check: name }, 'a health check of the scheduler fails');
       return false;
     }
+  }
+
+  /** Rejects where it takes too long. Whoever asks meanwhile gets the same answer, and waits no longer either. */
+  #within<T>(what: string, call: () => T | Promise<T>, owner?: unknown): Promise<T> {
+    const { clock, checkTimeoutMs: timeoutMs } = this.#options;
+    const late = (): Error => new Error(`${what} took longer than ${timeoutMs} ms`);
+    const ask = (): Promise<T> => {
+      const before = this.#underWay.get(owner ?? call) as Promise<T> | undefined;
+      if (before !== undefined) return before;
+      const asked = (async () => call.call(owner))().finally(() => this.#underWay.delete(owner ?? call));
+      this.#underWay.set(owner ?? call, asked);
+      return asked;
+    };
+    return callWithin(ask, { clock, timeoutMs, late });
   }
 }
 

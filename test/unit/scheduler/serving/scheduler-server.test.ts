@@ -5,6 +5,7 @@ import { KubeTransport } from '../../../../src/index.ts';
 import { SchedulerServer, type SchedulerServerOptions, type ServedIdentity } from '../../../../src/scheduler.ts';
 import { FakeClock, InMemoryApiServer } from '../../../../src/testing.ts';
 import { createCertificateAuthority } from '../../../support/certificate-authority.ts';
+import { until } from '../../../support/until.ts';
 
 const authority = createCertificateAuthority('authority of the scheduler');
 const clients = createCertificateAuthority('authority of clients');
@@ -86,6 +87,60 @@ describe('the pages of a scheduler', () => {
     expect(await get('/livez')).toBe('200 ok');
     expect(await get('/readyz/synced', { token: 'good' })).toBe('200 ok');
     expect(await get('/readyz/other', { token: 'good' })).toBe('404 404 page not found');
+  });
+
+  it('wait for a check that does not settle for as long as they are told, and ask it once', async () => {
+    const asked: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const slow = (name: string) => ({
+      name,
+      check: () =>
+        gate.promise
+          .then(
+            () => {},
+            () => {},
+          )
+          .then(() => void asked.push(name)),
+    });
+    let begun = 0;
+    const never = {
+      name: 'never',
+      check: () => {
+        begun += 1;
+        return new Promise<void>(() => {});
+      },
+    };
+    const { get, clock } = await setUp({ readyChecks: [never, slow('a'), slow('b')], checkTimeoutMs: 3000 });
+    const answers = [get('/readyz'), get('/readyz/never', { token: 'good' }), get('/readyz?exclude=never')];
+    await until(() => clock.pendingTimers >= 7);
+    gate.resolve();
+    expect(await answers[2]).toBe('200 ok');
+    await clock.advance(2999);
+    expect(await Promise.race([answers[0], Promise.resolve('none yet')])).toBe('none yet');
+    await clock.advance(1);
+    expect(await Promise.all(answers.slice(0, 2))).toEqual([
+      '500 [+]ping ok\n[-]never failed: reason withheld\n[+]a ok\n[+]b ok\nreadyz check failed\n',
+      '500 [-]never failed: reason withheld\nreadyz check failed\n',
+    ]);
+    expect([begun, asked]).toEqual([1, ['a', 'b']]);
+  });
+
+  it('let no request of a connection wait for a page that never comes', async () => {
+    const { clock, port } = await setUp({ metrics: () => new Promise<string>(() => {}) });
+    const socket = connect({ host: '127.0.0.1', port, ca: authority.cert });
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', () => {});
+    const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: s\r\nauthorization: Bearer good\r\n\r\n`;
+    socket.write(ask('/metrics') + ask('/livez'));
+    const before = clock.pendingTimers;
+    await until(() => clock.pendingTimers > before);
+    await clock.advance(10_000);
+    await until(() => text.includes('HTTP/1.1 200'));
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 500', 'HTTP/1.1 200']);
+    socket.destroy();
   });
 
   it('show metrics and configuration to those alone whom the apiserver allows it', async () => {
