@@ -1,4 +1,4 @@
-import { invalidOption } from '../../base/errors.ts';
+import { invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { catchRejection, ignoreFailure } from '../../base/guard.ts';
 import { longestTimerMs, numberOption } from '../../base/options.ts';
 import type { ProfileMaker } from '../classic/policy-profile.ts';
@@ -99,7 +99,7 @@ function weightsOf(enabled: readonly EnabledPlugin[]): ReadonlyMap<string, numbe
 }
 
 function makePlugin(path: string, name: string, args: unknown, factory: PluginFactory | undefined, handle: PluginHandle): Plugin {
-  const plugin: Partial<Plugin> | null | undefined = factory?.(args, handle);
+  const plugin: Partial<Plugin> | null | undefined = namingProfile(path, () => factory?.(args, handle));
   if (plugin == null || plugin.name !== name) {
     catchRejection(plugin, ignoreFailure);
     throw invalidOption(`registry.${name}`, `a function that returns a plugin with the name ${name}`, plugin?.name ?? plugin);
@@ -112,6 +112,17 @@ function makePlugin(path: string, name: string, args: unknown, factory: PluginFa
   if (plugin.preBindTimeoutMs !== undefined)
     numberOption(`${path}: ${name}.preBindTimeoutMs`, plugin.preBindTimeoutMs, 0, longestTimerMs);
   return plugin as Plugin;
+}
+
+/** The error of a plugin's arguments names the plugin: with several profiles it is to name the profile, too. */
+function namingProfile<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    const { code, message } = error instanceof StatusManagerError ? error : {};
+    if (code !== 'ERR_INVALID_OPTION' || !message?.startsWith('Expected `')) throw error;
+    throw new StatusManagerError(code, message.replace('`', `\`${path}: `), { cause: error });
+  }
 }
 
 /** A misspelt name is refused, also where a plugin is only turned off or given arguments. */

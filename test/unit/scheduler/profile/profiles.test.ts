@@ -155,12 +155,12 @@ describe('a bad profile is refused', () => {
     [
       'a time to bind volumes below 0',
       { pluginConfig: [{ name: 'VolumeBinding', args: { bindTimeoutSeconds: -1 } }] },
-      '`VolumeBinding.bindTimeoutSeconds` to be an integer from 0 up, got -1',
+      '`profiles[0]: VolumeBinding.bindTimeoutSeconds` to be an integer from 0 up, got -1',
     ],
     [
       'a time to filter that is none',
       { pluginConfig: [{ name: 'DynamicResources', args: { filterTimeout: '-1s' } }] },
-      '`DynamicResources.filterTimeout` to be a duration that is not below 0, such as "10s", got "-1s"',
+      '`profiles[0]: DynamicResources.filterTimeout` to be a duration that is not below 0, such as "10s", got "-1s"',
     ],
     [
       'a plugin that is named twice',
@@ -191,7 +191,7 @@ describe('a bad profile is refused', () => {
     [
       'arguments that the plugin does not know',
       { pluginConfig: [{ name: 'NodeName', args: { a: 1 } }] },
-      '`NodeName.a` to be absent',
+      '`profiles[0]: NodeName.a` to be absent',
     ],
     [
       'no plugin that binds',
