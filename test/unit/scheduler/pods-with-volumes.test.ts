@@ -19,6 +19,7 @@ type PatchObject = NonNullable<SchedulerClient['patchObject']>;
 function world(given: Partial<SchedulerOptions> = {}, patch?: PatchObject | 'none') {
   const told: string[] = [];
   const patched: string[] = [];
+  const patches: object[] = [];
   let version = 100;
   const taken: PatchObject = async (resource, object, change) => {
     version += 1;
@@ -31,6 +32,7 @@ function world(given: Partial<SchedulerOptions> = {}, patch?: PatchObject | 'non
   };
   const patchObject: PatchObject = (resource, object, change, signal) => {
     patched.push(`${resource.kind} ${object.metadata?.name}`);
+    patches.push(change);
     return patch === undefined || patch === 'none'
       ? taken(resource, object, change, signal)
       : patch(resource, object, change, signal);
@@ -44,7 +46,7 @@ function world(given: Partial<SchedulerOptions> = {}, patch?: PatchObject | 'non
   const setNow = (resource: ApiResource, object: ApiObject): void => scheduler.setObject(resource, object);
   setNow(resources.storageClasses, lateClass);
   scheduler.setNode(node('n1', '64'));
-  return { scheduler, clock, told, patched };
+  return { scheduler, clock, told, patched, patches };
 }
 
 function claim(scheduler: Scheduler, ...names: readonly string[]): void {
@@ -222,6 +224,79 @@ describe('pods that wait for their volumes', () => {
     expect(scheduler.explain('uid-p').state).toBe('backoff');
     await scheduler.stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('tell the claim its node before, and are bound once somebody has bound it', async () => {
+    const { scheduler, clock, told, patched, patches } = world();
+    claim(scheduler, 'c');
+    scheduler.start();
+    scheduler.setPod(claiming('p', ['c']));
+    await clock.advance(5000);
+    expect(patched).toEqual(['PersistentVolumeClaim c']);
+    expect(patches).toEqual([{ metadata: { annotations: { 'volume.kubernetes.io/selected-node': 'n1' } } }]);
+    expect(told).toEqual([]);
+    provision(scheduler, 'c');
+    await scheduler.flush();
+    expect(told).toEqual(['bind p n1']);
+    await scheduler.stop();
+  });
+
+  it('say after ten seconds which claims they wait for, and what would help', async () => {
+    const { scheduler, clock } = world();
+    claim(scheduler, 'c');
+    scheduler.start();
+    scheduler.setPod(claiming('p', ['c']));
+    await clock.advance(9000);
+    expect(scheduler.snapshot().problems).toEqual([]);
+    await clock.advance(1000);
+    const message = 'he pod has the node n1, and the plugin VolumeBinding waits for the volumes of d/c';
+    expect(scheduler.snapshot().problems).toMatchObject([{ kind: 'waits-before-binding', message: `t${message}` }]);
+    const { text } = scheduler.explain('uid-p');
+    expect(text).toContain(`T${message}`);
+    expect(text).toContain("the provisioner of the claims' storage class, and kube-controller-manager");
+    provision(scheduler, 'c');
+    await scheduler.flush();
+    expect(scheduler.snapshot().problems).toEqual([]);
+    await scheduler.stop();
+  });
+
+  it('share the write where they share their claim', async () => {
+    const { scheduler, clock, told, patched } = world();
+    claim(scheduler, 'shared');
+    for (const name of ['a', 'b', 'c']) scheduler.setPod(claiming(name, ['shared']));
+    scheduler.start();
+    await clock.advance(1000);
+    expect(patched).toHaveLength(1);
+    provision(scheduler, 'shared');
+    await scheduler.flush();
+    expect(told).toHaveLength(3);
+    expect(scheduler.stats()).toMatchObject({ bound: 3, failedAttempts: 0 });
+    await scheduler.stop();
+  });
+
+  it('are not bound by a scheduler that has stopped', async () => {
+    const { scheduler, clock, told } = world();
+    claim(scheduler, 'c');
+    scheduler.start();
+    scheduler.setPod(claiming('p', ['c']));
+    await clock.advance(1000);
+    await scheduler.stop();
+    provision(scheduler, 'c');
+    await clock.advance(60_000);
+    expect(told).toEqual([]);
+  });
+
+  it('give way to a more important pod', async () => {
+    const { scheduler, clock, told } = world();
+    scheduler.setNode(node('n1', '1'));
+    claim(scheduler, 'c');
+    scheduler.start();
+    scheduler.setPod(claiming('p', ['c']));
+    await clock.advance(1000);
+    scheduler.setPod(pod('urgent', '1', { priority: 10 }));
+    await clock.advance(15_000);
+    expect(told).toEqual(['bind urgent n1']);
+    await scheduler.stop();
   });
 
   it('of a client without patchObject are not placed, those that have their volumes are', async () => {
