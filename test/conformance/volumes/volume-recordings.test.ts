@@ -24,6 +24,12 @@ describe('replay of how the scheduler judges nodes for pods with volumes', () =>
     expect(noticed.length / having.length).toBeGreaterThan(least);
   });
 
+  it('holds no case with two volumes of one name: which of them upstream sees is a matter of chance', () => {
+    const namesIn = ({ persistentVolumes = [] }: VolumesCase) =>
+      persistentVolumes.map((one) => (one as { readonly metadata?: { readonly name?: string } }).metadata?.name);
+    expect(cases.filter((one) => new Set(namesIn(one)).size < namesIn(one).length)).toEqual([]);
+  });
+
   it('holds cases of every answer', () => {
     const reasons = new Set(cases.flatMap(({ out }) => Object.values(out.judged.failed ?? {}).flatMap((one) => one.reasons)));
     expect([...reasons].toSorted()).toEqual(expect.arrayContaining(['node(s) exceed max volume count']));
