@@ -104,7 +104,7 @@ export class ApiEventRecorder implements EventRecorder {
       client: new ResourceClient(options.transport, resources.events),
       clock: this.#clock,
       mostWaiting: mostWaiting + ofObject.burst,
-      mostAtOnce: 1,
+      mostAtOnce: () => 1,
       sameForMs,
       // nobody waits for an event
       keepAlive: false,

@@ -20,7 +20,8 @@ export interface EventSenderOptions<Event, Sent extends ApiObject> {
   readonly clock: SteadyClock;
   /** So many events wait; one more is dropped. */
   readonly mostWaiting: number;
-  readonly mostAtOnce: number;
+  /** Asked at each event: how many are sent at once, one at least. */
+  readonly mostAtOnce: () => number;
   /** The same event again within this time raises the count of the first one. */
   readonly sameForMs: number;
   /** True: an event that is sent again later keeps the process alive until then. */
@@ -31,7 +32,7 @@ export interface EventSenderOptions<Event, Sent extends ApiObject> {
   readonly retryIn: (event: Event, error: unknown, tries: number) => number | undefined;
 }
 
-/** Sends events to the apiserver in their order, at most `mostAtOnce` at once. `First` is what it keeps of an event, to count the same one again. */
+/** Sends events to the apiserver in their order, at most `mostAtOnce()` at once. `First` is what it keeps of an event, to count the same one again. */
 export class EventSender<Event, Sent extends ApiObject, First> {
   readonly #options: EventSenderOptions<Event, Sent>;
   readonly #waiting: Event[] = [];
@@ -61,16 +62,18 @@ export class EventSender<Event, Sent extends ApiObject, First> {
 
   /** Never waits. */
   send(event: Event): void {
-    const { mostWaiting, mostAtOnce } = this.#options;
     if (this.isStopped) return;
-    if (this.#waiting.length >= mostWaiting) {
+    if (this.#waiting.length >= this.#options.mostWaiting) {
       this.#dropped += 1;
       return;
     }
     this.#waiting.push(event);
-    if (this.#lanes.size >= mostAtOnce) return;
-    const lane: Promise<void> = this.#lane(() => this.#lanes.delete(lane));
-    this.#lanes.add(lane);
+    this.#begin();
+  }
+
+  /** More may be sent at once than before. */
+  widen(): void {
+    while (this.#begin());
   }
 
   /** Resolves once nothing waits and nothing is being sent. */
@@ -126,10 +129,22 @@ export class EventSender<Event, Sent extends ApiObject, First> {
     if ((await unlessGone(raise())) === undefined && !(await this.create(event))) await raise();
   }
 
-  /** Ends at once when nothing waits: an event that comes then begins a lane of its own. */
+  /** Begins one more lane. False where there is none to begin. */
+  #begin(): boolean {
+    if (this.#waiting.length === 0 || this.#lanes.size >= this.#options.mostAtOnce()) return false;
+    const lane: Promise<void> = this.#lane(() => this.#lanes.delete(lane));
+    this.#lanes.add(lane);
+    return true;
+  }
+
+  /** Ends at once when nothing waits, or when it is one too many: an event that comes then begins a lane of its own. */
   async #lane(end: () => void): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#send(next);
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#next()) await this.#send(next);
     end();
+  }
+
+  #next(): Event | undefined {
+    return this.#lanes.size > this.#options.mostAtOnce() ? undefined : this.#waiting.shift();
   }
 
   /** Until the server has answered. Never rejects. */

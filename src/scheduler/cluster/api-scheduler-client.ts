@@ -45,6 +45,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #eventFailures: EventFailures;
   readonly #mayWrite: () => boolean;
   readonly #writes: readonly WriteTransport[];
+  #bindings = 0;
 
   constructor({ transport, requestLimit, identity, clock, logger, mayWrite }: ApiSchedulerClientOptions) {
     const options = { transport, limit: requestLimit, clock, mayWrite };
@@ -55,12 +56,19 @@ export class ApiSchedulerClient implements SchedulerClient {
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
     this.#eventFailures = new EventFailures(clock, (ended) => logger.info(ended, 'events are written again'));
-    this.#events = eventWriter({ transport: ofEvents, identity, clock, logger, failures: this.#eventFailures });
+    const own = { identity, clock, logger, failures: this.#eventFailures };
+    this.#events = eventWriter({ ...own, transport: ofEvents, isBinding: () => this.#bindings > 0 });
     this.#mayWrite = mayWrite;
   }
 
-  bind(pod: WirePod, nodeName: string, signal: AbortSignal): Promise<void> {
-    return this.#binding.bind(pod, nodeName, signal);
+  async bind(pod: WirePod, nodeName: string, signal: AbortSignal): Promise<void> {
+    this.#bindings += 1;
+    try {
+      await this.#binding.bind(pod, nodeName, signal);
+    } finally {
+      this.#bindings -= 1;
+      if (this.#bindings === 0) this.#events.widen();
+    }
   }
 
   async patchStatus(pod: WirePod, change: PodStatusChange, signal: AbortSignal): Promise<void> {
@@ -86,7 +94,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   }
 
   event(event: SchedulingEvent): void {
-    if (this.#mayWrite()) this.#events.send(event);
+    if (this.#mayWrite()) this.#events.send({ ...event, at: this.#clock.now() });
   }
 
   /** What is wrong with the events: they are refused. */

@@ -22,24 +22,34 @@ export interface EventWriterOptions {
   readonly logger: Logger;
   /** Told of each event that was taken or refused. Default: nobody is. */
   readonly failures?: EventFailures;
+  /** True while pods are being bound: events then go one at a time, so that they take nothing of the server from bindings. Default: never. */
+  readonly isBinding?: () => boolean;
+}
+
+/** An event, and when it came about, in milliseconds since 1970. Default: when its turn has come. */
+export interface TimedEvent extends SchedulingEvent {
+  readonly at?: number;
 }
 
 /** So many events wait; one more is dropped. Bindings come first, so a storm of some thousand pods must find room here. */
 const mostWaiting = 10_000;
 const mostAtOnce = 8;
+/** While so many wait, they no longer let bindings go first. */
+const tooManyWaiting = mostWaiting / 2;
 /** The same event within this time makes one series. */
 const seriesMs = 360_000;
 
 /** Writes events to the apiserver, several at once. An event that happens again is counted in the first one's series. */
-export function eventWriter(options: EventWriterOptions): EventSender<SchedulingEvent, WireEvent, WireEvent> {
-  const { transport, identity, clock, logger, failures = new EventFailures(clock) } = options;
+export function eventWriter(options: EventWriterOptions): EventSender<TimedEvent, WireEvent, WireEvent> {
+  const { transport, identity, clock, logger, failures = new EventFailures(clock), isBinding = () => false } = options;
   const client = new ResourceClient(transport, newerEvents);
   // `flush` is waited for, so a wait for the next try keeps the process alive
-  const common = { client, clock, mostWaiting, mostAtOnce, sameForMs: seriesMs, keepAlive: true };
+  const common = { client, clock, mostWaiting, sameForMs: seriesMs, keepAlive: true };
   const sender: ReturnType<typeof eventWriter> = new EventSender({
     ...common,
+    mostAtOnce: () => (isBinding() && sender.waiting < tooManyWaiting ? 1 : mostAtOnce),
     requestOf(event) {
-      const now = clock.now();
+      const { at: now = clock.now() } = event;
       const key = seriesKey(event);
       const again = sender.countAgain(key);
       if (again !== undefined) {

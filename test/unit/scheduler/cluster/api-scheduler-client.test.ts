@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import type { RateLimiterOptions } from '../../../../src/base/concurrency/rate-limiter.ts';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import type { KubeRequest } from '../../../../src/index.ts';
+import type { ResourceTransport } from '../../../../src/reflector.ts';
 import { ApiSchedulerClient } from '../../../../src/scheduler/cluster/api-scheduler-client.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { type Fate, PodServer } from './pod-server.ts';
@@ -27,6 +29,23 @@ function world(fates: Fate[] = [], mayWrite = () => true, requestLimit?: RateLim
     return end;
   };
   return { server, clock, client, ended };
+}
+
+/** No request is answered but by the test. */
+function hangingWorld() {
+  const open: { readonly request: KubeRequest; readonly answer: () => void }[] = [];
+  const transport: ResourceTransport = {
+    request: (request) => {
+      const { promise, resolve } = Promise.withResolvers<never>();
+      open.push({ request, answer: () => resolve({ metadata: { name: 'x', resourceVersion: '1' } } as never) });
+      return promise;
+    },
+    stream: () => Promise.reject(new Error('no streams')),
+  };
+  const clock = new FakeClock();
+  const client = new ApiSchedulerClient({ transport, clock, logger: silentLogger, mayWrite: () => true, identity: 'host' });
+  const asked = () => open.map(({ request }) => request.path.split('/').at(-1));
+  return { clock, open, client, asked, settle: () => new Promise((resolve) => setImmediate(resolve)) };
 }
 
 describe('the binding of a pod', () => {
@@ -226,6 +245,31 @@ describe('events', () => {
       { metadata: { name: expect.stringMatching(/^web\./) }, reportingController: 'mine' },
     ]);
     await client.stop();
+  });
+
+  it('make way while a pod is being bound, and then go together, with the times when they came about', async () => {
+    const { clock, open, asked, client, settle } = hangingWorld();
+    const bound = client.bind(web, 'n1', signal);
+    for (let i = 0; i < 12; i++) {
+      client.event({
+        pod: { metadata: { ...web.metadata, uid: `u${i}` } },
+        type: 'Normal',
+        reason: 'Scheduled',
+        action: 'Binding',
+        note: 'x',
+      });
+    }
+    await settle();
+    expect(asked()).toEqual(['binding', 'events']);
+    await clock.advance(5000);
+    open.shift()?.answer();
+    await bound;
+    await settle();
+    expect(asked()).toEqual(Array.from({ length: 8 }, () => 'events'));
+    expect(open.at(-1)?.request.body).toMatchObject({ eventTime: '2000-01-01T00:00:00.000000Z' });
+    const stopped = client.stop();
+    for (const { answer } of open.splice(0)) answer();
+    await stopped;
   });
 
   it('end no process where the clock shows parts of milliseconds, or a time that nobody can write', async () => {
