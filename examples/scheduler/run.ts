@@ -9,7 +9,7 @@ import { Registry } from 'prom-client';
 import { loggerOf } from '../kubelet/process-log.ts';
 import type { Flags } from './flags.ts';
 import { policyOf } from './policy.ts';
-import { type ServedPages, servePages } from './serving.ts';
+import type { ServedPages } from './serving.ts';
 import { type Settings, settingsOf } from './settings.ts';
 
 /** Writes nothing where the profiles of the configuration cannot be used. */
@@ -39,7 +39,8 @@ export async function run(flags: Flags, stop: AbortSignal, print: (line: string)
       ...(logger && { logger }),
     });
     const shown = { scheduler, transport, logger, metrics: () => registry.metrics(), configz: complete };
-    pages = flags.serving && (await servePages(flags.serving, shown));
+    // what makes certificates takes memory that a scheduler without pages need not have
+    if (flags.serving) pages = await (await import('./serving.ts')).servePages(flags.serving, shown);
     if (pages !== undefined) print(`Its pages are served on port ${pages.port}.`);
     await scheduler.start({ signal: stop });
     print('The scheduler has started.');
