@@ -1,6 +1,7 @@
-// npm run bench:scheduler-cluster [-- --rounds 3 --only kubeScheduler|ours --nodes 200 --pods 2000 --rate 50]
-// Measures kube-scheduler and our scheduler in turn, each as a process of its own, on one real control plane. Both have the
-// same limit of requests, so high that it does not count. It needs the node kit's kube-scheduler (test/peers/node-kit/build.sh).
+// npm run bench:scheduler-cluster [-- --rounds 5 --only kubeScheduler|ours|bareBindings --nodes 200 --pods 2000 --rate 50]
+// Measures kube-scheduler, our scheduler and bare bindings in turn, each as a process of its own, on one real control plane. The two
+// have one configuration, with a limit of requests so high that it does not count. It needs the node kit's kube-scheduler
+// (test/peers/node-kit/build.sh).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { AdminClient } from '../test/support/admin-client.ts';
 import { ControlPlane } from '../test/support/control-plane/control-plane.ts';
 import { barsOf } from './scheduler-cluster/bars.ts';
-import { type Contender, clientLimit, contenders, namesOfContenders } from './scheduler-cluster/contenders.ts';
+import { type Contender, clientLimit, contenders, namesOfContenders, preparePrograms } from './scheduler-cluster/contenders.ts';
 import { NodeObjects } from './scheduler-cluster/nodes.ts';
 import { auditPolicy } from './scheduler-cluster/requests.ts';
 import { type Load, type Runner, runLoads, type SchedulerRun } from './scheduler-cluster/run.ts';
@@ -17,13 +18,15 @@ import { median, rounded } from './support/statistics.ts';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     only: { type: 'string' },
     nodes: { type: 'string', default: '200' },
     pods: { type: 'string', default: '2000' },
     rate: { type: 'string', default: '50' },
   },
 });
+/** As docs/guides/second-scheduler.md has them. */
+const nodeOptions = ['--max-semi-space-size=4'];
 const rounds = Number(values.rounds);
 const nodeCount = Number(values.nodes);
 const pods = Number(values.pods);
@@ -42,20 +45,19 @@ await writeFile(policyFile, auditPolicy);
 const audit = [`--audit-policy-file=${policyFile}`, `--audit-log-path=${auditLog}`, '--audit-log-mode=blocking'];
 const inflight = ['--max-requests-inflight=2000', '--max-mutating-requests-inflight=1000'];
 
+const programs = await preparePrograms(nodeOptions);
 await using controlPlane = await ControlPlane.start({ apiServerArgs: [...audit, ...inflight] });
 const admin = new AdminClient(controlPlane.kubeConfig());
 const nodes = new NodeObjects(admin, nodeCount);
 await nodes.start();
-const runs = await play({ controlPlane, auditLog, nodes: nodeCount });
+const runs = await play({ controlPlane, auditLog, nodes: nodeCount, programs });
 await nodes.stop();
 await admin.close();
-await rm(dir, { recursive: true, force: true });
+for (const each of [dir, programs.dir]) await rm(each, { recursive: true, force: true });
 
 const result = Object.fromEntries(Object.keys(loads).map((name, index) => [name, mediansOf(index)]));
 const bars = Object.entries(result).flatMap(([name, { ours, kubeScheduler }]) =>
-  ours === undefined || kubeScheduler === undefined
-    ? []
-    : barsOf(name, loads[name]?.podsASecond === undefined, ours, kubeScheduler),
+  ours === undefined || kubeScheduler === undefined ? [] : barsOf(name, loads[name] as Load, ours, kubeScheduler),
 );
 for (const [name, of] of Object.entries(result)) {
   console.log(`\n${name}: ${loads[name]?.pods} pods, ${nodeCount} nodes, median of ${rounds}`);
@@ -77,13 +79,15 @@ if (chosen.length === contenders.length) {
 
 /** By contender, then by round, then by load. Who begins changes from round to round. */
 async function play(runner: Runner): Promise<Record<Contender, SchedulerRun[][]>> {
-  const played: Record<Contender, SchedulerRun[][]> = { ours: [], kubeScheduler: [] };
+  const played: Record<Contender, SchedulerRun[][]> = { ours: [], kubeScheduler: [], bareBindings: [] };
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? chosen : chosen.toReversed();
     for (const contender of order) {
       const found = await runLoads(runner, contender, Object.values(loads));
       played[contender].push(found);
-      const shown = found.map(({ podsASecond: rate, p50Ms, p99Ms, cpuSeconds }) => ({ rate, p50Ms, p99Ms, cpuSeconds }));
+      const shown = found.map(({ podsASecond: rate, p50Ms, p99Ms, cpuSeconds, memoryMiB, peakMiB }) => {
+        return { rate, p50Ms, p99Ms, cpuSeconds, memoryMiB, peakMiB };
+      });
       console.log(`round ${round + 1}: ${contender} ${JSON.stringify(shown)}`);
     }
   }
@@ -102,6 +106,7 @@ function mediansOf(load: number): Partial<Record<Contender, SchedulerRun>> {
         p99Ms: of((each) => each.p99Ms),
         cpuSeconds: of((each) => each.cpuSeconds),
         memoryMiB: of((each) => each.memoryMiB),
+        peakMiB: of((each) => each.peakMiB),
         requestsAPod: of((each) => each.requestsAPod),
         requests: all.at(-1)?.requests ?? {},
         podsOnANode: [of((each) => each.podsOnANode[0]), of((each) => each.podsOnANode[1])],

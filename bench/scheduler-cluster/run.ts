@@ -5,7 +5,8 @@ import type { ControlPlane } from '../../test/support/control-plane/control-plan
 import { percentile, rounded } from '../support/statistics.ts';
 import { usageOf } from '../support/usage.ts';
 import { BoundTimes, type PodLife } from './bound-times.ts';
-import { type Contender, type SchedulerProcess, startScheduler } from './contenders.ts';
+import { type Contender, type Programs, type SchedulerProcess, startScheduler } from './contenders.ts';
+import { peakMiB, resetPeak } from './memory.ts';
 import { requestsIn } from './requests.ts';
 import { withWorkers } from './with-workers.ts';
 
@@ -19,7 +20,9 @@ export interface SchedulerRun {
   readonly p99Ms: number;
   /** Of the scheduler's process, from the first pod created (with `waiting`: from its start) until its last request. */
   readonly cpuSeconds: number;
+  /** Resident after the last request, and the most until then. */
   readonly memoryMiB: number;
+  readonly peakMiB: number;
   readonly requestsAPod: number;
   readonly requests: Readonly<Record<string, number>>;
   /** On a node: the fewest and the most. */
@@ -38,6 +41,7 @@ export interface Runner {
   readonly controlPlane: ControlPlane;
   readonly auditLog: string;
   readonly nodes: number;
+  readonly programs: Programs;
 }
 
 const warmUpPods = 100;
@@ -46,7 +50,7 @@ const warmUpPods = 100;
 export async function runLoads(runner: Runner, contender: Contender, loads: readonly Load[]): Promise<SchedulerRun[]> {
   const runs: SchedulerRun[] = [];
   for (const load of loads.filter(({ waiting }) => waiting)) runs.push(await runLoad(runner, contender, undefined, load));
-  const scheduler = await startScheduler(runner.controlPlane, contender);
+  const scheduler = await startScheduler(runner.controlPlane, contender, runner.programs);
   try {
     await runLoad(runner, contender, scheduler, { pods: warmUpPods });
     for (const load of loads.filter(({ waiting }) => !waiting)) runs.push(await runLoad(runner, contender, scheduler, load));
@@ -57,7 +61,7 @@ export async function runLoads(runner: Runner, contender: Contender, loads: read
 }
 
 async function runLoad(
-  { controlPlane, auditLog, nodes }: Runner,
+  { controlPlane, auditLog, nodes, programs }: Runner,
   contender: Contender,
   running: SchedulerProcess | undefined,
   load: Load,
@@ -69,14 +73,16 @@ async function runLoad(
     const namespace = await admin.createNamespace('bench');
     const times = await BoundTimes.start(observer, namespace, load.pods);
     const before = running === undefined ? 0 : (await usageOf(running.pid)).cpuSeconds;
+    if (running !== undefined) await resetPeak(running.pid);
     await createPods(admin, namespace, load);
     const startedAt = performance.now();
-    if (running === undefined) started = await startScheduler(controlPlane, contender);
+    if (running === undefined) started = await startScheduler(controlPlane, contender, programs);
     const lives = await times.allBound();
     const requests = await allRequests(auditLog, namespace);
-    const after = await usageOf((running ?? started)?.pid ?? 0);
+    const { pid } = (running ?? started) as SchedulerProcess;
+    const [after, peak] = [await usageOf(pid), await peakMiB(pid)];
     await deletePods(admin, namespace);
-    const usage = { cpuSeconds: rounded(after.cpuSeconds - before), memoryMiB: rounded(after.memoryMiB) };
+    const usage = { cpuSeconds: rounded(after.cpuSeconds - before), memoryMiB: rounded(after.memoryMiB), peakMiB: rounded(peak) };
     return {
       ...resultOf(load.waiting ? lives.map((life) => ({ ...life, createdAt: startedAt })) : lives, nodes),
       ...usage,

@@ -77,7 +77,7 @@ describe('the committed figures miss what is known to be missed, and nothing els
       'scheduler-cluster.json',
     );
     const found = Object.entries(result).flatMap(([name, { ours, kubeScheduler }]) =>
-      barsOfScheduler(name, loads[name]?.podsASecond === undefined, ours, kubeScheduler),
+      barsOfScheduler(name, loads[name] as Load, ours, kubeScheduler),
     );
     expectKnown(found, bars);
   });
