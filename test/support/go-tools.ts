@@ -11,6 +11,7 @@ import { isExecutable, userCache } from './user-cache.ts';
  * `oracle`: its recorder.
  * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
  * `kubectl`: the client of users. `metrics-server`: what `kubectl top` asks. `virtual-kubelet`: with its mock, and `virtual-kubelet-suite`, its end-to-end tests. `kwok-suite`: two cases of kwok's.
+ * `scheduler-perf`: Kubernetes' benchmark of its scheduler.
  * `actionlint`: reads the workflows of .github.
  */
 export type GoTool =
@@ -26,6 +27,7 @@ export type GoTool =
   | 'virtual-kubelet'
   | 'virtual-kubelet-suite'
   | 'kwok-suite'
+  | 'scheduler-perf'
   | 'actionlint';
 
 export interface GoToolsOptions {
@@ -51,6 +53,7 @@ const modules: Readonly<Record<GoTool, string>> = {
   'virtual-kubelet': 'peers/virtual-kubelet',
   'virtual-kubelet-suite': 'peers/virtual-kubelet',
   'kwok-suite': 'peers/kwok-suite',
+  'scheduler-perf': 'peers/node-kit/go/k8s',
   actionlint: 'real/actionlint',
 };
 
@@ -121,6 +124,13 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
     env: { CGO_ENABLED: '0' },
     usually: '1 min',
   },
+  'scheduler-perf': {
+    name: 'scheduler_perf',
+    // without -trimpath: it looks for files beside its sources
+    args: (file) => ['test', '-c', '-vet=off', '-o', file, 'k8s.io/kubernetes/test/integration/scheduler_perf/misc'],
+    env: { CGO_ENABLED: '0' },
+    usually: '4 min',
+  },
   actionlint: {
     name: 'actionlint',
     args: (file) => ['build', '-trimpath', '-o', file, 'github.com/rhysd/actionlint/cmd/actionlint'],
@@ -142,6 +152,7 @@ const foreign: readonly GoTool[] = [
   'kwok',
   'virtual-kubelet',
   'virtual-kubelet-suite',
+  'scheduler-perf',
   'actionlint',
 ];
 
