@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { preparePrograms } from './scheduler-cluster/contenders.ts';
 import { barsOf } from './scheduler-perf/bars.ts';
 import { chosenCases } from './scheduler-perf/chosen.ts';
 import { runOnCluster } from './scheduler-perf/on-cluster.ts';
@@ -30,6 +31,7 @@ const chosen = columns.filter((column) => values.only.split(',').includes(column
 const until = performance.now() + Number(values.minutes) * 60_000;
 
 const folder = await upstreamFolder();
+const programs = await preparePrograms([]);
 const workloads = await Promise.all(names.map(readOne));
 const runs = new Map<string, PerfRun[]>();
 const failures: string[] = [];
@@ -37,6 +39,8 @@ for (let round = 0; round < rounds; round++) {
   const order = round % 2 === 0 ? chosen : chosen.toReversed();
   for (const workload of workloads) for (const column of order) await play(round, workload, column);
 }
+
+await rm(programs.dir, { recursive: true, force: true });
 
 const found = workloads.map(({ name, params }) => {
   const result = Object.fromEntries(chosen.flatMap((column) => mediansOf(name, column)));
@@ -84,7 +88,7 @@ async function play(round: number, workload: PerfWorkload, column: Column): Prom
 
 function runColumn(workload: PerfWorkload, column: Column): Promise<PerfRun> {
   if (column === 'schedulerPerf') return runUpstream(workload);
-  return column === 'memory' ? inMemory(workload) : runOnCluster(workload, column);
+  return column === 'memory' ? inMemory(workload) : runOnCluster(workload, column, programs);
 }
 
 /** In a process of its own, so that no other run is in its heap. */

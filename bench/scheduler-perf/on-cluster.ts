@@ -3,7 +3,7 @@ import type { WireNode, WirePod } from '../../src/api/json/types.ts';
 import { AdminClient } from '../../test/support/admin-client.ts';
 import { objectOf } from '../../test/support/answers.ts';
 import { ControlPlane } from '../../test/support/control-plane/control-plane.ts';
-import { type Contender, startScheduler } from '../scheduler-cluster/contenders.ts';
+import { type Contender, type Programs, startScheduler } from '../scheduler-cluster/contenders.ts';
 import { withWorkers } from '../scheduler-cluster/with-workers.ts';
 import { usageOf } from '../support/usage.ts';
 import { BoundPods } from './bound-pods.ts';
@@ -19,12 +19,13 @@ const apiServerArgs = ['--disable-admission-plugins=TaintNodesByCondition,Priori
 const creators = 30;
 
 /** Plays a workload on a control plane of its own with a scheduler in a process of its own. */
-export async function runOnCluster(workload: PerfWorkload, contender: Contender): Promise<PerfRun> {
+export async function runOnCluster(workload: PerfWorkload, contender: Contender, programs: Programs): Promise<PerfRun> {
   await using controlPlane = await ControlPlane.start({ apiServerArgs });
   const admin = new AdminClient(controlPlane.kubeConfig());
   const observer = new AdminClient(controlPlane.kubeConfig());
-  const scheduler = await startScheduler(controlPlane, contender);
-  const play = new Play(admin, await BoundPods.start(observer), scheduler.pid);
+  const bound = await BoundPods.start(observer);
+  const scheduler = await startScheduler(controlPlane, contender, programs);
+  const play = new Play(admin, bound, scheduler.pid);
   try {
     for (const step of workload.steps) await play.do(step);
     return play.measured();
