@@ -221,13 +221,13 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/extenders':
     'base/clock base/errors base/names base/options base/logging api/json api/pod client/kubeconfig client/transport scheduler/nodes',
   'scheduler/framework':
-    'base/guard base/clock base/errors base/concurrency api/json client/transport client/resources client/reflector ' +
+    'base/guard base/clock base/errors base/concurrency api/json api/selectors client/transport client/resources client/reflector ' +
     'scheduler/nodes scheduler/extenders',
   'scheduler/plugins': 'base/errors base/options api/json api/pod api/selectors scheduler/nodes scheduler/framework',
   'scheduler/plugins/pod-affinity':
     'base/errors base/options api/json api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/plugins/resources':
-    'base/errors base/names base/options api/json client/transport scheduler/nodes scheduler/framework',
+    'base/errors base/names base/options api/json client/transport scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/plugins/spread':
     'base/errors base/names base/options api/json api/selectors client/resources scheduler/nodes scheduler/framework ' +
     'scheduler/plugins',

@@ -27,5 +27,6 @@ export function nodeSnapshotOf(nodes: readonly NodeInfo[]): Snapshot {
     get: (name) => byName.get(name),
     grouped,
     labelsVersion: 0,
+    imagesVersion: 0,
   };
 }

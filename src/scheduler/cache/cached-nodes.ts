@@ -38,6 +38,11 @@ export class CachedNodes {
     return this.#order.list();
   }
 
+  /** Another number whenever the number of nodes that have an image has changed. */
+  get imagesVersion(): number {
+    return this.#images.version;
+  }
+
   /** Also for a node that is not known, if there are pods of it. */
   get(name: string): NodeState | undefined {
     return this.#states.get(name);
@@ -168,14 +173,33 @@ interface CountedImage {
 class ImageCounts {
   readonly #counting: ImageCounting;
   readonly #images = new Map<string, CountedImage>();
+  #version = 0;
 
   constructor(counting: ImageCounting) {
     this.#counting = counting;
   }
 
+  /** Another number whenever an image is on more or fewer nodes than before. */
+  get version(): number {
+    return this.#version;
+  }
+
   /** Counts the node's images, after those that it had before are taken away. */
   replace(before: WireNode | undefined, after: WireNode): ReadonlyMap<string, ImageState> {
-    this.remove(before);
+    const had = imageNames(before);
+    this.#take(had);
+    const states = this.#count(after);
+    if (had.size !== states.size || [...had].some((name) => !states.has(name))) this.#version += 1;
+    return states;
+  }
+
+  remove(node: WireNode | undefined): void {
+    const names = imageNames(node);
+    this.#take(names);
+    if (names.size > 0) this.#version += 1;
+  }
+
+  #count(after: WireNode): Map<string, ImageState> {
     const states = new Map<string, ImageState>();
     for (const { names, sizeBytes = 0 } of after.status?.images ?? []) {
       for (const name of names ?? []) {
@@ -189,8 +213,7 @@ class ImageCounts {
     return states;
   }
 
-  remove(node: WireNode | undefined): void {
-    const names = new Set(node?.status?.images?.flatMap((image) => image.names ?? []));
+  #take(names: ReadonlySet<string>): void {
     for (const name of names) {
       const image = this.#images.get(name);
       if (image === undefined) continue;
@@ -198,6 +221,10 @@ class ImageCounts {
       if (image.nodes === 0) this.#images.delete(name);
     }
   }
+}
+
+function imageNames(node: WireNode | undefined): Set<string> {
+  return new Set(node?.status?.images?.flatMap((image) => image.names ?? []));
 }
 
 /** Where the snapshot finds the nodes. */
@@ -217,8 +244,12 @@ export class CacheSnapshot implements Snapshot {
   readonly #withAffinity = new NodePart((node) => node.podsWithAffinity.length > 0);
   readonly #withRequiredAntiAffinity = new NodePart((node) => node.podsWithRequiredAntiAffinity.length > 0);
 
-  constructor(grouped: GroupedPods) {
+  readonly #imagesVersion: () => number;
+
+  /** `imagesVersion`: of now, because what nodes say of their images is that of now. */
+  constructor(grouped: GroupedPods, imagesVersion: () => number) {
     this.grouped = grouped;
+    this.#imagesVersion = imagesVersion;
   }
 
   get nodes(): readonly NodeInfo[] {
@@ -226,15 +257,19 @@ export class CacheSnapshot implements Snapshot {
   }
 
   get nodesWithAffinity(): readonly NodeInfo[] {
-    return this.#withAffinity.nodes;
+    return this.#withAffinity.of(this.#nodes);
   }
 
   get nodesWithRequiredAntiAffinity(): readonly NodeInfo[] {
-    return this.#withRequiredAntiAffinity.nodes;
+    return this.#withRequiredAntiAffinity.of(this.#nodes);
   }
 
   get labelsVersion(): number {
     return this.#labelsVersion;
+  }
+
+  get imagesVersion(): number {
+    return this.#imagesVersion();
   }
 
   get(name: string): NodeInfo | undefined {
@@ -247,8 +282,8 @@ export class CacheSnapshot implements Snapshot {
     this.#labelsVersion += 1;
     this.#nodes = order.flatMap((name) => source.get(name) ?? []);
     this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
-    this.#withAffinity.rebuild(this.#nodes);
-    this.#withRequiredAntiAffinity.rebuild(this.#nodes);
+    this.#withAffinity.forget();
+    this.#withRequiredAntiAffinity.forget();
   }
 
   /** The same nodes, of which these have changed. Names that are not in the snapshot are passed over. */
@@ -262,8 +297,6 @@ export class CacheSnapshot implements Snapshot {
       this.#withAffinity.put(node);
       this.#withRequiredAntiAffinity.put(node);
     }
-    this.#withAffinity.settle(this.#nodes);
-    this.#withRequiredAntiAffinity.settle(this.#nodes);
   }
 }
 
@@ -275,36 +308,36 @@ function hasSameLabels(node: NodeInfo, before: NodeInfo | undefined): boolean {
   return keys.length === Object.keys(labelsBefore).length && keys.every((key) => labels[key] === labelOf(labelsBefore, key));
 }
 
-/** Those nodes of a list of which something is true, in the order of the list. */
+/** Those nodes of a list of which something is true, in the order of the list. They are found out once somebody asks. */
 class NodePart {
   readonly #belongs: (node: NodeInfo) => boolean;
   #nodes: NodeInfo[] = [];
   #positions = new Map<string, number>();
-  #isStale = false;
+  #isStale = true;
 
   constructor(belongs: (node: NodeInfo) => boolean) {
     this.#belongs = belongs;
   }
 
-  get nodes(): readonly NodeInfo[] {
-    return this.#nodes;
-  }
-
-  rebuild(all: readonly NodeInfo[]): void {
+  /** `all`: the list as it is now. */
+  of(all: readonly NodeInfo[]): readonly NodeInfo[] {
+    if (!this.#isStale) return this.#nodes;
     this.#nodes = all.filter(this.#belongs);
     this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
     this.#isStale = false;
+    return this.#nodes;
+  }
+
+  /** There are other nodes, or they come in another order. */
+  forget(): void {
+    this.#isStale = true;
   }
 
   /** Another state of a node of the list. */
   put(node: NodeInfo): void {
+    if (this.#isStale) return;
     const position = this.#positions.get(node.name);
     if (this.#belongs(node) !== (position !== undefined)) this.#isStale = true;
     else if (position !== undefined) this.#nodes[position] = node;
-  }
-
-  /** After the last put: nodes that have come or gone are sorted in. */
-  settle(all: readonly NodeInfo[]): void {
-    if (this.#isStale) this.rebuild(all);
   }
 }

@@ -11,6 +11,11 @@ export class Nominator {
   readonly #byUID = new Map<string, Nomination>();
   readonly #byNode = new Map<string, readonly PodInfo[]>();
 
+  /** How many pods were promised a node. */
+  get size(): number {
+    return this.#byUID.size;
+  }
+
   /** The pods that were promised this node, in the order in which they were. */
   onNode(nodeName: string): readonly PodInfo[] {
     return this.#byNode.get(nodeName) ?? noPods;

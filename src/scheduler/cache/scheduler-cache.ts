@@ -49,7 +49,7 @@ export class SchedulerCache {
   readonly #pods = new Map<string, CachedPod>();
   readonly #assumed = new Set<string>();
   readonly #grouped = new PodIndex();
-  readonly #snapshot = new CacheSnapshot(this.#grouped);
+  readonly #snapshot = new CacheSnapshot(this.#grouped, () => this.#nodes.imagesVersion);
 
   constructor({ clock, assumedPodTTLMs = Number.POSITIVE_INFINITY, version = 'v1.36' }: SchedulerCacheOptions) {
     this.#clock = clock;

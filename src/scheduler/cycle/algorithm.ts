@@ -37,14 +37,17 @@ export class SchedulingAlgorithm {
   schedulePod(framework: Framework, pod: PodInfo, state: CycleState = new CycleState()): ScheduleResult {
     const { length: nodes } = framework.snapshot().nodes;
     if (nodes === 0) throw new NoNodesError();
-    const { feasible, diagnosis, advance } = findNodesThatFit(framework, state, pod, this.#nextStartIndex);
+    const { feasible, places, diagnosis, advance } = findNodesThatFit(framework, state, pod, this.#nextStartIndex);
     const evaluatedNodes = feasible.length + diagnosis.failures.size;
     this.searched(advance, nodes);
     const [first] = feasible;
     if (first === undefined) throw new FitError(pod.pod, diagnosis);
     const { length: feasibleNodes } = feasible;
     if (feasibleNodes === 1) return { nodeName: first.name, evaluatedNodes, feasibleNodes };
-    const { totals } = prioritizeNodes(framework, state, pod, feasible);
+    const totals =
+      places === undefined || !framework.scores.hasScorers
+        ? prioritizeNodes(framework, state, pod, feasible).totals
+        : framework.kept.totals(state, pod, framework.snapshot(), feasible, places);
     const chosen = feasible[selectHost(totals, () => framework.random())] ?? first;
     return { nodeName: chosen.name, evaluatedNodes, feasibleNodes };
   }
@@ -65,6 +68,8 @@ export class SchedulingAlgorithm {
 /** The nodes that fit, and why the others that were looked at do not. */
 export interface FoundNodes {
   readonly feasible: readonly NodeInfo[];
+  /** Their places in the snapshot, where answers of plugins are kept. */
+  readonly places?: readonly number[] | undefined;
   readonly diagnosis: Diagnosis;
   /** How many nodes further the next search begins. */
   readonly advance: number;
@@ -86,7 +91,7 @@ export function findNodesThatFit(framework: Framework, state: CycleState, pod: P
   const rest = search.restOf(plan);
   const feasible = search.run(plan.nodes, startIndex);
   const diagnosis = search.diagnosis(rest, false);
-  return { feasible, diagnosis, advance: feasible.length + diagnosis.failures.size };
+  return { feasible, places: search.places, diagnosis, advance: feasible.length + diagnosis.failures.size };
 }
 
 /** Which nodes are to be looked at; or that none is. */
@@ -113,11 +118,17 @@ export class NodeSearch {
   readonly #framework: Framework;
   readonly #state: CycleState;
   readonly #pod: PodInfo;
+  #places: number[] | undefined;
 
   constructor(framework: Framework, state: CycleState, pod: PodInfo) {
     this.#framework = framework;
     this.#state = state;
     this.#pod = pod;
+  }
+
+  /** The places of the nodes that the last run found, where answers of plugins are kept. */
+  get places(): readonly number[] | undefined {
+    return this.#places;
   }
 
   /** Asks preFilter. */
@@ -152,18 +163,27 @@ export class NodeSearch {
   }
 
   run(nodes: readonly NodeInfo[], startIndex: number): NodeInfo[] {
-    const { filters, scores, profile, extenders } = this.#framework;
+    const { filters, kept, scores, profile, extenders } = this.#framework;
     const enough =
       scores.hasScorers || extenders.looksAtNodes
         ? nodesToFind(nodes.length, profile.percentageOfNodesToScore ?? 0)
         : Math.min(1, nodes.length);
+    const snapshot = this.#framework.snapshot();
+    const verdict = nodes === snapshot.nodes ? kept.verdicts(this.#state, this.#pod, snapshot) : undefined;
     const feasible: NodeInfo[] = [];
+    const places: number[] = [];
     for (let step = 0; step < nodes.length && feasible.length < enough; step += 1) {
-      const node = nodes[(startIndex + step) % nodes.length] as NodeInfo;
-      const rejection = filters.filterWithNominated(this.#state, this.#pod, node);
-      if (rejection === undefined) feasible.push(node);
-      else this.#reject(node.name, rejection);
+      const place = (startIndex + step) % nodes.length;
+      const node = nodes[place] as NodeInfo;
+      const rejection = verdict === undefined ? filters.filterWithNominated(this.#state, this.#pod, node) : verdict(node, place);
+      if (rejection !== undefined) {
+        this.#reject(node.name, rejection);
+        continue;
+      }
+      feasible.push(node);
+      places.push(place);
     }
+    this.#places = verdict === undefined ? undefined : places;
     return feasible;
   }
 

@@ -11,6 +11,8 @@ import { BindingRunner, type OnPluginFailure } from './binding-runner.ts';
 import type { ClusterObjects, ObjectLister } from './cluster-objects.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './fit-error.ts';
+import { KeptAnswers } from './kept-answers.ts';
+import type { CountedNominations } from './kept-filters.ts';
 import {
   type NarrowCandidates,
   type NodeFailures,
@@ -37,7 +39,7 @@ export interface FrameworkContext {
   /** The node as it is at this moment. */
   node(name: string): WireNode | undefined;
   readonly objects: Pick<ClusterObjects, 'lister'>;
-  readonly nominated: NominatedPods;
+  readonly nominated: CountedNominations;
   readonly client: SchedulerClient;
   /** True while the victims of this pod are being deleted. */
   isPreempting(podUID: string): boolean;
@@ -64,6 +66,7 @@ export class Framework implements PluginHandle {
   readonly profile: ProfilePlugins;
   readonly filters: FilterRunner;
   readonly scores: ScoreRunner;
+  readonly kept: KeptAnswers;
   readonly binding: BindingRunner;
   readonly extenders: Extenders;
   readonly #context: FrameworkContext;
@@ -75,6 +78,7 @@ export class Framework implements PluginHandle {
     this.profile = makeProfile(this);
     this.filters = new FilterRunner(this.profile, context.nominated);
     this.scores = new ScoreRunner(this.profile);
+    this.kept = new KeptAnswers(this.profile, context.nominated, this.filters);
     this.binding = new BindingRunner(this.profile, context.onFailure);
     this.#postFilters = pluginsAt(this.profile, 'postFilter');
     this.extenders = context.extendersOf?.(this.profile.extenders ?? []) ?? new Extenders();

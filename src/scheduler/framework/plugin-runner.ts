@@ -225,16 +225,7 @@ export class ScoreRunner {
   }
 
   preScore(state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): void {
-    for (const plugin of this.#preScorers) {
-      let answer: unknown;
-      try {
-        answer = plugin.preScore(state, pod, nodes);
-      } catch (error) {
-        throw pluginFailure(plugin.name, 'preScore', error);
-      }
-      if (answer === 'skip') state.skippedScores.add(plugin.name);
-      else if (answer !== undefined) throw wrongAnswer(plugin.name, 'preScore', 'undefined or "skip"', answer);
-    }
+    for (const plugin of this.#preScorers) askPreScore(plugin, state, pod, nodes);
   }
 
   /** Each plugin's scores, normalised, times its weight, are added up. */
@@ -245,7 +236,7 @@ export class ScoreRunner {
       if (state.skippedScores.has(plugin.name)) continue;
       const weight = this.#weights.get(plugin.name) ?? 1;
       const raw = scoresOf(plugin, state, pod, nodes);
-      const normalized = normalizedScores(plugin, state, pod, nodes, raw);
+      const normalized = normalize(plugin, state, pod, nodes, plugin.normalizeScores === undefined ? raw : [...raw]);
       for (let index = 0; index < totals.length; index += 1) {
         totals[index] = (totals[index] as number) + (normalized[index] as number) * weight;
       }
@@ -255,44 +246,59 @@ export class ScoreRunner {
   }
 }
 
+/** A plugin that has nothing to say of the pod is noted in the state. Throws PluginError. */
+export function askPreScore(plugin: PluginAt<'preScore'>, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): void {
+  let answer: unknown;
+  try {
+    answer = plugin.preScore(state, pod, nodes);
+  } catch (error) {
+    throw pluginFailure(plugin.name, 'preScore', error);
+  }
+  if (answer === 'skip') state.skippedScores.add(plugin.name);
+  else if (answer !== undefined) throw wrongAnswer(plugin.name, 'preScore', 'undefined or "skip"', answer);
+}
+
+/** Throws PluginError for what is no number. */
+export function requireScore(plugin: PluginAt<'score'>, score: unknown): number {
+  if (typeof score !== 'number' || Number.isNaN(score)) throw wrongAnswer(plugin.name, 'score', 'a number', score);
+  return score;
+}
+
 function scoresOf(plugin: PluginAt<'score'>, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): number[] {
   const scores: number[] = [];
   try {
-    for (const node of nodes) {
-      const score: unknown = plugin.score(state, pod, node);
-      if (typeof score !== 'number' || Number.isNaN(score)) throw wrongAnswer(plugin.name, 'score', 'a number', score);
-      scores.push(score);
-    }
+    for (const node of nodes) scores.push(requireScore(plugin, plugin.score(state, pod, node)));
   } catch (error) {
     throw pluginFailure(plugin.name, 'score', error);
   }
   return scores;
 }
 
-function normalizedScores(
+/** Brings the scores to 0 … 100, in place, and returns them. Throws PluginError. */
+export function normalize(
   plugin: PluginAt<'score'>,
   state: CycleState,
   pod: PodInfo,
   nodes: readonly NodeInfo[],
-  raw: readonly number[],
+  scores: number[],
 ): readonly number[] {
-  let scores = raw;
   if (plugin.normalizeScores !== undefined) {
-    const own = [...raw];
     let answer: unknown;
     try {
-      answer = plugin.normalizeScores(state, pod, own, nodes);
+      answer = plugin.normalizeScores(state, pod, scores, nodes);
     } catch (error) {
       throw pluginFailure(plugin.name, 'score', error);
     }
     if (answer !== undefined) throw wrongAnswer(plugin.name, 'score', 'nothing from normalizeScores', answer);
-    scores = own;
   }
   if (scores.length !== nodes.length) {
     throw new PluginError(plugin.name, 'score', `normalizeScores left ${scores.length} scores of ${nodes.length}`);
   }
-  const index = scores.findIndex((score) => !(score >= 0 && score <= maxNodeScore));
-  if (index === -1) return scores;
-  const found = `normalised scores must be from 0 to ${maxNodeScore}, node ${nodes[index]?.name} has ${scores[index]}`;
-  throw new PluginError(plugin.name, 'score', found);
+  for (let index = 0; index < scores.length; index += 1) {
+    const score = scores[index] as number;
+    if (score >= 0 && score <= maxNodeScore) continue;
+    const found = `normalised scores must be from 0 to ${maxNodeScore}, node ${nodes[index]?.name} has ${score}`;
+    throw new PluginError(plugin.name, 'score', found);
+  }
+  return scores;
 }

@@ -32,6 +32,13 @@ export interface Plugin {
   addPod?(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
   /** `pod` would be gone from `node`: brings the state of preFilter up to date. */
   removePod?(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /**
+   * What `filter` and `score` look at of this pod, in a text. For pods with the same text the scheduler keeps what they said of a node until the
+   * node or a pod on it changes, so they must look at nothing else: no other nodes, no other objects, no time, no state but what `preFilter` and
+   * `preScore` made of the pod. Undefined: for this pod they are asked anew. Where one plugin that filters or scores lacks this method,
+   * nothing is kept for any pod of its profile. A plugin that changes `filter` or `score` of another one must not take over its signature.
+   */
+  signature?(pod: PodInfo): string | undefined;
   /** Whether the pod may go to the node: undefined, or why not. */
   filter?(state: CycleState, pod: PodInfo, node: NodeInfo): Rejection | undefined;
   /** Looks for a way to make room for a pod that fits nowhere. The first plugin that names a node decides. */

@@ -63,6 +63,8 @@ export interface Snapshot {
   readonly grouped: GroupedPods;
   /** Another number whenever a node comes, goes, or has other labels than before. */
   readonly labelsVersion: number;
+  /** Another number whenever the number of nodes that have an image changes. */
+  readonly imagesVersion: number;
 }
 
 // Behaviour of pkg/scheduler/framework NodeInfo, v1.36.3.

@@ -1,6 +1,7 @@
 import { requireKnownOptions } from '../../base/options.ts';
 import type { CycleState, StateData, StateKey } from '../framework/cycle-state.ts';
 import { maxNodeScore } from '../framework/plugin.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
 
 /**
  * How many pods each topology domain has, by the value of the nodes' label. A clone costs only what was changed since the
@@ -43,6 +44,13 @@ export class DomainCounts {
   /** 0 for a domain that is not known. */
   get(domain: string): number {
     return this.#changed.get(domain) ?? this.#base.counts.get(domain) ?? 0;
+  }
+
+  /** The domains that have a pod. */
+  *withPods(): Generator<string> {
+    for (const [domain, pods] of this.#changed) if (pods > 0) yield domain;
+    if (this.#positive === 0) return;
+    for (const [domain, pods] of this.#base.counts) if (pods > 0 && !this.#changed.has(domain)) yield domain;
   }
 
   /** Counts so many pods more; a domain that was not known is known from now on, even with 0. */
@@ -112,4 +120,17 @@ export function kept<Data extends StateData<Data>>(state: CycleState, key: State
 /** For a plugin without arguments: throws ERR_INVALID_OPTION for any. */
 export function refuseArgs(plugin: string, args: unknown): void {
   requireKnownOptions(plugin, args ?? {}, ['apiVersion', 'kind']);
+}
+
+/** Pods with the same text tolerate the same taints. */
+export function tolerationsText({ pod: { spec } }: PodInfo): string {
+  const tolerations = spec?.tolerations ?? [];
+  return tolerations.length === 0 ? '' : JSON.stringify(tolerations);
+}
+
+/** Pods with the same text ask for the same. */
+export function requestsText({ requests, nonZeroRequests }: PodInfo): string {
+  const { milliCPU, memory, ephemeralStorage, scalar } = requests;
+  const text = `${milliCPU} ${memory} ${ephemeralStorage} ${nonZeroRequests.milliCPU} ${nonZeroRequests.memory}`;
+  return scalar.size === 0 ? text : `${text} ${JSON.stringify([...scalar])}`;
 }

@@ -1,6 +1,7 @@
 // Behaviour of pkg/scheduler/framework/plugins/imagelocality, v1.36.3.
 import type { WirePod } from '../../api/json/types.ts';
 import { stateKey } from '../framework/cycle-state.ts';
+import { withSignature } from '../framework/placed-plugin.ts';
 import { maxNodeScore, type Plugin, type PluginHandle } from '../framework/plugin.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import { kept, refuseArgs } from './common.ts';
@@ -33,7 +34,7 @@ const key = stateKey<WantedImages>('ImageLocality');
 /** Prefers nodes that have the pod's images: the larger an image, and the more nodes have it, the more it counts. No arguments. */
 export function imageLocality(args: unknown, handle: PluginHandle): Plugin {
   refuseArgs('ImageLocality', args);
-  return {
+  const plugin: Plugin = {
     name: 'ImageLocality',
     preScore(state, { pod }) {
       state.write(key, new WantedImages(pod));
@@ -44,6 +45,11 @@ export function imageLocality(args: unknown, handle: PluginHandle): Plugin {
       return node.images.size === 0 ? 0 : scoreOf(bytesThere(node, names, handle.snapshot().nodes.length), mostBytes);
     },
   };
+  return withSignature(plugin, ({ pod }) => {
+    const { names, mostBytes } = new WantedImages(pod);
+    // how many nodes have an image counts, too
+    return `${handle.snapshot().imagesVersion} ${mostBytes} ${JSON.stringify(names)}`;
+  });
 }
 
 function bytesThere(node: NodeInfo, names: readonly string[], allNodes: number): number {

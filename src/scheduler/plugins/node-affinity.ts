@@ -12,6 +12,7 @@ import {
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
 import { membersOption } from '../../base/options.ts';
 import { stateKey } from '../framework/cycle-state.ts';
+import { withSignature } from '../framework/placed-plugin.ts';
 import type { Plugin, PreFilterAnswer, QueueingHint, Rejection } from '../framework/plugin.ts';
 import { kept, normalizeScores } from './common.ts';
 
@@ -42,7 +43,7 @@ const preferredKey = stateKey<Fixed<NodePreference>>('NodeAffinity, preferred');
  */
 export function nodeAffinity(args?: unknown): Plugin {
   const added = nodeAffinityArguments(args);
-  return {
+  const plugin: Plugin = {
     name: 'NodeAffinity',
     eventsToRegister: () => [
       {
@@ -71,6 +72,11 @@ export function nodeAffinity(args?: unknown): Plugin {
     score: (state, _pod, { node }) => (added.preferred?.score(node) ?? 0) + kept(state, preferredKey).value.score(node),
     normalizeScores: (_state, _pod, scores) => normalizeScores(scores),
   };
+  return withSignature(plugin, ({ pod: { spec } }) => {
+    const { nodeSelector, affinity } = spec ?? {};
+    const isFree = nodeSelector == null && affinity?.nodeAffinity == null;
+    return isFree ? '' : JSON.stringify([nodeSelector, affinity?.nodeAffinity]);
+  });
 }
 
 function rejection(reason: string): Rejection {

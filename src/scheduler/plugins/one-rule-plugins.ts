@@ -1,8 +1,9 @@
 import type { WireNode, WirePod, WireTaint } from '../../api/json/types.ts';
 import { hostPortsOf, portsConflict } from '../../api/pod/host-ports.ts';
 import { isTolerated } from '../../api/selectors/taints.ts';
+import { withSignature } from '../framework/placed-plugin.ts';
 import type { Plugin, PluginHandle, QueueingHint, Rejection } from '../framework/plugin.ts';
-import { refuseArgs } from './common.ts';
+import { refuseArgs, tolerationsText } from './common.ts';
 
 /** Binds every pod through the scheduler's client. No arguments. */
 export function defaultBinder(args: unknown, handle: PluginHandle): Plugin {
@@ -26,11 +27,12 @@ const otherNode: Rejection = {
 /** Rejects every node but the one that the pod names. No arguments. */
 export function nodeName(args?: unknown): Plugin {
   refuseArgs('NodeName', args);
-  return {
+  const plugin: Plugin = {
     name: 'NodeName',
     eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
     filter: (_state, { pod: { spec } }, node) => (!spec?.nodeName || spec.nodeName === node.name ? undefined : otherNode),
   };
+  return withSignature(plugin, ({ pod: { spec } }) => spec?.nodeName ?? '');
 }
 
 // Behaviour of pkg/scheduler/framework/plugins/nodeports, v1.36.3.
@@ -43,7 +45,7 @@ const taken: Rejection = {
 /** Rejects a node where a pod has one of the ports of the node that this pod asks for. No arguments. */
 export function nodePorts(args?: unknown): Plugin {
   refuseArgs('NodePorts', args);
-  return {
+  const plugin: Plugin = {
     name: 'NodePorts',
     eventsToRegister: () => [
       { resource: 'Pod', actions: ['Delete'], hint: (pod, before) => afterPodDeleted(pod, before as WirePod | undefined) },
@@ -52,6 +54,7 @@ export function nodePorts(args?: unknown): Plugin {
     preFilter: (_state, { hostPorts }) => (hostPorts.length === 0 ? 'skip' : undefined),
     filter: (_state, { hostPorts }, node) => (hostPorts.some((port) => node.hasConflict(port)) ? taken : undefined),
   };
+  return withSignature(plugin, ({ hostPorts }) => JSON.stringify(hostPorts));
 }
 
 /** Helps where the deleted pod was on a node, or was promised one, and had one of the ports. */
@@ -69,7 +72,7 @@ const taint: WireTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoS
 /** Rejects nodes that are marked unschedulable, unless the pod tolerates the taint that stands for it. No arguments. */
 export function nodeUnschedulable(args?: unknown): Plugin {
   refuseArgs('NodeUnschedulable', args);
-  return {
+  const plugin: Plugin = {
     name: 'NodeUnschedulable',
     eventsToRegister: () => [
       {
@@ -86,6 +89,7 @@ export function nodeUnschedulable(args?: unknown): Plugin {
     filter: (_state, { pod: { spec } }, { node }) =>
       !node.spec?.unschedulable || isTolerated(taint, spec?.tolerations) ? undefined : cordoned,
   };
+  return withSignature(plugin, tolerationsText);
 }
 
 function opens(before: WireNode | undefined, after: WireNode | undefined): boolean {

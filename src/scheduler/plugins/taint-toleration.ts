@@ -3,8 +3,9 @@
 import type { WireNode, WirePod } from '../../api/json/types.ts';
 import { findUntoleratedTaint, isTolerated, type TaintEffect, type Toleration } from '../../api/selectors/taints.ts';
 import { stateKey } from '../framework/cycle-state.ts';
+import { withSignature } from '../framework/placed-plugin.ts';
 import type { Plugin, Rejection } from '../framework/plugin.ts';
-import { kept, normalizeScores, refuseArgs } from './common.ts';
+import { kept, normalizeScores, refuseArgs, tolerationsText } from './common.ts';
 
 const untolerated: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ['node(s) had untolerated taint(s)'] };
 const strictEffects: readonly TaintEffect[] = ['NoSchedule', 'NoExecute'];
@@ -28,7 +29,7 @@ const key = stateKey<MildTolerations>('TaintToleration');
 /** Rejects nodes with a taint that the pod does not tolerate, and prefers nodes with few taints of effect PreferNoSchedule. No arguments. */
 export function taintToleration(args?: unknown): Plugin {
   refuseArgs('TaintToleration', args);
-  return {
+  const plugin: Plugin = {
     name: 'TaintToleration',
     eventsToRegister: () => [
       {
@@ -53,6 +54,7 @@ export function taintToleration(args?: unknown): Plugin {
     score: (state, _pod, { node }) => countUntolerated(node, kept(state, key).tolerations),
     normalizeScores: (_state, _pod, scores) => normalizeScores(scores, { reverse: true }),
   };
+  return withSignature(plugin, tolerationsText);
 }
 
 /** True for a node that is not there, too. */

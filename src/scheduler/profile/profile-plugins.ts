@@ -29,7 +29,7 @@ const defaultSchedulerName = 'default-scheduler';
 /** All that a plugin may have. */
 const methods = [
   ...Object.values(extensionPoints),
-  ...(['eventsToRegister', 'addPod', 'removePod', 'unreserve', 'preBindPreFlight', 'preBindWaitsFor'] as const),
+  ...(['eventsToRegister', 'signature', 'addPod', 'removePod', 'unreserve', 'preBindPreFlight', 'preBindWaitsFor'] as const),
 ];
 
 const points = Object.keys(extensionPoints) as readonly ExtensionPoint[];

@@ -1,6 +1,8 @@
 import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import { type LabelSet, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
+import { type Domains, type NodePlaces, noDomain } from '../../framework/node-places.ts';
+import type { PlaceFilter } from '../../framework/placed-plugin.ts';
 import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { PodsByNode } from '../../nodes/pod-index.ts';
@@ -76,6 +78,22 @@ export class AffinityCounts implements StateData<AffinityCounts> {
     return opposed.hasAny(node) ? othersAntiAffinity : undefined;
   }
 
+  /** As {@link rejection}, by places; undefined where the domains are not known by their places. The counts must not change any more. */
+  byPlace(places: NodePlaces): PlaceFilter | undefined {
+    const { wanted, unwanted, opposed } = this.#counts;
+    const terms = this.#toSchedule.requiredAffinityTerms;
+    const near = placesWithPods(wanted, new Set(terms.map(({ topologyKey }) => topologyKey)), places);
+    const ownFar = placesWithPods(unwanted, unwanted.keys(), places);
+    const othersFar = placesWithPods(opposed, opposed.keys(), places);
+    if (near === undefined || ownFar === undefined || othersFar === undefined) return undefined;
+    const isFirst = terms.length > 0 && wanted.isEmpty && matchesAllTerms(terms, this.#toSchedule.pod, this.#labelsOf);
+    return (place) => {
+      if (!areAllNear(near, place, isFirst)) return noAffinity;
+      if (hasPods(ownFar, place)) return ownAntiAffinity;
+      return hasPods(othersFar, place) ? othersAntiAffinity : undefined;
+    };
+  }
+
   /**
    * True where each of the domains that the affinity names has a pod that matches. The first pod of a group whose affinity
    * is to itself needs none, as long as no pod matches anywhere.
@@ -110,6 +128,44 @@ export class AffinityCounts implements StateData<AffinityCounts> {
   }
 }
 
+/** The domains of a topology key, and by their numbers which of them have pods. */
+interface DomainsWithPods {
+  readonly at: Domains['at'];
+  readonly hasPods: Uint8Array;
+}
+
+function placesWithPods(counts: TopologyCounts, keys: Iterable<string>, places: NodePlaces): DomainsWithPods[] | undefined {
+  const found: DomainsWithPods[] = [];
+  for (const key of keys) {
+    const domains = places.domains(key);
+    if (domains === undefined) return undefined;
+    const hasPods = new Uint8Array(domains.names.length);
+    for (const name of counts.domainsWithPods(key)) {
+      const number = domains.numbers.get(name);
+      if (number !== undefined) hasPods[number] = 1;
+    }
+    found.push({ at: domains.at, hasPods });
+  }
+  return found;
+}
+
+/** `isFirst`: a node needs the label, but its domain no pods. */
+function areAllNear(all: readonly DomainsWithPods[], place: number, isFirst: boolean): boolean {
+  for (const { at, hasPods } of all) {
+    const domain = at[place] as number;
+    if (domain === noDomain || !(isFirst || hasPods[domain] === 1)) return false;
+  }
+  return true;
+}
+
+function hasPods(all: readonly DomainsWithPods[], place: number): boolean {
+  for (const { at, hasPods } of all) {
+    const domain = at[place] as number;
+    if (domain !== noDomain && hasPods[domain] === 1) return true;
+  }
+  return false;
+}
+
 /** How many pods a domain has, for each of several topology keys. A clone costs what was changed since. */
 class TopologyCounts {
   readonly #byKey: Map<string, DomainCounts>;
@@ -134,6 +190,16 @@ class TopologyCounts {
       this.#byKey.set(topologyKey, counts);
     }
     counts.add(domain, pods);
+  }
+
+  /** The keys that were counted. */
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
+  }
+
+  /** The domains of this key that have a pod. */
+  domainsWithPods(topologyKey: string): Iterable<string> {
+    return this.#byKey.get(topologyKey)?.withPods() ?? [];
   }
 
   /** The pods in the node's domain of this key; undefined for a node without the label. */

@@ -1,6 +1,8 @@
 import type { WireNode } from '../../../api/json/types.ts';
 import { type LabelSet, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
+import { type NodePlaces, noDomain } from '../../framework/node-places.ts';
+import type { PlaceScore } from '../../framework/placed-plugin.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
 import type { PodsByNode } from '../../nodes/pod-index.ts';
@@ -46,6 +48,29 @@ export class AffinityScores implements StateData<AffinityScores> {
       if (domain !== undefined) score += byDomain.get(domain) ?? 0;
     }
     return score;
+  }
+
+  /** As {@link score}, by places; undefined where the domains are not known by their places. */
+  byPlace(places: NodePlaces): PlaceScore | undefined {
+    const parts: { readonly at: Int32Array; readonly scores: Float64Array }[] = [];
+    for (const [topologyKey, byDomain] of this.#scores) {
+      const domains = places.domains(topologyKey);
+      if (domains === undefined) return undefined;
+      const scores = new Float64Array(domains.names.length);
+      for (const [name, score] of byDomain) {
+        const number = domains.numbers.get(name);
+        if (number !== undefined) scores[number] = score;
+      }
+      parts.push({ at: domains.at, scores });
+    }
+    return (place) => {
+      let score = 0;
+      for (const { at, scores } of parts) {
+        const domain = at[place] as number;
+        if (domain !== noDomain) score += scores[domain] as number;
+      }
+      return score;
+    };
   }
 
   /** The best node gets 100, the worst 0; all of them 0 if they are alike. */

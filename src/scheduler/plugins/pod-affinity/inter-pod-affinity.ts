@@ -6,6 +6,7 @@ import { invalidOption } from '../../../base/errors.ts';
 import { optionOfType, requireKnownOptions } from '../../../base/options.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
 import { stateKey } from '../../framework/cycle-state.ts';
+import { noSignature, type PlacedAnswers, withSignature } from '../../framework/placed-plugin.ts';
 import type { ClusterEventWithHint, Plugin, PluginFactory, QueueingHint } from '../../framework/plugin.ts';
 import { type AffinityTerm, parseAffinityTerm } from '../../nodes/pod-info.ts';
 import { kept } from '../common.ts';
@@ -23,7 +24,7 @@ export const createInterPodAffinity: PluginFactory = (args, handle): Plugin => {
     const namespace = namespaces.get(undefined, name);
     return namespace && (namespace.metadata?.labels ?? {});
   };
-  return {
+  const plugin: Plugin = {
     name: 'InterPodAffinity',
     eventsToRegister: () => affinityEvents(labelsOf),
     preFilter(state, pod, nodes) {
@@ -48,6 +49,12 @@ export const createInterPodAffinity: PluginFactory = (args, handle): Plugin => {
     score: (state, _pod, node) => kept(state, scoresKey).score(node),
     normalizeScores: (state, _pod, scores) => kept(state, scoresKey).normalize(scores),
   };
+  return withSignature(plugin, noSignature, placedAnswers);
+};
+
+const placedAnswers: PlacedAnswers = {
+  filter: (state, places) => state.read(countsKey)?.byPlace(places),
+  score: (state, places) => state.read(scoresKey)?.byPlace(places),
 };
 
 /** The arguments of the plugin InterPodAffinity, as a profile has them. */

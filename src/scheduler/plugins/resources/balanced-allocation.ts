@@ -1,8 +1,10 @@
 // Behaviour of pkg/scheduler/framework/plugins/noderesources, balanced_allocation.go, v1.36.3.
 
+import { withSignature } from '../../framework/placed-plugin.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { NodeInfo } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
+import { requestsText } from '../common.ts';
 import { balancedAllocationArgs } from './args.ts';
 import { allocatableOf, counts, requestedUsage, type WeighedResource } from './strategies.ts';
 
@@ -15,12 +17,13 @@ import { allocatableOf, counts, requestedUsage, type WeighedResource } from './s
 export function nodeResourcesBalancedAllocation(args?: unknown): Plugin {
   const resources = balancedAllocationArgs(args);
   const score = balanceScorer(resources);
-  return {
+  const plugin: Plugin = {
     name: 'NodeResourcesBalancedAllocation',
     eventsToRegister: () => [],
     preScore: (_state, pod) => (resources.every(({ name }) => requestedUsage.request(pod, name) === 0) ? 'skip' : undefined),
     score: (_state, pod, node) => score(pod, node),
   };
+  return withSignature(plugin, requestsText);
 }
 
 function balanceScorer(resources: readonly WeighedResource[]): (pod: PodInfo, node: NodeInfo) => number {

@@ -3,9 +3,11 @@
 import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import { isExtendedResource } from '../../../base/names.ts';
 import type { JsonMembers } from '../../../client/transport/api-answer.ts';
+import { withSignature } from '../../framework/placed-plugin.ts';
 import type { ClusterEventWithHint, Plugin, QueueingHint, Rejection } from '../../framework/plugin.ts';
 import { type PodInfo, podAmounts } from '../../nodes/pod-info.ts';
 import { type AllocatableAmounts, allocatableAmounts, type ResourceAmounts } from '../../nodes/resource.ts';
+import { requestsText } from '../common.ts';
 import { fitArgs, type ScoringStrategy } from './args.ts';
 import { leastAllocated, mostAllocated, type ResourceScorer, requestedToCapacityRatio } from './strategies.ts';
 
@@ -23,13 +25,14 @@ export function nodeResourcesFit(args?: unknown): Plugin {
   const ignored = ignoresAny ? { names: ignoredResources, groups: ignoredResourceGroups } : undefined;
   const score = scorerOf(scoringStrategy);
   const containersAlone = rememberedByObject(containersOf);
-  return {
+  const plugin: Plugin = {
     name: 'NodeResourcesFit',
     eventsToRegister: fitEvents,
     filter: (_state, { requests }, node) => shortages(requests, node.allocatable, node.requested, node.pods.length, ignored),
     // upstream's scores, unlike its filter, do not look at the resources of the pod as a whole
     score: (_state, pod, node) => score(pod.pod.spec?.resources === undefined ? pod : containersAlone(pod), node),
   };
+  return withSignature(plugin, (pod) => (pod.pod.spec?.resources === undefined ? requestsText(pod) : undefined));
 }
 
 function scorerOf(strategy: ScoringStrategy): ResourceScorer {

@@ -4,8 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import { labelOf } from '../../../api/selectors/label-selector.ts';
 import { stateKey } from '../../framework/cycle-state.ts';
+import { noSignature, type PlacedAnswers, withSignature } from '../../framework/placed-plugin.ts';
 import type { ClusterEventWithHint, Plugin, PluginFactory, PluginHandle, QueueingHint } from '../../framework/plugin.ts';
 import { kept } from '../common.ts';
+import { PlacedSpread } from './placed-spread.ts';
 import {
   defaultSelector,
   hasTopologyKeys,
@@ -21,6 +23,7 @@ import { SpreadScores } from './spread-scores.ts';
 
 const countsKey = stateKey<SpreadCounts>('PodTopologySpread counts');
 const scoresKey = stateKey<SpreadScores>('PodTopologySpread scores');
+const placedKey = stateKey<PlacedSpread>('PodTopologySpread scores by places');
 
 /** Makes the plugin that spreads pods over topology domains, by a pod's `topologySpreadConstraints` or the profile's defaults. */
 export const createPodTopologySpread: PluginFactory = (args, handle) => podTopologySpread(args, handle, Math.round);
@@ -37,7 +40,23 @@ export function podTopologySpread(args: unknown, handle: PluginHandle, round: (s
     const selector = defaultSelector(pod, selecting);
     return selector.matchesAll ? [] : given.map((constraint) => parseConstraint(constraint, selector));
   };
-  return {
+  const answers: PlacedAnswers = {
+    filter: (state, places) => state.read(countsKey)?.byPlace(places),
+    preScore(state, pod, at, places) {
+      const constraints = constraintsOf(pod.pod, 'ScheduleAnyway');
+      if (constraints.length === 0) return 'skip';
+      const needsAllKeys = hasOwn(pod.pod) || !defaults.areSystem;
+      const scores = PlacedSpread.of({ pod, constraints, at, places, snapshot: handle.snapshot(), needsAllKeys });
+      if (scores === undefined) return undefined;
+      state.write(placedKey, scores);
+      return 'done';
+    },
+    score(state) {
+      const scores = state.read(placedKey);
+      return scores && ((place) => round(scores.score(place)));
+    },
+  };
+  const plugin: Plugin = {
     name: 'PodTopologySpread',
     eventsToRegister: () => spreadEvents((pod) => constraintsOf(pod, 'DoNotSchedule')),
     preFilter(state, pod, snapshot) {
@@ -58,8 +77,13 @@ export function podTopologySpread(args: unknown, handle: PluginHandle, round: (s
       return undefined;
     },
     score: (state, _pod, node) => round(kept(state, scoresKey).score(node)),
-    normalizeScores: (state, _pod, scores, nodes) => kept(state, scoresKey).normalize(scores, nodes),
+    normalizeScores(state, _pod, scores, nodes) {
+      const placed = state.read(placedKey);
+      if (placed === undefined) kept(state, scoresKey).normalize(scores, nodes);
+      else placed.normalize(scores);
+    },
   };
+  return withSignature(plugin, noSignature, answers);
 }
 
 function hasOwn({ spec }: WirePod): boolean {

@@ -1,6 +1,8 @@
 import type { WireNode } from '../../../api/json/types.ts';
 import { type LabelSelector, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
+import { type NodePlaces, noDomain } from '../../framework/node-places.ts';
+import type { PlaceFilter } from '../../framework/placed-plugin.ts';
 import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { GroupedPods, PodGroup } from '../../nodes/pod-index.ts';
@@ -81,14 +83,46 @@ export class SpreadCounts implements StateData<SpreadCounts> {
   /** Why the pod must not go to `node`: a domain would have more than `maxSkew` pods over the emptiest one. */
   rejection(node: WireNode): Rejection | undefined {
     const labels = node.metadata?.labels;
-    for (const { constraint, counts, own } of this.#counted) {
-      const domain = labelOf(labels, constraint.topologyKey);
+    for (const each of this.#counted) {
+      const domain = labelOf(labels, each.constraint.topologyKey);
       if (domain === undefined) return noLabel;
-      const fewest = counts.size < constraint.minDomains ? 0 : counts.minimum();
-      if (counts.get(domain) + own - fewest > constraint.maxSkew) return broken;
+      if (isTooFull(each, domain)) return broken;
     }
     return undefined;
   }
+
+  /** As {@link rejection}, by places; undefined where the domains are not known by their places. The counts must not change any more. */
+  byPlace(places: NodePlaces): PlaceFilter | undefined {
+    const parts: {
+      readonly each: Counted;
+      readonly at: Int32Array;
+      readonly names: readonly string[];
+      readonly known: Uint8Array;
+    }[] = [];
+    for (const each of this.#counted) {
+      const domains = places.domains(each.constraint.topologyKey);
+      if (domains === undefined) return undefined;
+      parts.push({ each, at: domains.at, names: domains.names, known: new Uint8Array(domains.names.length) });
+    }
+    return (place) => {
+      for (const { each, at, names, known } of parts) {
+        const domain = at[place] as number;
+        if (domain === noDomain) return noLabel;
+        if (known[domain] === 0) known[domain] = isTooFull(each, names[domain] as string) ? tooFull : hasRoom;
+        if (known[domain] === tooFull) return broken;
+      }
+      return undefined;
+    };
+  }
+}
+
+const hasRoom = 1;
+const tooFull = 2;
+
+/** True where the domain would have more than `maxSkew` pods over the emptiest one. */
+function isTooFull({ constraint, counts, own }: Counted, domain: string): boolean {
+  const fewest = counts.size < constraint.minDomains ? 0 : counts.minimum();
+  return counts.get(domain) + own - fewest > constraint.maxSkew;
 }
 
 /** The domains of each constraint that the pod could go to, with no pods. */

@@ -8,7 +8,7 @@ import { hasTopologyKeys, inclusionFor, type SpreadConstraint } from './spread-c
 import { matchingGroups } from './spread-counts.ts';
 
 const none: PodsByNode = new Map([]);
-const hostname = 'kubernetes.io/hostname';
+export const hostname = 'kubernetes.io/hostname';
 
 interface Counted {
   readonly constraint: SpreadConstraint;
@@ -76,19 +76,23 @@ export class SpreadScores implements StateData<SpreadScores> {
 
   /** The emptiest node gets 100. */
   normalize(scores: number[], nodes: readonly NodeInfo[]): void {
-    const isIgnored = (index: number): boolean => this.#ignored.size > 0 && this.#ignored.has(nodes[index]?.name ?? '');
-    let lowest = Number.POSITIVE_INFINITY;
-    let highest = 0;
-    for (let index = 0; index < scores.length; index += 1) {
-      if (isIgnored(index)) continue;
-      lowest = Math.min(lowest, scores[index] as number);
-      highest = Math.max(highest, scores[index] as number);
-    }
-    for (let index = 0; index < scores.length; index += 1) {
-      if (isIgnored(index)) scores[index] = 0;
-      else if (highest === 0) scores[index] = maxNodeScore;
-      else scores[index] = Math.trunc((maxNodeScore * (highest + lowest - (scores[index] as number))) / highest);
-    }
+    normalizeSpread(scores, (index) => this.#ignored.size > 0 && this.#ignored.has(nodes[index]?.name ?? ''));
+  }
+}
+
+/** The emptiest node gets 100, and nodes that are ignored 0. */
+export function normalizeSpread(scores: number[], isIgnored: (index: number) => boolean): void {
+  let lowest = Number.POSITIVE_INFINITY;
+  let highest = 0;
+  for (let index = 0; index < scores.length; index += 1) {
+    if (isIgnored(index)) continue;
+    lowest = Math.min(lowest, scores[index] as number);
+    highest = Math.max(highest, scores[index] as number);
+  }
+  for (let index = 0; index < scores.length; index += 1) {
+    if (isIgnored(index)) scores[index] = 0;
+    else if (highest === 0) scores[index] = maxNodeScore;
+    else scores[index] = Math.trunc((maxNodeScore * (highest + lowest - (scores[index] as number))) / highest);
   }
 }
 
@@ -100,7 +104,7 @@ function domains({ topologyKey }: SpreadConstraint, nodes: readonly NodeInfo[], 
 }
 
 /** The pods that the constraint counts, by the node's name. */
-function podsByNode({ selector }: SpreadConstraint, namespace: string, { grouped }: Snapshot): PodsByNode {
+export function podsByNode({ selector }: SpreadConstraint, namespace: string, { grouped }: Snapshot): PodsByNode {
   const [first, ...others] = matchingGroups(grouped, selector, namespace);
   if (first === undefined) return none;
   if (others.length === 0) return first.nodes;

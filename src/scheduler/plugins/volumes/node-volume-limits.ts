@@ -6,6 +6,7 @@ import { claimNameOf, whyNotOwnClaim } from '../../../api/pod/volume-claims.ts';
 import { errorText } from '../../../base/errors.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
 import type { ObjectLister } from '../../framework/cluster-objects.ts';
+import { noSignature, withSignature } from '../../framework/placed-plugin.ts';
 import type { ClusterEventWithHint, Plugin, PluginHandle, Rejection } from '../../framework/plugin.ts';
 import { refuseArgs } from '../common.ts';
 import {
@@ -29,7 +30,7 @@ export function nodeVolumeLimits(args: unknown, handle: PluginHandle): Plugin {
   const csiNodes = handle.objects(resources.csiNodes);
   const volumes = new AttachableVolumes(handle);
   const attachments = handle.objects(resources.volumeAttachments).index(({ spec }) => [spec?.nodeName ?? '']);
-  return {
+  const plugin: Plugin = {
     name: 'NodeVolumeLimits',
     eventsToRegister: () => events,
     preFilter: (_state, { pod }) => (pod.spec?.volumes?.some(mayCount) ? undefined : 'skip'),
@@ -54,6 +55,7 @@ export function nodeVolumeLimits(args: unknown, handle: PluginHandle): Plugin {
       return [...added].some(isOver) ? full : undefined;
     },
   };
+  return withSignature(plugin, noSignature);
 }
 
 function count(counts: Map<string, number>, driver: string): void {

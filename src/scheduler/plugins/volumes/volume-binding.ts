@@ -6,6 +6,7 @@ import { claimNameOf, whyNotOwnClaim } from '../../../api/pod/volume-claims.ts';
 import { integerOption, longestTimerMs, requireKnownOptions } from '../../../base/options.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
 import { type CycleState, type StateData, stateKey } from '../../framework/cycle-state.ts';
+import { noSignature, withSignature } from '../../framework/placed-plugin.ts';
 import {
   type ClusterEventWithHint,
   type Plugin,
@@ -111,7 +112,7 @@ export function volumeBindingBy(rules: VolumeBindingRules, args: unknown, handle
   const bindTimeoutSeconds = bindTimeoutOf(args);
   const { view: whole, binder } = storageOf(handle);
   const view: StorageView = { ...whole, places: rules.places ?? whole.places };
-  return {
+  const plugin: Plugin = {
     name: 'VolumeBinding',
     preBindTimeoutMs: Math.min(bindTimeoutSeconds * 1000, longestTimerMs),
     eventsToRegister: () => events,
@@ -159,6 +160,7 @@ export function volumeBindingBy(rules: VolumeBindingRules, args: unknown, handle
       return reserved && `the volumes of ${awaitedClaims(reserved)}`;
     },
   };
+  return withSignature(plugin, noSignature);
 }
 
 /** What was taken for the pod; undefined where all its claims are bound, or it has none. */

@@ -3,6 +3,7 @@ import type { WirePersistentVolumeClaim, WirePod } from '../../../api/json/types
 import { resources } from '../../../client/resources/api-resource.ts';
 import type { JsonMembers } from '../../../client/transport/api-answer.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
+import { noSignature, withSignature } from '../../framework/placed-plugin.ts';
 import type { Plugin, PluginHandle, QueueingHint, Rejection } from '../../framework/plugin.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { kept, refuseArgs } from '../common.ts';
@@ -47,7 +48,7 @@ export function volumeRestrictions(args: unknown, handle: PluginHandle): Plugin 
   refuseArgs('VolumeRestrictions', args);
   const claims = handle.objects(resources.persistentVolumeClaims);
   const disks = diskRestrictions();
-  return {
+  const plugin: Plugin = {
     name: disks.name,
     eventsToRegister: () => [
       ...diskEvents,
@@ -86,6 +87,7 @@ export function volumeRestrictions(args: unknown, handle: PluginHandle): Plugin 
       return disks.filter(state, pod, node) ?? (kept(state, usesKey).areFree ? undefined : claimInUse);
     },
   };
+  return withSignature(plugin, noSignature);
 }
 
 const diskEvents = [

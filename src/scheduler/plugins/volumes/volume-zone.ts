@@ -4,6 +4,7 @@ import type { WireNode, WirePersistentVolume, WirePersistentVolumeClaim, WirePod
 import { labelOf } from '../../../api/selectors/label-selector.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
+import { noSignature, withSignature } from '../../framework/placed-plugin.ts';
 import type { ClusterEventWithHint, Plugin, PluginHandle, PreFilterAnswer, Rejection } from '../../framework/plugin.ts';
 import { kept, refuseArgs } from '../common.ts';
 import { hintWhere, isNamedClaimOf } from './volume-hints.ts';
@@ -35,7 +36,7 @@ export const otherZone: Rejection = { code: 'UnschedulableAndUnresolvable', reas
 export function volumeZone(args: unknown, handle: PluginHandle): Plugin {
   refuseArgs('VolumeZone', args);
   const zonesOfClaim = claimedZones(handle);
-  return {
+  const plugin: Plugin = {
     name: 'VolumeZone',
     eventsToRegister: () => volumeZoneEvents,
     preFilter(state, { pod }): PreFilterAnswer {
@@ -53,6 +54,7 @@ export function volumeZone(args: unknown, handle: PluginHandle): Plugin {
     },
     filter: (state, _pod, { node }) => (isInZones(node, kept(state, zonesKey).zones) ? undefined : otherZone),
   };
+  return withSignature(plugin, noSignature);
 }
 
 /** Finds the zones of the volume of a claim; a text says why they cannot be told. */

@@ -1,0 +1,109 @@
+import type { PluginRejection } from './plugin.ts';
+
+/** Where nothing is known of a node. */
+const unknown = -1;
+/** The places grow in steps, so that a node more costs no new column. */
+const step = 1024;
+
+/** For each place of a snapshot: of which state of the node there something is known. Another list of nodes makes all of it unknown. */
+class Places {
+  generations = new Float64Array(0);
+  #epoch = -1;
+
+  /** Returns true where nothing is known any more; `capacity` says for how many places there is room. */
+  begin(epoch: number, nodes: number): boolean {
+    if (this.#epoch === epoch) return false;
+    this.#epoch = epoch;
+    if (this.generations.length < nodes) this.generations = new Float64Array(Math.ceil(nodes / step) * step);
+    this.generations.fill(unknown);
+    return true;
+  }
+}
+
+/** So many different rejections a column holds; further ones are worked out anew for each pod. */
+const mostRejections = 255;
+/** A rejection with more reasons, or a longer one, is not kept. */
+const mostReasons = 8;
+const longestReason = 256;
+
+/** What filters have said of nodes: of each node the first rejection, or none. */
+export class FilterColumn {
+  readonly #places = new Places();
+  /** 0 where the node fits, else the number of the rejection. */
+  #verdicts = new Uint8Array(0);
+  readonly #rejections: PluginRejection[] = [];
+  /** The filters' numbers, by the number of the rejection. */
+  readonly #filters: number[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  begin(epoch: number, nodes: number): void {
+    if (!this.#places.begin(epoch, nodes)) return;
+    if (this.#verdicts.length < this.#places.generations.length) this.#verdicts = new Uint8Array(this.#places.generations.length);
+    this.#rejections.length = 0;
+    this.#filters.length = 0;
+    this.#numbers.clear();
+  }
+
+  /** 0 where the node fits, else the number of the rejection; -1 where it is not known. */
+  verdict(place: number, generation: number): number {
+    return this.#places.generations[place] === generation ? (this.#verdicts[place] as number) : unknown;
+  }
+
+  rejection(number: number): PluginRejection {
+    return this.#rejections[number - 1] as PluginRejection;
+  }
+
+  /** The number of the filter whose rejection it is. */
+  filterOf(number: number): number {
+    return this.#filters[number - 1] as number;
+  }
+
+  /** The node fits. */
+  agree(place: number, generation: number): void {
+    this.#places.generations[place] = generation;
+    this.#verdicts[place] = 0;
+  }
+
+  /** The filter of this number rejects the node. */
+  reject(place: number, generation: number, filter: number, rejection: PluginRejection): void {
+    const number = this.#numberOf(filter, rejection);
+    if (number === undefined) return;
+    this.#places.generations[place] = generation;
+    this.#verdicts[place] = number;
+  }
+
+  /** Equal rejections have one number. Undefined for one that is not kept. */
+  #numberOf(filter: number, rejection: PluginRejection): number | undefined {
+    const { code, reasons } = rejection;
+    if (reasons.length > mostReasons || reasons.some(({ length }) => length > longestReason)) return undefined;
+    const text = `${filter} ${code} ${JSON.stringify(reasons)}`;
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    if (this.#rejections.length >= mostRejections) return undefined;
+    this.#rejections.push(rejection);
+    this.#filters.push(filter);
+    this.#numbers.set(text, this.#rejections.length);
+    return this.#rejections.length;
+  }
+}
+
+/** What one plugin has scored nodes with. */
+export class ScoreColumn {
+  readonly #places = new Places();
+  #scores = new Float64Array(0);
+
+  begin(epoch: number, nodes: number): void {
+    if (!this.#places.begin(epoch, nodes)) return;
+    if (this.#scores.length < this.#places.generations.length) this.#scores = new Float64Array(this.#places.generations.length);
+  }
+
+  /** NaN where it is not known. */
+  get(place: number, generation: number): number {
+    return this.#places.generations[place] === generation ? (this.#scores[place] as number) : Number.NaN;
+  }
+
+  set(place: number, generation: number, score: number): void {
+    this.#places.generations[place] = generation;
+    this.#scores[place] = score;
+  }
+}

@@ -1,0 +1,76 @@
+/** So many keys that came once are remembered. */
+const mostSeen = 256;
+/** A longer key is never kept. */
+const longestKey = 2048;
+
+interface Kept<Value> {
+  readonly value: Value;
+  usedAt: number;
+}
+
+/**
+ * Keeps a value for keys that come back. A key that comes for the first time is only noted, so that keys which are all different cost next
+ * to nothing. The value that was used longest ago makes room for another one, unless the new key was away even longer: then keys that take
+ * turns would only push one another out.
+ */
+export class RecurringValues<Value> {
+  readonly #kept = new Map<string, Kept<Value>>();
+  /** When a key that has no value came last, the oldest first. */
+  readonly #seen = new Map<string, number>();
+  #now = 0;
+
+  /** How many values are kept. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** Undefined where none is kept for this key yet. `most`: how many values may be kept. */
+  get(key: string, most: number, make: () => Value): Value | undefined {
+    this.#now += 1;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) {
+      kept.usedAt = this.#now;
+      return kept.value;
+    }
+    if (key.length > longestKey) return undefined;
+    const before = this.#seen.get(key);
+    if (before === undefined || !this.#hasRoom(most, before)) {
+      this.#note(key);
+      return undefined;
+    }
+    this.#seen.delete(key);
+    const value = make();
+    this.#kept.set(key, { value, usedAt: this.#now });
+    return value;
+  }
+
+  clear(): void {
+    this.#kept.clear();
+    this.#seen.clear();
+  }
+
+  #hasRoom(most: number, before: number): boolean {
+    while (this.#kept.size >= most) {
+      let oldest: string | undefined;
+      let oldestAt = Number.POSITIVE_INFINITY;
+      for (const [key, { usedAt }] of this.#kept) {
+        if (usedAt >= oldestAt) continue;
+        oldest = key;
+        oldestAt = usedAt;
+      }
+      if (oldest === undefined || oldestAt > before) return false;
+      this.#kept.delete(oldest);
+    }
+    return true;
+  }
+
+  #note(key: string): void {
+    this.#seen.delete(key);
+    this.#seen.set(key, this.#now);
+    if (this.#seen.size <= mostSeen) return;
+    for (const oldest of this.#seen.keys()) {
+      this.#seen.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import type { StateData } from '../../framework/cycle-state.ts';
+import { type Domains, type NodePlaces, noDomain } from '../../framework/node-places.ts';
+import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
+import type { PodInfo } from '../../nodes/pod-info.ts';
+import { hasTopologyKeys, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
+import { matchingGroups } from './spread-counts.ts';
+import { hostname, normalizeSpread, podsByNode } from './spread-scores.ts';
+
+/** The pod whose spread is scored, and the nodes that it fits on. */
+interface Spread {
+  readonly pod: PodInfo;
+  readonly constraints: readonly SpreadConstraint[];
+  /** The places of the nodes to score. */
+  readonly at: readonly number[];
+  readonly places: NodePlaces;
+  readonly snapshot: Snapshot;
+  /** Nodes that lack a topology key are neither scored nor counted. */
+  readonly needsAllKeys: boolean;
+}
+
+interface Counted {
+  readonly constraint: SpreadConstraint;
+  readonly domains: Domains;
+  /** Pods by the number of the domain. */
+  readonly byDomain: Float64Array;
+  /** Pods by place, where each node is a domain of its own. */
+  readonly byPlace: ReadonlyMap<number, number> | undefined;
+  /** Domains count for more where there are many of them. */
+  readonly weight: number;
+}
+
+/** What `SpreadScores` says, by places: with a number for each domain in place of its name. */
+export class PlacedSpread implements StateData<PlacedSpread> {
+  readonly #counted: readonly Counted[];
+  readonly #at: readonly number[];
+  /** Undefined where no node to score is left out. */
+  readonly #lacksKey: ((place: number) => boolean) | undefined;
+
+  private constructor(counted: readonly Counted[], at: readonly number[], lacksKey: ((place: number) => boolean) | undefined) {
+    this.#counted = counted;
+    this.#at = at;
+    this.#lacksKey = lacksKey;
+  }
+
+  /** Undefined where the domains are not known by their places. */
+  static of(spread: Spread): PlacedSpread | undefined {
+    const { constraints, at, places, needsAllKeys } = spread;
+    const domains: Domains[] = [];
+    for (const { topologyKey } of constraints) {
+      const found = places.domains(topologyKey);
+      if (found === undefined) return undefined;
+      domains.push(found);
+    }
+    const lacks = (place: number): boolean => needsAllKeys && domains.some((each) => each.at[place] === noDomain);
+    const scored = needsAllKeys ? at.filter((place) => !lacks(place)) : at;
+    const counted = constraints.map((constraint, index) => countedOf(constraint, domains[index] as Domains, scored, spread));
+    return new PlacedSpread(counted, at, scored.length === at.length ? undefined : lacks);
+  }
+
+  /** The scores do not change in what-if questions. */
+  clone(): PlacedSpread {
+    return this;
+  }
+
+  /** Not rounded yet. */
+  score(place: number): number {
+    if (this.#lacksKey?.(place)) return 0;
+    let score = 0;
+    for (const { constraint, domains, byDomain, byPlace, weight } of this.#counted) {
+      const domain = domains.at[place] as number;
+      if (domain === noDomain) continue;
+      const count = byPlace === undefined ? (byDomain[domain] as number) : (byPlace.get(place) ?? 0);
+      score += count * weight + (constraint.maxSkew - 1);
+    }
+    return score;
+  }
+
+  /** Scores in the order of the places that were to be scored. */
+  normalize(scores: number[]): void {
+    normalizeSpread(scores, (index) => this.#lacksKey?.(this.#at[index] as number) === true);
+  }
+}
+
+const nobody = new Float64Array(0);
+
+function countedOf(constraint: SpreadConstraint, domains: Domains, scored: readonly number[], spread: Spread): Counted {
+  if (constraint.topologyKey === hostname) {
+    const byPlace = new Map<number, number>();
+    for (const [name, pods] of podsByNode(constraint, spread.pod.namespace, spread.snapshot)) {
+      const place = spread.places.of(name);
+      if (place !== undefined) byPlace.set(place, pods);
+    }
+    return { constraint, domains, byDomain: nobody, byPlace, weight: Math.log(scored.length + 2) };
+  }
+  const isScored = new Uint8Array(domains.names.length);
+  let size = 0;
+  // nodes without the label are one domain, that of an empty value
+  const empty = domains.numbers.get('') ?? noDomain;
+  let hasNameless = false;
+  for (const place of scored) {
+    const known = domains.at[place] as number;
+    const domain = known === noDomain ? empty : known;
+    if (domain === noDomain) hasNameless = true;
+    else if (isScored[domain] === 0) {
+      isScored[domain] = 1;
+      size += 1;
+    }
+  }
+  const byDomain = podsByDomain(constraint, domains, isScored, spread);
+  return { constraint, domains, byDomain, byPlace: undefined, weight: Math.log(size + Number(hasNameless) + 2) };
+}
+
+/** The pods that the constraint counts, in the domains of the nodes to score. */
+function podsByDomain(
+  constraint: SpreadConstraint,
+  { at, names, numbers }: Domains,
+  isScored: Uint8Array,
+  { pod, constraints, places, snapshot, needsAllKeys }: Spread,
+): Float64Array {
+  const byDomain = new Float64Array(names.length);
+  const includes = inclusionFor(pod.pod);
+  const isCounted = ({ node }: NodeInfo): boolean =>
+    (!needsAllKeys || hasTopologyKeys(node.metadata?.labels, constraints)) && includes(constraint, node);
+  for (const { nodes } of matchingGroups(snapshot.grouped, constraint.selector, pod.namespace)) {
+    for (const [nodeName, pods] of nodes) {
+      const place = places.of(nodeName);
+      if (place === undefined) continue;
+      const known = at[place] as number;
+      const domain = known === noDomain ? (numbers.get('') ?? noDomain) : known;
+      if (domain === noDomain || isScored[domain] === 0 || !isCounted(places.nodes[place] as NodeInfo)) continue;
+      byDomain[domain] = (byDomain[domain] as number) + pods;
+    }
+  }
+  return byDomain;
+}

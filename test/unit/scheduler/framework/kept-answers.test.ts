@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { findNodesThatFit, type ScheduleResult } from '../../../../src/scheduler/cycle/algorithm.ts';
+import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
+import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import { inTreePlugins } from '../../../../src/scheduler/profile/plugin-registry.ts';
+import { bareHandle } from '../../../support/framework-context.ts';
+import { frameworkWith, podInfo } from '../framework-world.ts';
+import { KeptWorld } from './kept-world.ts';
+
+/** A filter that counts how often it was asked; pods of one priority have one signature. */
+function counting(more: Partial<Plugin> = {}) {
+  const asked: string[] = [];
+  const plugin: Plugin = {
+    name: 'Counting',
+    signature: ({ priority }) => `${priority}`,
+    filter(_state, _pod, { name }) {
+      asked.push(name);
+      return name === 'n2' ? { code: 'Unschedulable', reasons: ['full'] } : undefined;
+    },
+    ...more,
+  };
+  return { plugin, asked };
+}
+
+function search(framework: ReturnType<typeof frameworkWith>, priority = 0) {
+  const { feasible, diagnosis } = findNodesThatFit(framework, new CycleState(), podInfo('a', { priority }), 0);
+  return { nodes: feasible.map(({ name }) => name), against: [...diagnosis.failures.keys()] };
+}
+
+describe('KeptAnswers', () => {
+  it.each(Array.from({ length: 24 }, (_, seed) => seed + 1))('decides as if nothing were kept (seed %i)', (seed) => {
+    const world = new KeptWorld(seed, seed % 3 === 0 ? 130 : 5 + seed);
+    for (let turn = 0; turn < 150; turn += 1) {
+      world.begin();
+      const pod = world.nextPod();
+      const said = world.said(pod, world.kept);
+      expect(said).toEqual(world.said(pod, world.plain));
+      const { nodeName } = (said as { readonly chosen: Partial<ScheduleResult> }).chosen;
+      if (nodeName !== undefined) world.place(pod, nodeName);
+      world.change();
+    }
+  });
+
+  it('asks no more about a node for a signature that came twice', () => {
+    const { plugin, asked } = counting();
+    const framework = frameworkWith([plugin, { name: 'Scoring', signature: () => '', score: () => 1 }]);
+    for (let turn = 0; turn < 4; turn += 1) expect(search(framework)).toEqual({ nodes: ['n1', 'n3'], against: ['n2'] });
+    expect(asked.length).toBe(6);
+    expect(search(framework, 1)).toEqual({ nodes: ['n1', 'n3'], against: ['n2'] });
+    expect(asked.length).toBe(9);
+  });
+
+  it.each([
+    ['a filter has no signature', { name: 'Other', filter: () => undefined }],
+    ['a plugin that scores has no signature', { name: 'Other', score: () => 1 }],
+    ['this pod has no signature', { name: 'Other', signature: () => undefined, filter: () => undefined }],
+  ] satisfies readonly (readonly [string, Plugin])[])('keeps nothing of a filter where %s', (what, other) => {
+    const { plugin, asked } = counting(what.startsWith('this pod') ? { signature: () => undefined } : {});
+    const framework = frameworkWith([plugin, { name: 'Scoring', signature: () => '', score: () => 1 }, other]);
+    for (let turn = 0; turn < 4; turn += 1) search(framework);
+    expect(asked.length).toBe(12);
+  });
+
+  it('has a signature of each plugin of the library that filters or scores', () => {
+    const plugins = Object.values(inTreePlugins()).map((make) => make(undefined, bareHandle()));
+    const without = plugins.filter(({ filter, score, signature }) => (filter ?? score) !== undefined && signature === undefined);
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has none of an object that has taken over a plugin of the library and filters otherwise', () => {
+    const { NodeName } = inTreePlugins();
+    const own = NodeName?.(undefined, bareHandle()) as Plugin;
+    expect(own.signature?.(podInfo('a'))).toBe('');
+    const other: Plugin = { ...own, filter: () => undefined };
+    expect(other.signature?.(podInfo('a'))).toBeUndefined();
+  });
+});

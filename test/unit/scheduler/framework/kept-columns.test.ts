@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { FilterColumn, ScoreColumn } from '../../../../src/scheduler/framework/kept-columns.ts';
+import type { PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
+
+function rejection(...reasons: readonly string[]): PluginRejection {
+  return { plugin: 'Test', code: 'Unschedulable', reasons };
+}
+
+describe('FilterColumn', () => {
+  it('knows a verdict for one state of a node and one list of nodes', () => {
+    const column = new FilterColumn();
+    column.begin(1, 3);
+    column.agree(0, 7);
+    column.reject(1, 7, 2, rejection('full'));
+    expect([column.verdict(0, 7), column.verdict(0, 8), column.verdict(2, 7)]).toEqual([0, -1, -1]);
+    const number = column.verdict(1, 7);
+    expect([column.rejection(number), column.filterOf(number)]).toEqual([rejection('full'), 2]);
+    column.begin(1, 3);
+    expect(column.verdict(0, 7)).toBe(0);
+    column.begin(2, 3);
+    expect([column.verdict(0, 7), column.verdict(1, 7)]).toEqual([-1, -1]);
+  });
+
+  it('keeps equal rejections once, and those of two filters apart', () => {
+    const column = new FilterColumn();
+    column.begin(1, 2000);
+    for (let place = 0; place < 2000; place += 1) column.reject(place, 1, place % 2, rejection('full'));
+    expect(column.verdict(1998, 1)).toBe(column.verdict(0, 1));
+    expect(column.filterOf(column.verdict(1999, 1))).toBe(1);
+  });
+
+  it('keeps so many different rejections alone, and none with many or long reasons', () => {
+    const column = new FilterColumn();
+    column.begin(1, 1000);
+    for (let place = 0; place < 300; place += 1) column.reject(place, 1, 0, rejection(`reason ${place}`));
+    expect([column.verdict(254, 1), column.verdict(255, 1)]).toEqual([255, -1]);
+    column.begin(2, 1000);
+    column.reject(0, 1, 0, rejection(...Array.from({ length: 9 }, (_, index) => `reason ${index}`)));
+    column.reject(1, 1, 0, rejection('x'.repeat(257)));
+    column.reject(2, 1, 0, rejection('x'.repeat(256)));
+    expect([0, 1, 2].map((place) => column.verdict(place, 1))).toEqual([-1, -1, 1]);
+  });
+});
+
+describe('ScoreColumn', () => {
+  it('knows a score for one state of a node and one list of nodes, also once there are more nodes', () => {
+    const column = new ScoreColumn();
+    column.begin(1, 2);
+    column.set(1, 5, 42);
+    expect([column.get(1, 5), column.get(1, 6), column.get(0, 5)]).toEqual([42, Number.NaN, Number.NaN]);
+    column.begin(2, 5000);
+    expect(column.get(1, 5)).toBeNaN();
+    column.set(4999, 1, 7);
+    expect(column.get(4999, 1)).toBe(7);
+  });
+});
