@@ -37,8 +37,8 @@ export class SchedulingAlgorithm {
   schedulePod(framework: Framework, pod: PodInfo, state: CycleState = new CycleState()): ScheduleResult {
     const { length: nodes } = framework.snapshot().nodes;
     if (nodes === 0) throw new NoNodesError();
-    const { feasible, places, diagnosis, advance } = findNodesThatFit(framework, state, pod, this.#nextStartIndex);
-    const evaluatedNodes = feasible.length + diagnosis.failures.size;
+    const { feasible, places, diagnosis, advance, rejectedNodes } = findNodesThatFit(framework, state, pod, this.#nextStartIndex);
+    const evaluatedNodes = feasible.length + rejectedNodes;
     this.searched(advance, nodes);
     const [first] = feasible;
     if (first === undefined) throw new FitError(pod.pod, diagnosis);
@@ -71,6 +71,8 @@ export interface FoundNodes {
   /** Their places in the snapshot, where answers of plugins are kept. */
   readonly places?: readonly number[] | undefined;
   readonly diagnosis: Diagnosis;
+  /** How many nodes were looked at that do not fit. */
+  readonly rejectedNodes: number;
   /** How many nodes further the next search begins. */
   readonly advance: number;
 }
@@ -86,12 +88,13 @@ export function findNodesThatFit(framework: Framework, state: CycleState, pod: P
   if ('rejected' in plan) return plan.rejected;
   if (plan.promised !== undefined) {
     const feasible = search.tryPromised(plan.promised);
-    if (feasible.length > 0) return { feasible, diagnosis: search.diagnosis(undefined, false), advance: 0 };
+    if (feasible.length > 0) return search.foundPromised(feasible);
   }
   const rest = search.restOf(plan);
   const feasible = search.run(plan.nodes, startIndex);
   const diagnosis = search.diagnosis(rest, false);
-  return { feasible, places: search.places, diagnosis, advance: feasible.length + diagnosis.failures.size };
+  const { places, rejectedNodes } = search;
+  return { feasible, places, diagnosis, rejectedNodes, advance: feasible.length + rejectedNodes };
 }
 
 /** Which nodes are to be looked at; or that none is. */
@@ -115,6 +118,9 @@ export class NodeSearch {
   readonly rejectors = new Set<string>();
   readonly #pending = new Set<string>();
   readonly #failures = new Map<string, PluginRejection>();
+  /** Those of one run, not yet in the map: where a pod finds a node nobody asks for them. */
+  readonly #rejected: NodeInfo[] = [];
+  readonly #rejections: PluginRejection[] = [];
   readonly #framework: Framework;
   readonly #state: CycleState;
   readonly #pod: PodInfo;
@@ -124,6 +130,11 @@ export class NodeSearch {
     this.#framework = framework;
     this.#state = state;
     this.#pod = pod;
+  }
+
+  /** How many nodes were looked at that do not fit. */
+  get rejectedNodes(): number {
+    return this.#failures.size === 0 ? this.#rejected.length : this.#allFailures().size;
   }
 
   /** The places of the nodes that the last run found, where answers of plugins are kept. */
@@ -138,7 +149,7 @@ export class NodeSearch {
     for (const plugin of selectors) this.rejectors.add(plugin);
     if (rejection !== undefined) {
       this.countRejector(rejection);
-      return { rejected: { feasible: [], diagnosis: this.diagnosis(rejection, true), advance: 0 } };
+      return { rejected: { feasible: [], diagnosis: this.diagnosis(rejection, true), rejectedNodes: 0, advance: 0 } };
     }
     return {
       promised: snapshot.get(this.#pod.pod.status?.nominatedNodeName ?? ''),
@@ -159,7 +170,14 @@ export class NodeSearch {
       return this.run([node], 0);
     } catch {
       return [];
+    } finally {
+      // a node that is looked at again counts once
+      this.#allFailures();
     }
+  }
+
+  foundPromised(feasible: readonly NodeInfo[]): FoundNodes {
+    return { feasible, diagnosis: this.diagnosis(undefined, false), rejectedNodes: this.rejectedNodes, advance: 0 };
   }
 
   run(nodes: readonly NodeInfo[], startIndex: number): NodeInfo[] {
@@ -177,7 +195,7 @@ export class NodeSearch {
       const node = nodes[place] as NodeInfo;
       const rejection = verdict === undefined ? filters.filterWithNominated(this.#state, this.#pod, node) : verdict(node, place);
       if (rejection !== undefined) {
-        this.#reject(node.name, rejection);
+        this.#reject(node, rejection);
         continue;
       }
       feasible.push(node);
@@ -189,7 +207,8 @@ export class NodeSearch {
 
   /** Keeps what something other than a plugin has against nodes. */
   keep(failures: ReadonlyMap<string, PluginRejection>): void {
-    for (const [name, rejection] of failures) this.#failures.set(name, rejection);
+    const all = this.#allFailures();
+    for (const [name, rejection] of failures) all.set(name, rejection);
   }
 
   countRejector({ plugin, code, parts }: PluginRejection): void {
@@ -200,12 +219,34 @@ export class NodeSearch {
 
   diagnosis(rest: PluginRejection | undefined, isRejectedAsSuch: boolean): Diagnosis {
     const { length: nodes } = this.#framework.snapshot().nodes;
-    return { nodes, failures: this.#failures, rest, isRejectedAsSuch, rejectors: this.rejectors, pending: this.#pending };
+    const failures = (): ReadonlyMap<string, PluginRejection> => this.#allFailures();
+    return {
+      nodes,
+      get failures() {
+        return failures();
+      },
+      rest,
+      isRejectedAsSuch,
+      rejectors: this.rejectors,
+      pending: this.#pending,
+    };
   }
 
-  #reject(nodeName: string, rejection: PluginRejection): void {
-    this.#failures.set(nodeName, rejection);
-    this.countRejector(rejection);
+  #reject(node: NodeInfo, rejection: PluginRejection): void {
+    // many nodes have one rejection
+    if (rejection !== this.#rejections.at(-1)) this.countRejector(rejection);
+    this.#rejected.push(node);
+    this.#rejections.push(rejection);
+  }
+
+  /** By the names of the nodes. */
+  #allFailures(): Map<string, PluginRejection> {
+    for (const [index, { name }] of this.#rejected.entries()) {
+      this.#failures.set(name, this.#rejections[index] as PluginRejection);
+    }
+    this.#rejected.length = 0;
+    this.#rejections.length = 0;
+    return this.#failures;
   }
 }
 

@@ -32,8 +32,8 @@ interface AwaitedSearch {
 export async function schedulePodAwaited(search: AwaitedSearch): Promise<ScheduleResult> {
   const { framework, pod, state, signal } = search;
   if (framework.snapshot().nodes.length === 0) throw new NoNodesError();
-  const { feasible, diagnosis } = await findNodesAwaited(search);
-  const evaluatedNodes = feasible.length + diagnosis.failures.size;
+  const { feasible, diagnosis, rejectedNodes } = await findNodesAwaited(search);
+  const evaluatedNodes = feasible.length + rejectedNodes;
   const [first] = feasible;
   if (first === undefined) throw new FitError(pod.pod, diagnosis);
   const { length: feasibleNodes } = feasible;
@@ -52,16 +52,16 @@ export async function findNodesAwaited({ algorithm, framework, pod, state, signa
   if ('rejected' in plan) return plan.rejected;
   if (plan.promised !== undefined) {
     const feasible = await leftOfPromised(framework, pod, search, plan.promised, signal);
-    if (feasible.length > 0) return { feasible, diagnosis: search.diagnosis(undefined, false), advance: 0 };
+    if (feasible.length > 0) return search.foundPromised(feasible);
   }
   const rest = search.restOf(plan);
   const fitting = search.run(plan.nodes, algorithm.startIndex);
-  const advance = fitting.length + search.diagnosis(rest, false).failures.size;
+  const advance = fitting.length + search.rejectedNodes;
   // also where an extender fails: all nodes are to have the same chance
   algorithm.searched(advance, framework.snapshot().nodes.length);
   const feasible = await leftByExtenders(framework, pod, search, fitting, signal);
   if (feasible.length !== fitting.length) search.rejectors.add(extenderName);
-  return { feasible, diagnosis: search.diagnosis(rest, false), advance };
+  return { feasible, diagnosis: search.diagnosis(rest, false), rejectedNodes: search.rejectedNodes, advance };
 }
 
 /** Where an extender fails at the promised node, it is asked again of all nodes, and that error counts. */

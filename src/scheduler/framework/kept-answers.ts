@@ -5,6 +5,7 @@ import { type CountedNominations, type FilterPlainly, KeptFilters, type PlaceVer
 import { KeptScores } from './kept-scores.ts';
 import { NodePlaces } from './node-places.ts';
 import { type Plugin, type ProfilePlugins, pluginsAt } from './plugin.ts';
+import { Signatures } from './signatures.ts';
 
 /** Columns of filters, and as many of scores, hold so many nodes together. */
 const mostNodes = 2 ** 19;
@@ -19,6 +20,7 @@ export class KeptAnswers {
   readonly #isOn: boolean;
   readonly #filters: KeptFilters;
   readonly #scores: KeptScores;
+  readonly #signatures = new Signatures();
   readonly #places = new NodePlaces();
 
   constructor(profile: ProfilePlugins, nominated: CountedNominations, plainly: FilterPlainly) {
@@ -26,13 +28,14 @@ export class KeptAnswers {
     const scorers = pluginsAt(profile, 'score');
     const hasSignature = (plugin: Plugin): boolean => typeof plugin.signature === 'function';
     this.#isOn = profile.checkAllFilters !== true && [...filters, ...scorers].every(hasSignature);
-    this.#filters = new KeptFilters(filters, nominated, plainly);
-    this.#scores = new KeptScores(pluginsAt(profile, 'preScore'), scorers, profile.weights);
+    this.#filters = new KeptFilters(filters, this.#signatures, nominated, plainly);
+    this.#scores = new KeptScores(profile, this.#signatures);
   }
 
   /** How nodes are to be asked about for this pod; undefined where nothing is kept. After preFilter. */
   verdicts(state: CycleState, pod: PodInfo, snapshot: Snapshot): PlaceVerdict | undefined {
     if (!this.#isOn) return undefined;
+    this.#signatures.begin();
     this.#places.begin(snapshot);
     return this.#filters.begin(state, pod, this.#places, mostOf(snapshot));
   }

@@ -6,7 +6,8 @@ import type { NodePlaces } from './node-places.ts';
 import { type PlaceFilter, placedAnswersOf } from './placed-plugin.ts';
 import type { NominatedPods, PluginAt, PluginRejection, Rejection } from './plugin.ts';
 import { asRejection, pluginFailure } from './plugin-error.ts';
-import { RecurringValues } from './recurring-values.ts';
+import { Patience, RecurringValues } from './recurring-values.ts';
+import type { Signatures } from './signatures.ts';
 
 /** What the filters say of the node at this place of the snapshot. */
 export type PlaceVerdict = (node: NodeInfo, place: number) => PluginRejection | undefined;
@@ -25,7 +26,23 @@ export interface CountedNominations extends NominatedPods {
 interface Step {
   /** Its place among the filters. */
   readonly number: number;
-  readonly ask: PlaceVerdict;
+  readonly plugin: PluginAt<'filter'>;
+  /** Asked in place of the plugin, where it can be. */
+  readonly byPlace: PlaceFilter | undefined;
+  /** What it said by a place last: it often says the same. */
+  last?: { readonly answer: Rejection; readonly rejection: PluginRejection };
+}
+
+/** One pod's filters. */
+interface Steps {
+  readonly state: CycleState;
+  readonly pod: PodInfo;
+  readonly all: readonly Step[];
+  /** Those whose answers may be kept. */
+  readonly keyed: readonly Step[];
+  readonly others: readonly Step[];
+  /** Pods with the same key have the same answers of these. */
+  readonly key: string;
 }
 
 /** Asks filters about the nodes of a snapshot, and keeps what they say of a node for pods of one signature, until that node or its pods change. */
@@ -33,34 +50,50 @@ export class KeptFilters {
   readonly #filters: readonly PluginAt<'filter'>[];
   readonly #nominated: CountedNominations;
   readonly #plainly: FilterPlainly;
+  readonly #signatures: Signatures;
   readonly #columns = new RecurringValues<FilterColumn>();
+  readonly #patience = new Patience();
 
-  constructor(filters: readonly PluginAt<'filter'>[], nominated: CountedNominations, plainly: FilterPlainly) {
+  constructor(
+    filters: readonly PluginAt<'filter'>[],
+    signatures: Signatures,
+    nominated: CountedNominations,
+    plainly: FilterPlainly,
+  ) {
     this.#filters = filters;
+    this.#signatures = signatures;
     this.#nominated = nominated;
     this.#plainly = plainly;
   }
 
   /** For one pod, after preFilter. `most`: how many columns may be kept. */
   begin(state: CycleState, pod: PodInfo, places: NodePlaces, most: number): PlaceVerdict {
-    const { keyed, others, key } = this.#stepsFor(state, pod, places);
-    const column = keyed.length === 0 ? undefined : this.#columns.get(key, most, () => new FilterColumn());
-    column?.begin(places.epoch, places.nodes.length);
-    const verdict = column === undefined ? askAll(inOrder(keyed, others)) : askKept(keyed, others, column);
     const plainly: PlaceVerdict = (node) => this.#plainly.filterWithNominated(state, pod, node);
+    const steps = this.#stepsFor(state, pod, places);
+    const column = steps.keyed.length === 0 ? undefined : this.#columns.get(steps.key, most, () => new FilterColumn());
+    if (column !== undefined) this.#patience.found();
+    if (column === undefined && steps.others.every(({ byPlace }) => byPlace === undefined)) return plainly;
+    column?.begin(places.epoch, places.nodes.length);
+    const verdict: PlaceVerdict =
+      column === undefined
+        ? (node, place) => ask(steps.all, steps, node, place, undefined)
+        : (node, place) => askKept(steps, column, node, place);
     if (this.#nominated.size === 0) return verdict;
     return (node, place) => (this.#nominated.onNode(node.name).length > 0 ? plainly(node, place) : verdict(node, place));
   }
 
-  #stepsFor(state: CycleState, pod: PodInfo, places: NodePlaces) {
+  #stepsFor(state: CycleState, pod: PodInfo, places: NodePlaces): Steps {
+    const all: Step[] = [];
     const keyed: Step[] = [];
     const others: Step[] = [];
     let key = '';
+    const isAsked = this.#patience.ask();
     for (const [number, plugin] of this.#filters.entries()) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const signature = plugin.signature?.(pod);
-      const answer = signature === undefined ? placedAnswersOf(plugin)?.filter?.(state, places) : undefined;
-      const step: Step = { number, ask: answer === undefined ? stepOf(plugin, state, pod) : placedStepOf(plugin, answer) };
+      const signature = isAsked ? this.#signatures.of(plugin, pod) : undefined;
+      const byPlace = signature === undefined ? placedAnswersOf(plugin)?.filter?.(state, places) : undefined;
+      const step: Step = { number, plugin, byPlace };
+      all.push(step);
       if (signature === undefined) {
         others.push(step);
       } else {
@@ -68,84 +101,66 @@ export class KeptFilters {
         key += `${number} ${signature.length} ${signature} `;
       }
     }
-    return { keyed, others, key };
+    return { state, pod, all, keyed, others, key };
   }
 }
 
-function stepOf(plugin: PluginAt<'filter'>, state: CycleState, pod: PodInfo): PlaceVerdict {
-  return (node) => {
-    let answer: unknown;
-    try {
-      answer = plugin.filter(state, pod, node);
-    } catch (error) {
-      throw pluginFailure(plugin.name, 'filter', error);
-    }
-    return answer === undefined ? undefined : asRejection(plugin.name, 'filter', answer);
-  };
-}
-
-function placedStepOf({ name }: PluginAt<'filter'>, filter: PlaceFilter): PlaceVerdict {
-  let last: { readonly answer: Rejection; readonly rejection: PluginRejection } | undefined;
-  return (_node, place) => {
-    let answer: Rejection | undefined;
-    try {
-      answer = filter(place);
-    } catch (error) {
-      throw pluginFailure(name, 'filter', error);
-    }
-    if (answer === undefined) return undefined;
-    if (last?.answer !== answer) last = { answer, rejection: asRejection(name, 'filter', answer) };
-    return last.rejection;
-  };
-}
-
-function inOrder(keyed: readonly Step[], others: readonly Step[]): readonly Step[] {
-  return [...keyed, ...others].sort((one, other) => one.number - other.number);
-}
-
-function askAll(steps: readonly Step[]): PlaceVerdict {
-  return (node, place) => {
-    for (const { ask } of steps) {
-      const rejection = ask(node, place);
-      if (rejection !== undefined) return rejection;
-    }
-    return undefined;
-  };
-}
-
-/** The first rejection in the order of the filters, whatever of it is kept. */
-function askKept(keyed: readonly Step[], others: readonly Step[], column: FilterColumn): PlaceVerdict {
-  const askInOrder = askAll(inOrder(keyed, others));
-  const lookUp = (node: NodeInfo, place: number, generation: number): number => {
-    for (const { number, ask } of keyed) {
-      const rejection = ask(node, place);
-      if (rejection === undefined) continue;
-      column.reject(place, generation, number, rejection);
-      return column.verdict(place, generation);
-    }
-    column.agree(place, generation);
-    return 0;
-  };
-  return (node, place) => {
-    const { generation } = node;
-    let verdict = column.verdict(place, generation);
-    if (verdict < 0) {
-      try {
-        verdict = lookUp(node, place, generation);
-      } catch {
-        // a filter before it may reject the node, and then it is not asked
-        verdict = unknown;
+/** The first rejection of these filters, in their order. `told` is told which filter rejects. */
+function ask(
+  steps: readonly Step[],
+  { state, pod }: Steps,
+  node: NodeInfo,
+  place: number,
+  told: ((filter: number, rejection: PluginRejection) => void) | undefined,
+): PluginRejection | undefined {
+  let running = '';
+  try {
+    for (const step of steps) {
+      const { number, plugin, byPlace } = step;
+      running = plugin.name;
+      if (byPlace !== undefined) {
+        const answer = byPlace(place);
+        if (answer === undefined) continue;
+        if (step.last?.answer !== answer) step.last = { answer, rejection: asRejection(running, 'filter', answer) };
+        return step.last.rejection;
       }
-      if (verdict < 0) return askInOrder(node, place);
+      const answer = plugin.filter(state, pod, node);
+      if (answer === undefined) continue;
+      const rejection = asRejection(running, 'filter', answer);
+      told?.(number, rejection);
+      return rejection;
     }
-    const rejecting = verdict === 0 ? Number.POSITIVE_INFINITY : column.filterOf(verdict);
-    for (const { number, ask } of others) {
-      if (number > rejecting) break;
-      const rejection = ask(node, place);
-      if (rejection !== undefined) return rejection;
-    }
-    return verdict === 0 ? undefined : column.rejection(verdict);
-  };
+  } catch (error) {
+    throw pluginFailure(running, 'filter', error);
+  }
+  return undefined;
 }
 
 const unknown = -1;
+
+/** The first rejection in the order of the filters, whatever of it is kept. */
+function askKept(steps: Steps, column: FilterColumn, node: NodeInfo, place: number): PluginRejection | undefined {
+  const { generation } = node;
+  const { others } = steps;
+  let verdict = column.verdict(place, generation);
+  if (verdict === unknown) verdict = lookUp(steps, column, node, place);
+  if (verdict === unknown) return ask(steps.all, steps, node, place, undefined);
+  if (others.length === 0) return verdict === 0 ? undefined : column.rejection(verdict);
+  if (verdict === 0) return ask(others, steps, node, place, undefined);
+  const rejecting = column.filterOf(verdict);
+  const before = others.filter(({ number }) => number < rejecting);
+  return ask(before, steps, node, place, undefined) ?? column.rejection(verdict);
+}
+
+/** Asks the filters whose answers may be kept, and keeps what they say; -1 where it is not kept. */
+function lookUp(steps: Steps, column: FilterColumn, node: NodeInfo, place: number): number {
+  const { generation } = node;
+  try {
+    const rejection = ask(steps.keyed, steps, node, place, (filter, told) => column.reject(place, generation, filter, told));
+    if (rejection === undefined) column.agree(place, generation);
+    return column.verdict(place, generation);
+  } catch {
+    // a filter before it may reject the node, and then it is not asked
+    return unknown;
+  }
+}

@@ -4,10 +4,11 @@ import type { CycleState } from './cycle-state.ts';
 import { ScoreColumn } from './kept-columns.ts';
 import type { NodePlaces } from './node-places.ts';
 import { type PlaceScore, placedAnswersOf } from './placed-plugin.ts';
-import type { PluginAt } from './plugin.ts';
+import { type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
 import { pluginFailure } from './plugin-error.ts';
-import { askPreScore, normalize, requireScore } from './plugin-runner.ts';
-import { RecurringValues } from './recurring-values.ts';
+import { askPreScore, normalize, requireScore, scoresOf } from './plugin-runner.ts';
+import { Patience, RecurringValues } from './recurring-values.ts';
+import type { Signatures } from './signatures.ts';
 
 /** One pod, and the nodes that it fits on with their places. */
 interface Scored {
@@ -23,16 +24,17 @@ export class KeptScores {
   readonly #preScorers: readonly PluginAt<'preScore'>[];
   readonly #scorers: readonly PluginAt<'score'>[];
   readonly #weights: ReadonlyMap<string, number>;
+  readonly #signatures: Signatures;
   readonly #columns = new RecurringValues<ScoreColumn>();
+  /** For each of the scorers. */
+  readonly #patience: readonly Patience[];
 
-  constructor(
-    preScorers: readonly PluginAt<'preScore'>[],
-    scorers: readonly PluginAt<'score'>[],
-    weights: ReadonlyMap<string, number>,
-  ) {
-    this.#preScorers = preScorers;
-    this.#scorers = scorers;
-    this.#weights = weights;
+  constructor(profile: ProfilePlugins, signatures: Signatures) {
+    this.#preScorers = pluginsAt(profile, 'preScore');
+    this.#scorers = pluginsAt(profile, 'score');
+    this.#weights = profile.weights;
+    this.#signatures = signatures;
+    this.#patience = this.#scorers.map(() => new Patience());
   }
 
   /** What the nodes are worth, in their order. `most`: how many columns may be kept. */
@@ -68,22 +70,25 @@ export class KeptScores {
   }
 
   #kept(number: number, plugin: PluginAt<'score'>, { state, pod, nodes, at, places }: Scored, most: number): number[] {
-    const signature = plugin.signature?.(pod);
+    const patience = this.#patience[number];
+    const signature = patience?.ask() === true ? this.#signatures.of(plugin, pod) : undefined;
     const column =
       signature === undefined ? undefined : this.#columns.get(`${number} ${signature}`, most, () => new ScoreColumn());
-    column?.begin(places.epoch, places.nodes.length);
+    if (column === undefined) return scoresOf(plugin, state, pod, nodes);
+    patience?.found();
+    column.begin(places.epoch, places.nodes.length);
     const scores = new Array<number>(nodes.length);
     try {
       for (let index = 0; index < scores.length; index += 1) {
         const node = nodes[index] as NodeInfo;
         const place = at[index] as number;
-        const known = column === undefined ? Number.NaN : column.get(place, node.generation);
+        const known = column.get(place, node.generation);
         if (!Number.isNaN(known)) {
           scores[index] = known;
           continue;
         }
         const score = requireScore(plugin, plugin.score(state, pod, node));
-        column?.set(place, node.generation, score);
+        column.set(place, node.generation, score);
         scores[index] = score;
       }
     } catch (error) {

@@ -264,7 +264,8 @@ export function requireScore(plugin: PluginAt<'score'>, score: unknown): number 
   return score;
 }
 
-function scoresOf(plugin: PluginAt<'score'>, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): number[] {
+/** As the plugin scores each node. Throws PluginError. */
+export function scoresOf(plugin: PluginAt<'score'>, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): number[] {
   const scores: number[] = [];
   try {
     for (const node of nodes) scores.push(requireScore(plugin, plugin.score(state, pod, node)));

@@ -1,5 +1,5 @@
-/** So many keys that came once are remembered. */
-const mostSeen = 256;
+/** So many keys that came once are remembered at least, and twice as many at most. */
+const mostSeen = 128;
 /** A longer key is never kept. */
 const longestKey = 2048;
 
@@ -15,8 +15,10 @@ interface Kept<Value> {
  */
 export class RecurringValues<Value> {
   readonly #kept = new Map<string, Kept<Value>>();
-  /** When a key that has no value came last, the oldest first. */
-  readonly #seen = new Map<string, number>();
+  /** When a key that has no value came last. */
+  #seen = new Map<string, number>();
+  /** The same of those that came before. */
+  #seenBefore: ReadonlyMap<string, number> = new Map();
   #now = 0;
 
   /** How many values are kept. */
@@ -33,20 +35,14 @@ export class RecurringValues<Value> {
       return kept.value;
     }
     if (key.length > longestKey) return undefined;
-    const before = this.#seen.get(key);
+    const before = this.#seen.get(key) ?? this.#seenBefore.get(key);
     if (before === undefined || !this.#hasRoom(most, before)) {
       this.#note(key);
       return undefined;
     }
-    this.#seen.delete(key);
     const value = make();
     this.#kept.set(key, { value, usedAt: this.#now });
     return value;
-  }
-
-  clear(): void {
-    this.#kept.clear();
-    this.#seen.clear();
   }
 
   #hasRoom(most: number, before: number): boolean {
@@ -65,12 +61,30 @@ export class RecurringValues<Value> {
   }
 
   #note(key: string): void {
-    this.#seen.delete(key);
-    this.#seen.set(key, this.#now);
-    if (this.#seen.size <= mostSeen) return;
-    for (const oldest of this.#seen.keys()) {
-      this.#seen.delete(oldest);
-      return;
+    if (this.#seen.size >= mostSeen) {
+      this.#seenBefore = this.#seen;
+      this.#seen = new Map();
     }
+    this.#seen.set(key, this.#now);
+  }
+}
+
+/** After so many questions without a value, only one of several is asked. */
+const mostMisses = 32;
+const oneOf = 8;
+
+/** Whether it is worth while to ask for a value: where keys are all different for long, most are not even made. */
+export class Patience {
+  #misses = 0;
+
+  /** False where the question is to be left out. */
+  ask(): boolean {
+    this.#misses += 1;
+    return this.#misses <= mostMisses || this.#misses % oneOf === 0;
+  }
+
+  /** There was a value. */
+  found(): void {
+    this.#misses = 0;
   }
 }

@@ -3,7 +3,7 @@ import { hostPortsOf, portsConflict } from '../../api/pod/host-ports.ts';
 import { isTolerated } from '../../api/selectors/taints.ts';
 import { withSignature } from '../framework/placed-plugin.ts';
 import type { Plugin, PluginHandle, QueueingHint, Rejection } from '../framework/plugin.ts';
-import { refuseArgs, tolerationsText } from './common.ts';
+import { refuseArgs } from './common.ts';
 
 /** Binds every pod through the scheduler's client. No arguments. */
 export function defaultBinder(args: unknown, handle: PluginHandle): Plugin {
@@ -89,7 +89,7 @@ export function nodeUnschedulable(args?: unknown): Plugin {
     filter: (_state, { pod: { spec } }, { node }) =>
       !node.spec?.unschedulable || isTolerated(taint, spec?.tolerations) ? undefined : cordoned,
   };
-  return withSignature(plugin, tolerationsText);
+  return withSignature(plugin, ({ pod: { spec } }) => `${isTolerated(taint, spec?.tolerations)}`);
 }
 
 function opens(before: WireNode | undefined, after: WireNode | undefined): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecurringValues } from '../../../../src/scheduler/framework/recurring-values.ts';
+import { Patience, RecurringValues } from '../../../../src/scheduler/framework/recurring-values.ts';
 
 function valuesOf(most: number) {
   const values = new RecurringValues<object>();
@@ -58,5 +58,15 @@ describe('RecurringValues', () => {
     values.get('d', 1, () => ({}));
     expect(values.get('d', 1, () => ({}))).toBeDefined();
     expect(values.size).toBe(1);
+  });
+});
+
+describe('Patience', () => {
+  it('asks one question of eight once 32 were of no use, and all again after one that was', () => {
+    const patience = new Patience();
+    const asked = (times: number) => Array.from({ length: times }, () => patience.ask()).filter(Boolean).length;
+    expect([asked(32), asked(80)]).toEqual([32, 10]);
+    patience.found();
+    expect(asked(32)).toBe(32);
   });
 });
