@@ -90,7 +90,7 @@ export class KeptFilters {
     const isAsked = this.#patience.ask();
     for (const [number, plugin] of this.#filters.entries()) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const signature = isAsked ? this.#signatures.of(plugin, pod) : undefined;
+      const signature = isAsked ? this.#signatures.of(plugin, pod, 'filter') : undefined;
       const byPlace = signature === undefined ? placedAnswersOf(plugin)?.filter?.(state, places) : undefined;
       const step: Step = { number, plugin, byPlace };
       all.push(step);

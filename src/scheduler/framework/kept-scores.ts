@@ -71,7 +71,7 @@ export class KeptScores {
 
   #kept(number: number, plugin: PluginAt<'score'>, { state, pod, nodes, at, places }: Scored, most: number): number[] {
     const patience = this.#patience[number];
-    const signature = patience?.ask() === true ? this.#signatures.of(plugin, pod) : undefined;
+    const signature = patience?.ask() === true ? this.#signatures.of(plugin, pod, 'score') : undefined;
     const column =
       signature === undefined ? undefined : this.#columns.get(`${number} ${signature}`, most, () => new ScoreColumn());
     if (column === undefined) return scoresOf(plugin, state, pod, nodes);

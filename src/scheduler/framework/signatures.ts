@@ -1,6 +1,6 @@
-import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import type { Plugin } from './plugin.ts';
+import type { ExtensionPoint, Plugin } from './plugin.ts';
+import { pluginFailure, wrongAnswer } from './plugin-error.ts';
 
 /** The signatures of the pod that is tried: each plugin is asked once for each attempt. */
 export class Signatures {
@@ -11,17 +11,24 @@ export class Signatures {
     this.#texts.clear();
   }
 
-  of(plugin: Plugin, pod: PodInfo): string | undefined {
+  /** Undefined: nothing is kept of this plugin for the pod. Throws PluginError. `point`: where it is used. */
+  of(plugin: Plugin, pod: PodInfo, point: ExtensionPoint): string | undefined {
     const known = this.#texts.get(plugin);
     if (known !== undefined) return known;
-    const text = textOf(plugin, pod);
+    const text = signatureOf(plugin, pod, point);
     this.#texts.set(plugin, text);
     return text;
   }
 }
 
-/** A plugin that throws, or answers no text, has none. */
-function textOf(plugin: Plugin, pod: PodInfo): string | undefined {
-  const text: unknown = callGuarded(() => plugin.signature?.(pod), ignoreFailure);
-  return typeof text === 'string' ? text : undefined;
+/** Only a text tells pods apart: an object would be the same text for all of them. */
+function signatureOf(plugin: Plugin, pod: PodInfo, point: ExtensionPoint): string | undefined {
+  let text: unknown;
+  try {
+    text = plugin.signature?.(pod);
+  } catch (error) {
+    throw pluginFailure(plugin.name, point, error);
+  }
+  if (text === undefined || typeof text === 'string') return text;
+  throw wrongAnswer(plugin.name, point, 'a string or undefined from signature', text);
 }
