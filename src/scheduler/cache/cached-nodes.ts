@@ -186,35 +186,32 @@ class ImageCounts {
 
   /** Counts the node's images, after those that it had before are taken away. */
   replace(before: WireNode | undefined, after: WireNode): ReadonlyMap<string, ImageState> {
-    const had = imageNames(before);
+    const had = imageSizes(before);
+    const has = imageSizes(after); // throws before anything is counted
+    if (had.size !== has.size || [...had.keys()].some((name) => !has.has(name))) this.#version += 1;
     this.#take(had);
-    const states = this.#count(after);
-    if (had.size !== states.size || [...had].some((name) => !states.has(name))) this.#version += 1;
-    return states;
+    return this.#count(has);
   }
 
   remove(node: WireNode | undefined): void {
-    const names = imageNames(node);
-    this.#take(names);
-    if (names.size > 0) this.#version += 1;
+    const had = imageSizes(node);
+    if (had.size > 0) this.#version += 1;
+    this.#take(had);
   }
 
-  #count(after: WireNode): Map<string, ImageState> {
+  #count(sizes: ReadonlyMap<string, number>): Map<string, ImageState> {
     const states = new Map<string, ImageState>();
-    for (const { names, sizeBytes = 0 } of after.status?.images ?? []) {
-      for (const name of names ?? []) {
-        if (states.has(name)) continue;
-        const image = this.#images.get(name) ?? { sizeBytes, nodes: 0 };
-        image.nodes++;
-        this.#images.set(name, image);
-        states.set(name, this.#counting === 'current' ? image : { ...image });
-      }
+    for (const [name, sizeBytes] of sizes) {
+      const image = this.#images.get(name) ?? { sizeBytes, nodes: 0 };
+      image.nodes++;
+      this.#images.set(name, image);
+      states.set(name, this.#counting === 'current' ? image : { ...image });
     }
     return states;
   }
 
-  #take(names: ReadonlySet<string>): void {
-    for (const name of names) {
+  #take(had: ReadonlyMap<string, number>): void {
+    for (const name of had.keys()) {
       const image = this.#images.get(name);
       if (image === undefined) continue;
       image.nodes--;
@@ -223,8 +220,13 @@ class ImageCounts {
   }
 }
 
-function imageNames(node: WireNode | undefined): Set<string> {
-  return new Set(node?.status?.images?.flatMap((image) => image.names ?? []));
+/** By the names of the images; the first size counts. */
+function imageSizes(node: WireNode | undefined): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const { names, sizeBytes = 0 } of node?.status?.images ?? []) {
+    for (const name of names ?? []) if (!sizes.has(name)) sizes.set(name, sizeBytes);
+  }
+  return sizes;
 }
 
 /** Where the snapshot finds the nodes. */

@@ -195,4 +195,21 @@ describe('a snapshot', () => {
     expect(() => cache.updateNode(node('n1'), bad)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
     expect(cache.updateSnapshot().get('n1')?.images.get('web')?.nodes).toBe(1);
   });
+
+  it('says by a version that images are counted otherwise, and counts nothing of a node that is refused halfway', () => {
+    const { cache } = makeCache();
+    const version = () => cache.updateSnapshot().imagesVersion;
+    cache.addNode(node('n1', 'a', ['web']));
+    cache.addNode(node('n2', 'a', ['web']));
+    const before = version();
+    const halfway = node('n1', 'a', ['db']);
+    halfway.status.images.push(null as never);
+    expect(() => cache.updateNode(node('n1'), halfway)).toThrow(TypeError);
+    const snapshot = cache.updateSnapshot();
+    expect([snapshot.get('n1'), snapshot.get('n2')].map((info) => info?.images.get('web')?.nodes)).toEqual([2, 2]);
+    expect(version()).toBe(before);
+    cache.addNode(node('n3', 'a', ['db']));
+    expect(cache.updateSnapshot().get('n3')?.images.get('db')?.nodes).toBe(1);
+    expect(version()).not.toBe(before);
+  });
 });
