@@ -1,6 +1,7 @@
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
+import { placesFor } from './kept-columns.ts';
 import { type CountedNominations, type FilterPlainly, KeptFilters, type PlaceVerdict } from './kept-filters.ts';
 import { KeptScores } from './kept-scores.ts';
 import { NodePlaces } from './node-places.ts';
@@ -22,6 +23,7 @@ export class KeptAnswers {
   readonly #scores: KeptScores;
   readonly #signatures = new Signatures();
   readonly #places = new NodePlaces();
+  #room = 0;
 
   constructor(profile: ProfilePlugins, nominated: CountedNominations, plainly: FilterPlainly) {
     const filters = pluginsAt(profile, 'filter');
@@ -36,17 +38,27 @@ export class KeptAnswers {
   verdicts(state: CycleState, pod: PodInfo, snapshot: Snapshot): PlaceVerdict | undefined {
     if (!this.#isOn) return undefined;
     this.#signatures.begin();
-    this.#places.begin(snapshot);
-    return this.#filters.begin(state, pod, this.#places, mostOf(snapshot));
+    this.#begin(snapshot);
+    return this.#filters.begin(state, pod, this.#places, mostOf(this.#room));
   }
 
   /** What nodes of the snapshot are worth to the pod. `at`: their places, from the same cycle's search. */
   totals(state: CycleState, pod: PodInfo, snapshot: Snapshot, nodes: readonly NodeInfo[], at: readonly number[]): number[] {
+    this.#begin(snapshot);
+    return this.#scores.totals({ state, pod, nodes, at, places: this.#places }, mostOf(this.#room));
+  }
+
+  /** A column keeps its size until it is used again, so columns of several sizes would hold more than they may. */
+  #begin(snapshot: Snapshot): void {
     this.#places.begin(snapshot);
-    return this.#scores.totals({ state, pod, nodes, at, places: this.#places }, mostOf(snapshot));
+    const room = placesFor(snapshot.nodes.length);
+    if (room === this.#room) return;
+    this.#room = room;
+    this.#filters.forget();
+    this.#scores.forget();
   }
 }
 
-function mostOf({ nodes }: Snapshot): number {
-  return Math.max(fewestColumns, Math.min(mostColumns, Math.trunc(mostNodes / nodes.length)));
+function mostOf(room: number): number {
+  return Math.max(fewestColumns, Math.min(mostColumns, Math.trunc(mostNodes / room)));
 }

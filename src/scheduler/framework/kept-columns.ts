@@ -5,16 +5,21 @@ const unknown = -1;
 /** The places grow in steps, so that a node more costs no new column. */
 const step = 1024;
 
+/** So many places a column has for so many nodes. */
+export function placesFor(nodes: number): number {
+  return Math.ceil(nodes / step) * step;
+}
+
 /** For each place of a snapshot: of which state of the node there something is known. Another list of nodes makes all of it unknown. */
 class Places {
   generations = new Float64Array(0);
   #epoch = -1;
 
-  /** Returns true where nothing is known any more; `capacity` says for how many places there is room. */
+  /** Returns true where nothing is known any more. */
   begin(epoch: number, nodes: number): boolean {
     if (this.#epoch === epoch) return false;
     this.#epoch = epoch;
-    if (this.generations.length < nodes) this.generations = new Float64Array(Math.ceil(nodes / step) * step);
+    if (this.generations.length < nodes) this.generations = new Float64Array(placesFor(nodes));
     this.generations.fill(unknown);
     return true;
   }

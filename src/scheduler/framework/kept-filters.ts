@@ -51,7 +51,7 @@ export class KeptFilters {
   readonly #nominated: CountedNominations;
   readonly #plainly: FilterPlainly;
   readonly #signatures: Signatures;
-  readonly #columns = new RecurringValues<FilterColumn>();
+  #columns = new RecurringValues<FilterColumn>();
   readonly #patience = new Patience();
 
   constructor(
@@ -80,6 +80,11 @@ export class KeptFilters {
         : (node, place) => askKept(steps, column, node, place);
     if (this.#nominated.size === 0) return verdict;
     return (node, place) => (this.#nominated.onNode(node.name).length > 0 ? plainly(node, place) : verdict(node, place));
+  }
+
+  /** Nothing is known any more. */
+  forget(): void {
+    this.#columns = new RecurringValues();
   }
 
   #stepsFor(state: CycleState, pod: PodInfo, places: NodePlaces): Steps {

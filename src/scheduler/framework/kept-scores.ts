@@ -25,7 +25,7 @@ export class KeptScores {
   readonly #scorers: readonly PluginAt<'score'>[];
   readonly #weights: ReadonlyMap<string, number>;
   readonly #signatures: Signatures;
-  readonly #columns = new RecurringValues<ScoreColumn>();
+  #columns = new RecurringValues<ScoreColumn>();
   /** For each of the scorers. */
   readonly #patience: readonly Patience[];
 
@@ -53,6 +53,11 @@ export class KeptScores {
       }
     }
     return totals;
+  }
+
+  /** Nothing is known any more. */
+  forget(): void {
+    this.#columns = new RecurringValues();
   }
 
   #preScore({ state, pod, nodes, at, places }: Scored): void {

@@ -32,6 +32,7 @@ export class RecurringValues<Value> {
     const kept = this.#kept.get(key);
     if (kept !== undefined) {
       kept.usedAt = this.#now;
+      this.#shrinkTo(most);
       return kept.value;
     }
     if (key.length > longestKey) return undefined;
@@ -45,19 +46,29 @@ export class RecurringValues<Value> {
     return value;
   }
 
+  /** Fewer may be kept than before. */
+  #shrinkTo(most: number): void {
+    while (this.#kept.size > most) this.#kept.delete(this.#longestUnused()[0]);
+  }
+
   #hasRoom(most: number, before: number): boolean {
     while (this.#kept.size >= most) {
-      let oldest: string | undefined;
-      let oldestAt = Number.POSITIVE_INFINITY;
-      for (const [key, { usedAt }] of this.#kept) {
-        if (usedAt >= oldestAt) continue;
-        oldest = key;
-        oldestAt = usedAt;
-      }
-      if (oldest === undefined || oldestAt > before) return false;
+      const [oldest, usedAt] = this.#longestUnused();
+      if (usedAt > before) return false;
       this.#kept.delete(oldest);
     }
     return true;
+  }
+
+  #longestUnused(): readonly [key: string, usedAt: number] {
+    let oldest = '';
+    let oldestAt = Number.POSITIVE_INFINITY;
+    for (const [key, { usedAt }] of this.#kept) {
+      if (usedAt >= oldestAt) continue;
+      oldest = key;
+      oldestAt = usedAt;
+    }
+    return [oldest, oldestAt];
   }
 
   #note(key: string): void {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { findNodesThatFit, type ScheduleResult } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
+import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { inTreePlugins } from '../../../../src/scheduler/profile/plugin-registry.ts';
-import { bareHandle } from '../../../support/framework-context.ts';
-import { frameworkWith, podInfo } from '../framework-world.ts';
+import { bareHandle, frameworkContext } from '../../../support/framework-context.ts';
+import { nodeSnapshotOf } from '../../../support/node-snapshots.ts';
+import { frameworkWith, nodeInfo, podInfo } from '../framework-world.ts';
 import { KeptWorld } from './kept-world.ts';
 
 /** A filter that counts how often it was asked; pods of one priority have one signature. */
@@ -48,6 +50,25 @@ describe('KeptAnswers', () => {
     expect(asked.length).toBe(6);
     expect(search(framework, 1)).toEqual({ nodes: ['n1', 'n3'], against: ['n2'] });
     expect(asked.length).toBe(9);
+  });
+
+  it('forgets what it knows where a cluster outgrows its lists, so that they never hold more than they may', () => {
+    const { plugin, asked } = counting();
+    const none: Plugin = { name: 'None', signature: () => '', filter: () => ({ code: 'Unschedulable', reasons: ['none'] }) };
+    let nodes = [nodeInfo('n1')];
+    const context = frameworkContext({ snapshot: () => nodeSnapshotOf(nodes) });
+    const framework = new Framework(context, () => ({ schedulerName: 'test', weights: new Map(), plugins: [plugin, none] }));
+    const askedInTurns = () =>
+      [1, 2, 3].map(() => {
+        asked.length = 0;
+        search(framework);
+        return asked.length;
+      });
+    expect(askedInTurns()).toEqual([1, 1, 0]);
+    nodes = Array.from({ length: 1024 }, () => nodeInfo('n1'));
+    expect(askedInTurns()).toEqual([1024, 0, 0]);
+    nodes = Array.from({ length: 1025 }, () => nodeInfo('n1'));
+    expect(askedInTurns()).toEqual([1025, 1025, 0]);
   });
 
   it.each([

@@ -59,6 +59,16 @@ describe('RecurringValues', () => {
     expect(values.get('d', 1, () => ({}))).toBeDefined();
     expect(values.size).toBe(1);
   });
+
+  it('keeps fewer also where the value is known, and that one of them', () => {
+    const { values, get } = valuesOf(3);
+    for (const key of ['a', 'a', 'b', 'b', 'c', 'c']) get(key);
+    const a = get('a');
+    expect(values.get('a', 2, () => ({}))).toBe(a);
+    expect(values.size).toBe(2);
+    expect(values.get('a', 1, () => ({}))).toBe(a);
+    expect(values.size).toBe(1);
+  });
 });
 
 describe('Patience', () => {
