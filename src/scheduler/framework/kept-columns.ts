@@ -79,13 +79,16 @@ export class FilterColumn {
 
   /** Equal rejections have one number. Undefined for one that is not kept. */
   #numberOf(filter: number, rejection: PluginRejection): number | undefined {
-    const { code, reasons } = rejection;
-    if (reasons.length > mostReasons || reasons.some(({ length }) => length > longestReason)) return undefined;
-    const text = `${filter} ${code} ${JSON.stringify(reasons)}`;
+    const { plugin, code, reasons } = rejection;
+    if (reasons.length > mostReasons) return undefined;
+    // the plugin may write into its list later
+    const copy = Object.freeze([...reasons]);
+    if (!copy.every((reason) => typeof reason === 'string' && reason.length <= longestReason)) return undefined;
+    const text = `${filter} ${code} ${JSON.stringify(copy)}`;
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
     if (this.#rejections.length >= mostRejections) return undefined;
-    this.#rejections.push(rejection);
+    this.#rejections.push({ plugin, code, reasons: copy });
     this.#filters.push(filter);
     this.#numbers.set(text, this.#rejections.length);
     return this.#rejections.length;

@@ -52,6 +52,23 @@ describe('KeptAnswers', () => {
     expect(asked.length).toBe(9);
   });
 
+  it('tells all pods what it was told of a node, also where the plugin writes into its reasons later', () => {
+    const reasons = [''];
+    const { plugin } = counting({
+      filter(_state, { pod }) {
+        reasons[0] = `no room for ${pod.metadata?.name}`;
+        return { code: 'Unschedulable', reasons };
+      },
+      signature: ({ pod }) => pod.metadata?.name,
+    });
+    const framework = frameworkWith([plugin]);
+    const said = ['x', 'x', 'y', 'x'].map((name) => {
+      const { diagnosis } = findNodesThatFit(framework, new CycleState(), podInfo(name), 0);
+      return diagnosis.failures.get('n1')?.reasons.join();
+    });
+    expect(said).toEqual(['x', 'x', 'y', 'x'].map((name) => `no room for ${name}`));
+  });
+
   it('forgets what it knows where a cluster outgrows its lists, so that they never hold more than they may', () => {
     const { plugin, asked } = counting();
     const none: Plugin = { name: 'None', signature: () => '', filter: () => ({ code: 'Unschedulable', reasons: ['none'] }) };
