@@ -23,30 +23,43 @@ class Places {
     this.generations.fill(unknown);
     return true;
   }
+
+  forget(): void {
+    this.#epoch = -1;
+  }
 }
 
-/** So many different rejections a column holds; further ones are worked out anew for each pod. */
+/** So many different rejections a column holds at a time. */
 const mostRejections = 255;
 /** A rejection with more reasons, or a longer one, is not kept. */
 const mostReasons = 8;
 const longestReason = 256;
 
-/** What filters have said of nodes: of each node the first rejection, or none. */
+/** A rejection, and the number of the filter that gave it. */
+export interface FoundRejection {
+  readonly filter: number;
+  readonly rejection: PluginRejection;
+}
+
+/**
+ * What filters have said of nodes: of each node the first rejection, or none. Where it is full of different rejections, further ones are
+ * worked out anew for each pod, until they were as many as it has places: then it begins anew, because nodes change and so do rejections.
+ */
 export class FilterColumn {
   readonly #places = new Places();
   /** 0 where the node fits, else the number of the rejection. */
   #verdicts = new Uint8Array(0);
-  readonly #rejections: PluginRejection[] = [];
-  /** The filters' numbers, by the number of the rejection. */
-  readonly #filters: number[] = [];
+  readonly #found: FoundRejection[] = [];
   readonly #numbers = new Map<string, number>();
+  #withoutNumber = 0;
 
   begin(epoch: number, nodes: number): void {
+    if (this.#withoutNumber > this.#verdicts.length) this.#places.forget();
     if (!this.#places.begin(epoch, nodes)) return;
     if (this.#verdicts.length < this.#places.generations.length) this.#verdicts = new Uint8Array(this.#places.generations.length);
-    this.#rejections.length = 0;
-    this.#filters.length = 0;
+    this.#found.length = 0;
     this.#numbers.clear();
+    this.#withoutNumber = 0;
   }
 
   /** 0 where the node fits, else the number of the rejection; -1 where it is not known. */
@@ -54,13 +67,9 @@ export class FilterColumn {
     return this.#places.generations[place] === generation ? (this.#verdicts[place] as number) : unknown;
   }
 
-  rejection(number: number): PluginRejection {
-    return this.#rejections[number - 1] as PluginRejection;
-  }
-
-  /** The number of the filter whose rejection it is. */
-  filterOf(number: number): number {
-    return this.#filters[number - 1] as number;
+  /** Undefined for 0. */
+  found(number: number): FoundRejection | undefined {
+    return this.#found[number - 1];
   }
 
   /** The node fits. */
@@ -69,17 +78,16 @@ export class FilterColumn {
     this.#verdicts[place] = 0;
   }
 
-  /** The filter of this number rejects the node. */
-  reject(place: number, generation: number, filter: number, rejection: PluginRejection): void {
-    const number = this.#numberOf(filter, rejection);
+  /** A filter rejects the node. */
+  reject(place: number, generation: number, found: FoundRejection): void {
+    const number = this.#numberOf(found);
     if (number === undefined) return;
     this.#places.generations[place] = generation;
     this.#verdicts[place] = number;
   }
 
   /** Equal rejections have one number. Undefined for one that is not kept. */
-  #numberOf(filter: number, rejection: PluginRejection): number | undefined {
-    const { plugin, code, reasons } = rejection;
+  #numberOf({ filter, rejection: { plugin, code, reasons } }: FoundRejection): number | undefined {
     if (reasons.length > mostReasons) return undefined;
     // the plugin may write into its list later
     const copy = Object.freeze([...reasons]);
@@ -87,11 +95,13 @@ export class FilterColumn {
     const text = `${filter} ${code} ${JSON.stringify(copy)}`;
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
-    if (this.#rejections.length >= mostRejections) return undefined;
-    this.#rejections.push({ plugin, code, reasons: copy });
-    this.#filters.push(filter);
-    this.#numbers.set(text, this.#rejections.length);
-    return this.#rejections.length;
+    if (this.#found.length >= mostRejections) {
+      this.#withoutNumber += 1;
+      return undefined;
+    }
+    const number = this.#found.push({ filter, rejection: { plugin, code, reasons: copy } });
+    this.#numbers.set(text, number);
+    return number;
   }
 }
 

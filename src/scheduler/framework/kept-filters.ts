@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
-import { FilterColumn } from './kept-columns.ts';
+import { FilterColumn, type FoundRejection } from './kept-columns.ts';
 import type { NodePlaces } from './node-places.ts';
 import { type PlaceFilter, placedAnswersOf } from './placed-plugin.ts';
 import type { NominatedPods, PluginAt, PluginRejection, Rejection } from './plugin.ts';
@@ -76,7 +76,7 @@ export class KeptFilters {
     column?.begin(places.epoch, places.nodes.length);
     const verdict: PlaceVerdict =
       column === undefined
-        ? (node, place) => ask(steps.all, steps, node, place, undefined)
+        ? (node, place) => ask(steps.all, steps, node, place, noLimit)
         : (node, place) => askKept(steps, column, node, place);
     if (this.#nominated.size === 0) return verdict;
     return (node, place) => (this.#nominated.onNode(node.name).length > 0 ? plainly(node, place) : verdict(node, place));
@@ -110,18 +110,20 @@ export class KeptFilters {
   }
 }
 
-/** The first rejection of these filters, in their order. `told` is told which filter rejects. */
+/** The first rejection of these filters, in their order. Those after the number `last` are not asked. `told` is told which filter rejects. */
 function ask(
   steps: readonly Step[],
   { state, pod }: Steps,
   node: NodeInfo,
   place: number,
-  told: ((filter: number, rejection: PluginRejection) => void) | undefined,
+  last: number,
+  told?: (found: FoundRejection) => void,
 ): PluginRejection | undefined {
   let running = '';
   try {
     for (const step of steps) {
       const { number, plugin, byPlace } = step;
+      if (number > last) break;
       running = plugin.name;
       if (byPlace !== undefined) {
         const answer = byPlace(place);
@@ -132,7 +134,7 @@ function ask(
       const answer = plugin.filter(state, pod, node);
       if (answer === undefined) continue;
       const rejection = asRejection(running, 'filter', answer);
-      told?.(number, rejection);
+      told?.({ filter: number, rejection });
       return rejection;
     }
   } catch (error) {
@@ -141,31 +143,29 @@ function ask(
   return undefined;
 }
 
-const unknown = -1;
+/** Greater than the number of any filter. */
+const noLimit = Number.POSITIVE_INFINITY;
 
 /** The first rejection in the order of the filters, whatever of it is kept. */
 function askKept(steps: Steps, column: FilterColumn, node: NodeInfo, place: number): PluginRejection | undefined {
-  const { generation } = node;
-  const { others } = steps;
-  let verdict = column.verdict(place, generation);
-  if (verdict === unknown) verdict = lookUp(steps, column, node, place);
-  if (verdict === unknown) return ask(steps.all, steps, node, place, undefined);
-  if (others.length === 0) return verdict === 0 ? undefined : column.rejection(verdict);
-  if (verdict === 0) return ask(others, steps, node, place, undefined);
-  const rejecting = column.filterOf(verdict);
-  const before = others.filter(({ number }) => number < rejecting);
-  return ask(before, steps, node, place, undefined) ?? column.rejection(verdict);
-}
-
-/** Asks the filters whose answers may be kept, and keeps what they say; -1 where it is not kept. */
-function lookUp(steps: Steps, column: FilterColumn, node: NodeInfo, place: number): number {
-  const { generation } = node;
+  const verdict = column.verdict(place, node.generation);
+  let found: FoundRejection | undefined;
   try {
-    const rejection = ask(steps.keyed, steps, node, place, (filter, told) => column.reject(place, generation, filter, told));
-    if (rejection === undefined) column.agree(place, generation);
-    return column.verdict(place, generation);
+    found = verdict < 0 ? lookUp(steps, column, node, place) : column.found(verdict);
   } catch {
     // a filter before it may reject the node, and then it is not asked
-    return unknown;
+    return ask(steps.all, steps, node, place, noLimit);
   }
+  return ask(steps.others, steps, node, place, found?.filter ?? noLimit) ?? found?.rejection;
+}
+
+/** Asks the filters whose answers may be kept, and keeps what they say. */
+function lookUp(steps: Steps, column: FilterColumn, node: NodeInfo, place: number): FoundRejection | undefined {
+  let found: FoundRejection | undefined;
+  ask(steps.keyed, steps, node, place, noLimit, (first) => {
+    found = first;
+  });
+  if (found === undefined) column.agree(place, node.generation);
+  else column.reject(place, node.generation, found);
+  return found;
 }

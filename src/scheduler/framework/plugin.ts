@@ -37,6 +37,8 @@ export interface Plugin {
    * node or a pod on it changes, so they must look at nothing else: no other nodes, no other objects, no time, no state but what `preFilter` and
    * `preScore` made of the pod. Undefined: for this pod they are asked anew. Where one plugin that filters or scores lacks this method,
    * nothing is kept for any pod of its profile. A plugin that changes `filter` or `score` of another one must not take over its signature.
+   * A `filter` with a signature may also be asked about a node that a filter before it rejects: what it throws then is left out of account.
+   * Anything but a string or undefined ends the pod's attempt with an error, as does a signature that throws. It is not asked for each pod.
    */
   signature?(pod: PodInfo): string | undefined;
   /** Whether the pod may go to the node: undefined, or why not. */

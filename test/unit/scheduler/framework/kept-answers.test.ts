@@ -52,6 +52,30 @@ describe('KeptAnswers', () => {
     expect(asked.length).toBe(9);
   });
 
+  it.each([
+    ['has many reasons', Array.from({ length: 9 }, (_, index) => `reason ${index}`)],
+    ['has a long reason', ['x'.repeat(257)]],
+  ])('asks once for each pod where the rejection %s, and never about what comes after it', (_what, reasons) => {
+    const { plugin, asked } = counting();
+    const rejecting: Plugin = {
+      ...plugin,
+      filter(state, pod, node) {
+        const rejection = plugin.filter?.(state, pod, node);
+        return rejection && { ...rejection, reasons };
+      },
+    };
+    const later: string[] = [];
+    const unkeyed: Plugin = {
+      name: 'Later',
+      signature: () => undefined,
+      filter: (_state, _pod, { name }) => void later.push(name),
+    };
+    const framework = frameworkWith([rejecting, unkeyed, { name: 'Scoring', signature: () => '', score: () => 1 }]);
+    for (let turn = 0; turn < 4; turn += 1) expect(search(framework)).toEqual({ nodes: ['n1', 'n3'], against: ['n2'] });
+    expect(asked).toEqual(['n1', 'n2', 'n3', 'n1', 'n2', 'n3', 'n2', 'n2']);
+    expect(later).toEqual(['n1', 'n3', 'n1', 'n3', 'n1', 'n3', 'n1', 'n3']);
+  });
+
   it('tells all pods what it was told of a node, also where the plugin writes into its reasons later', () => {
     const reasons = [''];
     const { plugin } = counting({
