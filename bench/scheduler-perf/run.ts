@@ -6,7 +6,7 @@ export type Column = (typeof columns)[number];
 export const namesOfColumns: Readonly<Record<Column, string>> = {
   schedulerPerf: 'scheduler_perf',
   kubeScheduler: 'kube-scheduler',
-  ours: 'ClusterScheduler',
+  ours: 'examples/scheduler',
   memory: 'Scheduler in memory',
 };
 
