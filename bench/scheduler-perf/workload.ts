@@ -98,7 +98,7 @@ export async function readWorkload(root: string, name: string, chosen: ChosenCas
   return { name, params, steps, upstream };
 }
 
-export function inProportion(params: Readonly<Record<string, number>>, nodes: number): Readonly<Record<string, number>> {
+function inProportion(params: Readonly<Record<string, number>>, nodes: number): Readonly<Record<string, number>> {
   const factor = nodes / (params.initNodes ?? nodes);
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, Math.max(1, Math.round(value * factor))]));
 }
