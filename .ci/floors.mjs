@@ -3,7 +3,7 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 13950,
+  checks: 14050,
   soak: 19,
   cluster: 1020,
   consumers: 154,

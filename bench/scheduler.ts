@@ -1,4 +1,4 @@
-// npm run bench:scheduler [-- --pods 2000 --rounds 3 --nodes 100,1000,5000]
+// npm run bench:scheduler [-- --pods 2000 --rounds 5 --nodes 100,1000,5000]
 // Schedules pods in memory with the default profile: how many a second, and how that grows with the number of nodes.
 import { parseArgs } from 'node:util';
 import { runScheduler, type SchedulerRun } from './scheduler/run.ts';
@@ -9,7 +9,7 @@ import { median } from './support/statistics.ts';
 const { values } = parseArgs({
   options: {
     pods: { type: 'string', default: '2000' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     nodes: { type: 'string', default: '100,1000,5000' },
   },
 });
@@ -26,6 +26,12 @@ for (let round = 0; round < rounds; round++) {
     }
   }
 }
+
+/** Why a workload misses the bar on 5,000 nodes. */
+const knownMissed: Partial<Record<Workload, string>> = {
+  spread: 'each pod counts the pods of all nodes by their domains anew',
+  antiAffinity: 'each pod counts the pods with affinities of all nodes anew',
+};
 
 const middle = (workload: Workload, nodes: number, figure: keyof SchedulerRun): number =>
   median((runs.get(`${workload} ${nodes}`) ?? []).map((run) => run[figure]));
@@ -48,10 +54,14 @@ const bars: Bar[] = [];
 if (sizes.includes(100)) {
   bars.push({ what: 'plain pods a second on 100 nodes', value: middle('plain', 100, 'podsASecond'), atLeast: 3000 });
 }
-if (sizes.includes(1000) && sizes.includes(5000)) {
+if (sizes.includes(100) && sizes.includes(5000)) {
   for (const workload of names) {
-    const value = middle(workload, 5000, 'cpuMicroseconds') / middle(workload, 1000, 'cpuMicroseconds');
-    bars.push({ what: `${workload}: CPU of a pod, 5,000 nodes to 1,000`, value, atMost: 5 });
+    const value = middle(workload, 5000, 'cpuMicroseconds') / middle(workload, 100, 'cpuMicroseconds');
+    const why = knownMissed[workload];
+    bars.push({
+      ...{ what: `${workload}: CPU of a pod, 5,000 nodes to 100`, value, atMost: 1.5 },
+      ...(why !== undefined && { knownMissed: why }),
+    });
   }
 }
 await writeResult(
