@@ -28,6 +28,7 @@ export function FleetTable({ model, isNarrow }: FleetTableProps): VNode {
       isBusy={fleet === undefined}
       size={fleet?.matching ?? 0}
       active={active}
+      activeNow={() => model.fleet.active}
       columns={fleetColumns}
       sorted={sort}
       isDescending={descending}

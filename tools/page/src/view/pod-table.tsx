@@ -27,6 +27,7 @@ export function PodTable({ model, isNarrow }: PodTableProps): VNode {
       isBusy={isBusy}
       size={shown.length}
       active={model.activeIndex()}
+      activeNow={() => model.activeIndex()}
       columns={columns}
       sorted={order.key}
       isDescending={order.descending}

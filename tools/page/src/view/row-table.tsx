@@ -21,6 +21,8 @@ export interface RowTableProps {
   readonly size: number;
   /** The row that the keyboard is on; -1 for none. */
   readonly active: number;
+  /** The same as it is now: a key may come before the next drawing. */
+  readonly activeNow: () => number;
   readonly columns: readonly (readonly [key: string, cell: string, title: string])[];
   readonly sorted: string;
   readonly isDescending: boolean;
@@ -92,8 +94,9 @@ export class RowTable extends Component<RowTableProps> {
   }
 
   #onKey(event: KeyboardEvent): void {
-    const { isNarrow, active, onMove, onOpen } = this.props;
+    const { isNarrow, activeNow, onMove, onOpen } = this.props;
     if (event.target !== event.currentTarget) return;
+    const active = activeNow();
     const page = Math.max(1, Math.floor((this.#grid.current?.clientHeight ?? 0) / rowHeightOf(isNarrow)) - 2);
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: 1,
