@@ -6,7 +6,7 @@ import type { NodePlaces } from './node-places.ts';
 import { type PlaceScore, placedAnswersOf } from './placed-plugin.ts';
 import { type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
 import { pluginFailure } from './plugin-error.ts';
-import { askPreScore, normalize, requireScore, scoresOf } from './plugin-runner.ts';
+import { addWeighted, askPreScore, normalize, requireScore, scoresOf } from './plugin-runner.ts';
 import { Patience, RecurringValues } from './recurring-values.ts';
 import type { Signatures } from './signatures.ts';
 
@@ -47,10 +47,7 @@ export class KeptScores {
       const weight = this.#weights.get(plugin.name) ?? 1;
       const score = placedAnswersOf(plugin)?.score?.(state, scored.places);
       const raw = score === undefined ? this.#kept(number, plugin, scored, most) : byPlace(plugin, score, scored.at);
-      const scores = normalize(plugin, state, pod, nodes, raw);
-      for (let index = 0; index < totals.length; index += 1) {
-        totals[index] = (totals[index] as number) + (scores[index] as number) * weight;
-      }
+      addWeighted(totals, normalize(plugin, state, pod, nodes, raw), weight);
     }
     return totals;
   }

@@ -237,12 +237,17 @@ export class ScoreRunner {
       const weight = this.#weights.get(plugin.name) ?? 1;
       const raw = scoresOf(plugin, state, pod, nodes);
       const normalized = normalize(plugin, state, pod, nodes, plugin.normalizeScores === undefined ? raw : [...raw]);
-      for (let index = 0; index < totals.length; index += 1) {
-        totals[index] = (totals[index] as number) + (normalized[index] as number) * weight;
-      }
+      addWeighted(totals, normalized, weight);
       plugins.push({ plugin: plugin.name, weight, raw, normalized });
     }
     return { totals, plugins };
+  }
+}
+
+/** Adds a plugin's scores, times its weight, to those of the plugins before it. */
+export function addWeighted(totals: number[], scores: readonly number[], weight: number): void {
+  for (let index = 0; index < totals.length; index += 1) {
+    totals[index] = (totals[index] as number) + (scores[index] as number) * weight;
   }
 }
 

@@ -3,6 +3,9 @@ import type { CycleState, StateData, StateKey } from '../framework/cycle-state.t
 import { maxNodeScore } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
+/** The label that tells nodes apart. */
+export const hostname = 'kubernetes.io/hostname';
+
 /**
  * How many pods each topology domain has, by the value of the nodes' label. A clone costs only what was changed since the
  * counts were first shared: preemption makes one for each node that it tries.

@@ -64,19 +64,8 @@ export type ResolvedSchedulerServerOptions = Required<
   Pick<SchedulerServerOptions, 'address' | 'metrics' | 'configz'> & { readonly clock: SteadyClock; readonly logger: Logger };
 
 const known = [
-  ...[
-    'transport',
-    'identity',
-    'address',
-    'port',
-    'healthChecks',
-    'readyChecks',
-    'checkTimeoutMs',
-    'metrics',
-    'configz',
-    'alwaysAllowPaths',
-  ],
-  ...['authenticationCacheMs', 'authorizedCacheMs', 'unauthorizedCacheMs', 'reloadPeriodMs', 'clock', 'logger'],
+  ...['transport', 'identity', 'address', 'port', 'healthChecks', 'readyChecks', 'metrics', 'configz', 'alwaysAllowPaths'],
+  ...['checkTimeoutMs', 'authenticationCacheMs', 'authorizedCacheMs', 'unauthorizedCacheMs', 'reloadPeriodMs', 'clock', 'logger'],
 ];
 const longestMs = 86_400_000;
 

@@ -2,9 +2,10 @@ import type { StateData } from '../../framework/cycle-state.ts';
 import { type Domains, type NodePlaces, noDomain } from '../../framework/node-places.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
+import { hostname } from '../common.ts';
 import { hasTopologyKeys, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 import { matchingGroups } from './spread-counts.ts';
-import { hostname, normalizeSpread, podsByNode } from './spread-scores.ts';
+import { normalizeSpread, podsByNode } from './spread-scores.ts';
 
 /** The pod whose spread is scored, and the nodes that it fits on. */
 interface Spread {
@@ -94,12 +95,9 @@ function countedOf(constraint: SpreadConstraint, domains: Domains, scored: reado
   }
   const isScored = new Uint8Array(domains.names.length);
   let size = 0;
-  // nodes without the label are one domain, that of an empty value
-  const empty = domains.numbers.get('') ?? noDomain;
   let hasNameless = false;
   for (const place of scored) {
-    const known = domains.at[place] as number;
-    const domain = known === noDomain ? empty : known;
+    const domain = countedDomain(domains, place);
     if (domain === noDomain) hasNameless = true;
     else if (isScored[domain] === 0) {
       isScored[domain] = 1;
@@ -110,14 +108,20 @@ function countedOf(constraint: SpreadConstraint, domains: Domains, scored: reado
   return { constraint, domains, byDomain, byPlace: undefined, weight: Math.log(size + Number(hasNameless) + 2) };
 }
 
+/** Nodes without the label count as one domain, that of an empty value. `noDomain` where no node has that value. */
+function countedDomain({ at, numbers }: Domains, place: number): number {
+  const domain = at[place] as number;
+  return domain === noDomain ? (numbers.get('') ?? noDomain) : domain;
+}
+
 /** The pods that the constraint counts, in the domains of the nodes to score. */
 function podsByDomain(
   constraint: SpreadConstraint,
-  { at, names, numbers }: Domains,
+  domains: Domains,
   isScored: Uint8Array,
   { pod, constraints, places, snapshot, needsAllKeys }: Spread,
 ): Float64Array {
-  const byDomain = new Float64Array(names.length);
+  const byDomain = new Float64Array(domains.names.length);
   const includes = inclusionFor(pod.pod);
   const isCounted = ({ node }: NodeInfo): boolean =>
     (!needsAllKeys || hasTopologyKeys(node.metadata?.labels, constraints)) && includes(constraint, node);
@@ -125,8 +129,7 @@ function podsByDomain(
     for (const [nodeName, pods] of nodes) {
       const place = places.of(nodeName);
       if (place === undefined) continue;
-      const known = at[place] as number;
-      const domain = known === noDomain ? (numbers.get('') ?? noDomain) : known;
+      const domain = countedDomain(domains, place);
       if (domain === noDomain || isScored[domain] === 0 || !isCounted(places.nodes[place] as NodeInfo)) continue;
       byDomain[domain] = (byDomain[domain] as number) + pods;
     }

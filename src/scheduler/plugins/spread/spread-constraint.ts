@@ -16,6 +16,7 @@ import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from 
 import { resources } from '../../../client/resources/api-resource.ts';
 import type { ObjectLister } from '../../framework/cluster-objects.ts';
 import type { PluginHandle } from '../../framework/plugin.ts';
+import { hostname } from '../common.ts';
 
 /** One of a pod's `topologySpreadConstraints`, as it stands in JSON. */
 export type WireSpreadConstraint = NonNullable<NonNullable<WirePod['spec']>['topologySpreadConstraints']>[number];
@@ -105,7 +106,7 @@ export interface SpreadDefaults {
 }
 
 const systemConstraints: readonly WireSpreadConstraint[] = [
-  { topologyKey: 'kubernetes.io/hostname', maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+  { topologyKey: hostname, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
   { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
 ];
 const knownArguments = ['apiVersion', 'kind', 'defaultConstraints', 'defaultingType'];

@@ -4,11 +4,11 @@ import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
 import type { PodsByNode } from '../../nodes/pod-index.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
+import { hostname } from '../common.ts';
 import { hasTopologyKeys, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 import { matchingGroups } from './spread-counts.ts';
 
 const none: PodsByNode = new Map([]);
-export const hostname = 'kubernetes.io/hostname';
 
 interface Counted {
   readonly constraint: SpreadConstraint;

@@ -1,13 +1,12 @@
 import type { WireNode, WirePersistentVolume } from '../../../api/json/types.ts';
 import { labelOf } from '../../../api/selectors/label-selector.ts';
+import { hostname } from '../common.ts';
 
 /** A label that a node must have with one of these values for the volume to reach it. */
 export interface VolumePin {
   readonly key: string;
   readonly values: ReadonlySet<string>;
 }
-
-const hostname = 'kubernetes.io/hostname';
 
 type Terms = NonNullable<
   NonNullable<NonNullable<NonNullable<WirePersistentVolume['spec']>['nodeAffinity']>['required']>['nodeSelectorTerms']
