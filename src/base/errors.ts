@@ -25,6 +25,7 @@ export const errorCodes = {
   ERR_POD_REJECTED: 'a provider will never run a pod; the error says why',
   ERR_PLUGIN: 'a plugin of the scheduler threw, or answered what it must not; the error names the plugin',
   ERR_EXTENDER: 'an extender of the scheduler did not answer, or not as it must; the error names the extender and the pod',
+  ERR_DEVICE_SELECTOR: 'an expression that selects devices cannot be compiled, or fails at a device; the error names it',
   ERR_CGROUP: 'a cgroup of a pod could not be made, changed or removed',
   ERR_PLUGIN_CALL: 'a call to a plugin of the node, such as a storage driver, failed',
   ERR_SYSTEMD: 'systemd, or the message bus, refused a call, or could not be reached',

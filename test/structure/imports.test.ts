@@ -17,6 +17,8 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
   'js-yaml': /^src\/api\/manifest\/|^src\/node\/certificates\/node-kubeconfig\.ts$/,
   'fast-json-patch': /^src\/(api\/patch|testing)\//,
   'lodash.isequal': /^src\/status\//,
+  // by a late require, at the first regular expression
+  re2js: /^src\/scheduler\/devices\/cel\/functions\/patterns\.ts$/,
   'prom-client': /^src\/observe\/prometheus-metrics\.ts$/,
   ws: /^src\/node\/streams\//,
   // by its file: for `undici` itself Bun gives a stand-in of its own, which sends nothing

@@ -27,6 +27,7 @@ describe('a replay', () => {
     ['config', 'config-public', 320],
     // written by hand: uids and names that come twice or change, local annotations, pods that are born deleted
     ['config', 'config-more', 38],
+    ['deviceSelectors', 'deviceSelectors-public', 400],
     ['eviction', 'eviction-public', 298],
     ['extended', 'extended-public', 400],
     ['extender', 'extender-public', 250],
@@ -61,6 +62,7 @@ describe('a replay', () => {
       cache: 2500,
       classic: 3985,
       config: 1600,
+      deviceSelectors: 2000,
       eviction: 1245,
       extended: 2000,
       extender: 1250,

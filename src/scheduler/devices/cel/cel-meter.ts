@@ -1,0 +1,35 @@
+/** Ends an evaluation at once: unlike a failure, nothing in the expression can catch it. */
+export class CelAbort extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CelAbort';
+  }
+}
+
+/** Steps of our own that upstream does not count, such as elements that are copied. */
+const mostWork = 10_000_000;
+
+/** What the evaluation of an expression has cost, in upstream's units; beyond the limit it ends. */
+export class CelMeter {
+  readonly #limit: number;
+  #cost = 0;
+  #work = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get cost(): number {
+    return this.#cost;
+  }
+
+  spend(cost: number): void {
+    this.#cost += cost;
+    if (this.#cost > this.#limit) throw new CelAbort(`it costs more than ${this.#limit} steps to evaluate`);
+  }
+
+  work(steps: number): void {
+    this.#work += steps;
+    if (this.#work > mostWork) throw new CelAbort('it takes too long to evaluate');
+  }
+}

@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import type { CelMeter } from '../cel-meter.ts';
+import { CelFailure } from '../values.ts';
+
+type Library = typeof import('re2js');
+type Pattern = ReturnType<Library['RE2JS']['compile']>;
+
+/** Patterns that were compiled last are kept: those of an expression are used for every device. */
+const mostPatterns = 100;
+/** How many steps of an automaton count as one step of work, and how much work one step is to make. */
+const stepsInWork = 4;
+const workToMake = 40;
+/** How large the automaton may be: a repeat takes room for each time. */
+const largestPattern = 50_000;
+
+/** Regular expressions of RE2, which take time in proportion to the text, whatever the pattern. The library is loaded at the first one. */
+export class Patterns {
+  readonly #compiled = new Map<string, Pattern | string>();
+  #library: Library | undefined;
+
+  /** What is wrong with a pattern. */
+  problem(pattern: string): string | undefined {
+    const compiled = this.#pattern(pattern);
+    return typeof compiled === 'string' ? compiled : undefined;
+  }
+
+  /** Whether the pattern is found anywhere in the text. */
+  test(pattern: string, text: string, meter: CelMeter): boolean | CelFailure {
+    const compiled = this.#ready(pattern, text, meter);
+    return compiled instanceof CelFailure ? compiled : compiled.matcher(text).find();
+  }
+
+  /** What the pattern finds in the text from the left, at most so many times; all of it where that is less than zero. */
+  findAll(pattern: string, text: string, most: number, meter: CelMeter): string[] | CelFailure {
+    const compiled = this.#ready(pattern, text, meter);
+    if (compiled instanceof CelFailure) return compiled;
+    return most === 0 ? [] : (compiled.re2().findAll(text, most) ?? []);
+  }
+
+  #ready(pattern: string, text: string, meter: CelMeter): Pattern | CelFailure {
+    if (!this.#compiled.has(pattern)) meter.work(Math.min(sizeOf(pattern), largestPattern) * workToMake);
+    const compiled = this.#pattern(pattern);
+    if (typeof compiled === 'string') return new CelFailure(compiled);
+    meter.work(Math.ceil((compiled.programSize() * (text.length + 1)) / stepsInWork));
+    return compiled;
+  }
+
+  #pattern(pattern: string): Pattern | string {
+    const known = this.#compiled.get(pattern);
+    if (known !== undefined) return known;
+    if (this.#compiled.size >= mostPatterns) this.#compiled.clear();
+    const compiled = this.#compile(pattern);
+    this.#compiled.set(pattern, compiled);
+    return compiled;
+  }
+
+  #compile(pattern: string): Pattern | string {
+    if (sizeOf(pattern) > largestPattern) return 'this regular expression is too large';
+    this.#library ??= createRequire(import.meta.url)('re2js') as Library;
+    try {
+      return this.#library.RE2JS.compile(pattern);
+    } catch (error) {
+      return `this is no regular expression of RE2: ${error instanceof Error ? error.message : pattern}`;
+    }
+  }
+}
+
+/** About the size of the automaton of a pattern, or more. */
+function sizeOf(pattern: string): number {
+  let size = pattern.length;
+  for (const [, least = '0', most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
+    size += Math.max(Number(least), Number(most ?? 0));
+  return size;
+}
