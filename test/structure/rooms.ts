@@ -239,6 +239,7 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/devices/cel/evaluation': 'scheduler/devices/cel scheduler/devices/cel/functions',
   'scheduler/devices/selectors':
     'base/errors base/text-beginning scheduler/devices/cel scheduler/devices/cel/functions scheduler/devices/cel/evaluation',
+  'scheduler/devices': 'base/errors api/quantity api/json api/selectors',
   'scheduler/classic/plugins':
     'api/json api/pod api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes',

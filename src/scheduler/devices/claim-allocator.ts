@@ -1,0 +1,84 @@
+// Behaviour of k8s.io/dynamic-resource-allocation/structured with the default feature gates, v0.36.3.
+import type { WireNode } from '../../api/json/types.ts';
+import { allocationResult } from './allocation-result.ts';
+import { DeviceAllocationError } from './device-allocation-error.ts';
+import { attributeConstraint } from './device-constraints.ts';
+import { DeviceLedger, TakenDevices } from './device-ledger.ts';
+import { DeviceSearch } from './device-search.ts';
+import type {
+  AllocatedDevices,
+  ClaimAllocation,
+  DeviceClass,
+  ResourceClaim,
+  ResourceSlice,
+  SelectorJudge,
+} from './device-types.ts';
+import { claimName, type RequestChoices, requestPlans } from './request-plan.ts';
+import type { SearchedClaim } from './search-parts.ts';
+import { type SlicePool, SlicePools } from './slice-pools.ts';
+
+/** What an allocator works on. Nothing of it changes while the allocator is used. */
+export interface ClaimAllocatorOptions {
+  readonly slices: readonly ResourceSlice[];
+  readonly deviceClass: (name: string) => DeviceClass | undefined;
+  /** What claims have, those that were promised it included. */
+  readonly allocated: AllocatedDevices;
+  readonly selectors: SelectorJudge;
+  /** A new id for a share of a device. */
+  readonly shareId: () => string;
+  /** True once a search has to end, however far it is. It is asked every now and then. */
+  readonly isOverdue?: () => boolean;
+}
+
+/** Which devices of a node claims would be given. It changes nothing, and reads what is the same for all nodes only once. */
+export class ClaimAllocator {
+  readonly #options: ClaimAllocatorOptions;
+  readonly #pools: SlicePools;
+  readonly #taken: TakenDevices;
+  readonly #plans = new WeakMap<ResourceClaim, readonly RequestChoices[]>();
+
+  constructor(options: ClaimAllocatorOptions) {
+    this.#options = options;
+    this.#pools = new SlicePools(options.slices);
+    this.#taken = new TakenDevices(options.allocated);
+  }
+
+  /** The allocation of each claim, in order; undefined where the claims do not fit the node. Throws DeviceAllocationError. */
+  allocate(node: WireNode, claims: readonly ResourceClaim[]): readonly ClaimAllocation[] | undefined {
+    const pools = this.#pools.reachedBy(node);
+    const searched = claims.map((claim) => this.#searched(claim));
+    const isOverdue = this.#options.isOverdue ?? (() => false);
+    const parts = { node, pools, claims: searched, ledger: new DeviceLedger(this.#taken), isOverdue };
+    const found = new DeviceSearch(parts, claims.map(claimName)).run();
+    if (found === undefined) {
+      refuseInvalid(pools);
+      return undefined;
+    }
+    return claims.map((claim, index) =>
+      allocationResult(claim, found[index] ?? { devices: [], plans: [] }, node.metadata?.name ?? '', this.#options.shareId),
+    );
+  }
+
+  /** Constraints count what they are given, so that each search has its own. */
+  #searched(claim: ResourceClaim): SearchedClaim {
+    const constraints = (claim.spec.devices?.constraints ?? []).map((given, index) =>
+      attributeConstraint(`claim ${claimName(claim)}, constraint #${index}`, given),
+    );
+    return { requests: this.#plansOf(claim), constraints };
+  }
+
+  #plansOf(claim: ResourceClaim): readonly RequestChoices[] {
+    const known = this.#plans.get(claim);
+    if (known !== undefined) return known;
+    const plans = requestPlans(claim, this.#options.deviceClass, this.#options.selectors);
+    this.#plans.set(claim, plans);
+    return plans;
+  }
+}
+
+/** An invalid pool may have what is missing: whoever looks for the reason has to know. */
+function refuseInvalid(pools: readonly SlicePool[]): void {
+  if (pools.some(({ state }) => state === 'invalid')) {
+    throw new DeviceAllocationError('node', 'invalid resource pools were encountered');
+  }
+}

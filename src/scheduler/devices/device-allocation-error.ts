@@ -1,0 +1,16 @@
+/**
+ * Whom an error concerns. `node`: this node has to be left out. `claims`: the claims, their classes or the slices are such that no
+ * node can be looked at. `time`: there is no time left.
+ */
+export type AllocationErrorScope = 'node' | 'claims' | 'time';
+
+/** Devices could not be looked for. */
+export class DeviceAllocationError extends Error {
+  readonly scope: AllocationErrorScope;
+
+  constructor(scope: AllocationErrorScope, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DeviceAllocationError';
+    this.scope = scope;
+  }
+}
