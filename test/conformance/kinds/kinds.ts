@@ -4,6 +4,7 @@ import { classicKind } from '../classic/classic-kind.ts';
 import { volumesClassicKind } from '../classic/volumes-classic-kind.ts';
 import { configKind } from '../config/config-kind.ts';
 import { deviceSelectorsKind } from '../device-selectors/device-selectors-kind.ts';
+import { devicesKind } from '../devices/devices-kind.ts';
 import { evictionKind } from '../eviction/eviction-kind.ts';
 import { extendedKind } from '../extender/extended-kind.ts';
 import { extenderKind } from '../extender/extender-kind.ts';
@@ -41,6 +42,7 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['filterScore', filterScoreKind],
   ['volumes', volumesKind],
   ['volumeHints', volumeHintsKind],
+  ['devices', devicesKind],
   ['schedulerConfig', schedulerConfigKind],
   ['deviceSelectors', deviceSelectorsKind],
   ['classic', classicKind],

@@ -28,6 +28,7 @@ describe('a replay', () => {
     // written by hand: uids and names that come twice or change, local annotations, pods that are born deleted
     ['config', 'config-more', 38],
     ['deviceSelectors', 'deviceSelectors-public', 400],
+    ['devices', 'devices-public', 614],
     ['eviction', 'eviction-public', 298],
     ['extended', 'extended-public', 400],
     ['extender', 'extender-public', 250],
@@ -63,6 +64,7 @@ describe('a replay', () => {
       classic: 3985,
       config: 1600,
       deviceSelectors: 2000,
+      devices: 3070,
       eviction: 1245,
       extended: 2000,
       extender: 1250,
