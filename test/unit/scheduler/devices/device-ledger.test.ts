@@ -11,20 +11,23 @@ interface World {
   readonly pool: SlicePool;
   readonly a: PooledDevice;
   readonly b: PooledDevice;
+  /** Uses another counter. */
+  readonly c: PooledDevice;
 }
 
 /** Two devices, each of which uses 2 of 3 of a counter; `a` can be shared and has a memory of 10. */
 function worldWith(allocated: Partial<AllocatedDevices> = {}): World {
   const consumesCounters = [{ counterSet: 's', counters: { mem: { value: '2' } } }];
+  const ofOther = { consumesCounters: [{ counterSet: 's', counters: { io: { value: '1' } } }] };
   const shared = { allowMultipleAllocations: true, capacity: { memory: { value: '10' } }, consumesCounters };
   const pool = poolOf('p', 2);
   const [reached] = new SlicePools([
-    sliceOf('x', [deviceOf('a', {}, shared), deviceOf('b', {}, { consumesCounters })], { pool }),
-    sliceOf('y', [], { pool, sharedCounters: [{ name: 's', counters: { mem: { value: '3' } } }] }),
+    sliceOf('x', [deviceOf('a', {}, shared), deviceOf('b', {}, { consumesCounters }), deviceOf('c', {}, ofOther)], { pool }),
+    sliceOf('y', [], { pool, sharedCounters: [{ name: 's', counters: { mem: { value: '3' }, io: { value: '9' } } }] }),
   ]).reachedBy(nodeOf());
-  const [a, b] = reached?.devices ?? [];
-  if (reached === undefined || a === undefined || b === undefined) throw new Error('no devices');
-  return { ledger: new DeviceLedger(new TakenDevices({ ...nothingAllocated, ...allocated })), pool: reached, a, b };
+  const [a, b, c] = reached?.devices ?? [];
+  if (reached === undefined || a === undefined || b === undefined || c === undefined) throw new Error('no devices');
+  return { ledger: new DeviceLedger(new TakenDevices({ ...nothingAllocated, ...allocated })), pool: reached, a, b, c };
 }
 
 const memory = (quantity: string): CapacityUse => new Map([['memory', capacityAmount(quantity)]]);
@@ -94,7 +97,8 @@ describe('counters', () => {
 
   it('below zero keep back every device that uses one', () => {
     const both = new Set([key, 'gpu.example.com/p/b']);
-    const { ledger, pool, a } = worldWith({ devices: both });
-    expect([ledger.hasCounters(pool, a), ledger.counterLeft(pool, 's/mem')]).toEqual([false, -1_000_000_000n]);
+    const { ledger, pool, c } = worldWith({ devices: both });
+    expect(worldWith().ledger.hasCounters(pool, c)).toBe(true);
+    expect([ledger.hasCounters(pool, c), ledger.counterLeft(pool, 's/mem')]).toEqual([false, -1_000_000_000n]);
   });
 });

@@ -117,6 +117,13 @@ describe('more devices than a claim may have', () => {
     expect(given(allocatorOf(slices), later)[0]).toHaveLength(30);
   });
 
+  it('of one alternative do not hide that another one wants a device that is taken', () => {
+    const special = { selectors: [attributeSelector('special')], deviceClassName: 'any', allocationMode: 'ExactCount', count: 1 };
+    const many = { name: 'many', deviceClassName: 'any', allocationMode: 'ExactCount', count: 32 };
+    const claim = claimOf([requestOf('r'), { name: 'q', firstAvailable: [many, { name: 'one', ...special }] }]);
+    expect(given(allocatorOf([sliceOf('x', [deviceOf('a', { special: 1 }), deviceOf('b')])]), claim)).toEqual([['b', 'a']]);
+  });
+
   it('are none for a later claim, and an error for the first one, where all devices are too many', () => {
     const all = claimOf([
       requestOf('r'),
