@@ -27,7 +27,8 @@ import type { BackoffBounds } from './queue/backoff-queue.ts';
 
 /** What a scheduler writes with, and how it schedules. `client` is needed. */
 export interface SchedulerOptions {
-  /** Carries out what the scheduler decides. What it does not have is left out; without `deletePod` no pod is preempted, and without `patchObject` no volume is bound. */
+  /** Carries out what the scheduler decides. What it does not have is left out; without `deletePod` no pod is preempted, without `patchObject` no volume is bound, and without
+   * `patchObjectStatus` and `getObject` beside it no claim of devices is given any. */
   readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
   /**
    * How pods are scheduled, by their `schedulerName`: each profile as in kube-scheduler's configuration, or made by `policyProfile`
@@ -153,10 +154,13 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   };
 }
 
+/** What a client need not have: a plugin that needs it says so. */
+const objectMethods = ['patchObject', 'patchObjectStatus', 'getObject'] as const;
+
 /** The client with what it lacks left out; what it throws at an event is logged. */
 function wholeClient(client: SchedulerOptions['client'], logger: Logger): SchedulerClient {
   requireMethods('client', client, ['bind']);
-  for (const name of ['patchStatus', 'deletePod', 'patchObject', 'event'] as const) {
+  for (const name of ['patchStatus', 'deletePod', ...objectMethods, 'event'] as const) {
     if (client[name] !== undefined) optionOfType(`client.${name}`, client[name], 'function');
   }
   return {
@@ -164,6 +168,8 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
     patchStatus: async (pod, change, signal) => client.patchStatus?.(pod, change, signal),
     deletePod: async (pod, signal) => client.deletePod?.(pod, signal),
     ...(client.patchObject && { patchObject: client.patchObject.bind(client) }),
+    ...(client.patchObjectStatus && { patchObjectStatus: client.patchObjectStatus.bind(client) }),
+    ...(client.getObject && { getObject: client.getObject.bind(client) }),
     event: (event) =>
       callGuarded(
         () => client.event?.(event),

@@ -240,6 +240,9 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/devices/selectors':
     'base/errors base/text-beginning scheduler/devices/cel scheduler/devices/cel/functions scheduler/devices/cel/evaluation',
   'scheduler/devices': 'base/errors api/quantity api/json api/selectors',
+  'scheduler/plugins/devices':
+    'base/clock base/errors base/guard base/options base/concurrency api/quantity api/json api/selectors client/resources ' +
+    'scheduler/nodes scheduler/framework scheduler/plugins scheduler/devices scheduler/devices/selectors',
   'scheduler/classic/plugins':
     'api/json api/pod api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins ' +
     'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes',
@@ -251,7 +254,8 @@ export const rooms: Readonly<Record<string, string>> = {
     'scheduler/plugins/pod-affinity scheduler/plugins/volumes scheduler/classic/plugins scheduler/preemption',
   'scheduler/profile':
     'base/guard base/errors base/options scheduler/framework scheduler/plugins scheduler/plugins/pod-affinity ' +
-    'scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes scheduler/preemption scheduler/classic',
+    'scheduler/plugins/devices scheduler/plugins/resources scheduler/plugins/spread scheduler/plugins/volumes ' +
+    'scheduler/preemption scheduler/classic',
   'scheduler/config': 'base/errors base/options api/json api/manifest scheduler/extenders scheduler/profile',
   'scheduler/serving':
     'base/clock base/concurrency base/errors base/options base/logging base/tls-server client/resources client/reviews',

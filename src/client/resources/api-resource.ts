@@ -6,6 +6,7 @@ import type {
   V1CSIDriver,
   V1CSINode,
   V1CSIStorageCapacity,
+  V1DeviceClass,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -141,6 +142,8 @@ export interface KnownResources {
   readonly resourceClaims: ApiResource<Wire<ResourceV1ResourceClaim>>;
   /** What drivers have of devices, of `resource.k8s.io`; without a namespace. */
   readonly resourceSlices: ApiResource<Wire<V1ResourceSlice>>;
+  /** Classes of devices, of `resource.k8s.io`; without a namespace. */
+  readonly deviceClasses: ApiResource<Wire<V1DeviceClass>>;
   /** Volumes that are attached to nodes, of `storage.k8s.io`; without a namespace. */
   readonly volumeAttachments: ApiResource<Wire<V1VolumeAttachment>>;
   /** How volumes are made for claims, of `storage.k8s.io`; without a namespace. */
@@ -175,6 +178,7 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
   csiNodes: inGroup('storage.k8s.io', 'csinodes', 'CSINode', false),
   resourceClaims: inGroup('resource.k8s.io', 'resourceclaims', 'ResourceClaim', true),
   resourceSlices: inGroup('resource.k8s.io', 'resourceslices', 'ResourceSlice', false),
+  deviceClasses: inGroup('resource.k8s.io', 'deviceclasses', 'DeviceClass', false),
   volumeAttachments: inGroup('storage.k8s.io', 'volumeattachments', 'VolumeAttachment', false),
   storageClasses: inGroup('storage.k8s.io', 'storageclasses', 'StorageClass', false),
   csiStorageCapacities: inGroup('storage.k8s.io', 'csistoragecapacities', 'CSIStorageCapacity', true),

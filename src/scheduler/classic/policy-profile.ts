@@ -11,7 +11,7 @@ import {
   schedulingGates,
 } from '../plugins/one-rule-plugins.ts';
 import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
-import { dynamicResources } from '../plugins/refused-claims.ts';
+import { refusedClaims } from '../plugins/refused-claims.ts';
 import { diskRestrictions } from '../plugins/volumes/volume-restrictions.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
 import { AlgorithmRegistry, equalPriority } from './algorithm-registry.ts';
@@ -149,7 +149,7 @@ function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmR
   const scorers = [...plan.weights.keys()].map((name) => make(name) ?? ownScorer(name, registry, handle));
   if (scorers.length === 0) scorers.push(priorityPlugin(equalPriority, () => 1));
   // whatever the policy says, no pod is placed as if its claims of devices did not matter
-  const refusals = [dynamicResources()];
+  const refusals = [refusedClaims()];
   return {
     schedulerName,
     // a predicate's events count, also where a priority has its name: the last one of a name is asked

@@ -85,12 +85,17 @@ export class ApiSchedulerClient implements SchedulerClient {
     await this.#retried(signal, () => this.#pods.delete({ namespace, name }, { uid, signal }));
   }
 
-  async patchObject<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T> {
-    const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {};
-    const { metadata, ...members } = patch as { readonly metadata?: object };
-    const body = { ...members, metadata: { ...metadata, uid, resourceVersion } };
-    const client = new ResourceClient<T>(this.#transport, resource);
-    return client.patch({ namespace, name }, { type: 'application/merge-patch+json', body }, { signal });
+  patchObject<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T> {
+    return this.#patchObject(resource, object, { patch }, signal);
+  }
+
+  patchObjectStatus<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T> {
+    return this.#patchObject(resource, object, { patch, subresource: 'status' }, signal);
+  }
+
+  async getObject<T extends ApiObject>(resource: ApiResource<T>, { metadata }: T, signal: AbortSignal): Promise<T> {
+    const { namespace, name = '' } = metadata ?? {};
+    return new ResourceClient<T>(this.#transport, resource).get({ namespace, name }, { signal });
   }
 
   event(event: SchedulingEvent): void {
@@ -111,6 +116,20 @@ export class ApiSchedulerClient implements SchedulerClient {
   async stop(): Promise<void> {
     await this.#events.stop();
     for (const transport of this.#writes) transport.close();
+  }
+
+  async #patchObject<T extends ApiObject>(
+    resource: ApiResource<T>,
+    object: T,
+    { patch, subresource }: { readonly patch: object; readonly subresource?: string },
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {};
+    const { metadata, ...members } = patch as { readonly metadata?: object };
+    const body = { ...members, metadata: { ...metadata, uid, resourceVersion } };
+    const target = { namespace, name, ...(subresource !== undefined && { subresource }) };
+    const client = new ResourceClient<T>(this.#transport, resource);
+    return client.patch(target, { type: 'application/merge-patch+json', body }, { signal });
   }
 
   /** A pod that is gone, or whose name another one has by now, is no failure. */

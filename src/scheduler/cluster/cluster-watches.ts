@@ -69,12 +69,12 @@ export class ClusterWatches {
   }
 
   get hasSynced(): boolean {
-    return this.#watched.every(({ reflector }) => reflector.hasSynced);
+    return this.#watched.every(isKnown);
   }
 
   /** What the watches wait for, in words; undefined where each of them has had its first list. */
   waitsFor(): { readonly text: string; readonly cause?: unknown } {
-    const failed = this.#watched.find(({ reflector }) => !reflector.hasSynced)?.reflector.lastFailure();
+    const failed = this.#watched.find((watched) => !isKnown(watched))?.reflector.lastFailure();
     if (failed === undefined) return { text: 'the objects of the cluster are not listed' };
     const { error } = failed;
     const text = `the objects of the cluster are not listed: ${error instanceof Error ? error.message : 'a list failed'}`;
@@ -84,13 +84,18 @@ export class ClusterWatches {
   /** The resources that can be neither listed nor watched now: one problem for each that was refused, and one for all that got no answer. */
   problems(): Problem[] {
     const failing = this.#watched.map(({ failing: read }) => read()).filter((one) => one !== undefined);
-    const groups = Map.groupBy(failing, ({ resource, error }) => (hasAnswer(error) ? resource : failureInWords(error).kind));
-    return Array.from(groups.values(), problemOfAll);
+    const missing = failing.filter(({ isMissing: is }) => is);
+    const others = failing.filter(({ isMissing: is }) => !is);
+    const groups = Map.groupBy(others, ({ resource, error }) => (hasAnswer(error) ? resource : failureInWords(error).kind));
+    return [
+      ...Array.from(groups.values(), (all) => problemOfAll(all)),
+      ...(missing.length > 0 ? [problemOfAll(missing, lacksDevices)] : []),
+    ];
   }
 
-  /** Resolves once each resource has been listed and the sink has been told of all that there is. */
+  /** Resolves once each resource has been listed, or is none that the server has, and the sink has been told of all that there is. */
   async start(): Promise<void> {
-    await Promise.all(this.#watched.map(({ reflector }) => reflector.start()));
+    await Promise.all(this.#watched.map(started));
   }
 
   async stop(): Promise<void> {
@@ -105,18 +110,44 @@ function told({ sink }: ClusterWatchesOptions, resource: ApiResource): Partial<R
 }
 
 interface Watched<T extends ApiObject = ApiObject> {
+  readonly resource: ApiResource<T>;
   readonly reflector: Reflector<T>;
+  /** Resolves once the server has said that it has no such resource, if nobody need wait for it. */
+  readonly missing: Promise<void>;
   readonly failing: () => FailingWatch | undefined;
 }
 
 /** A resource that can be neither listed nor watched now. */
 interface FailingWatch {
   readonly resource: string;
+  /** The server says that it has no such resource, and need not have it. */
+  readonly isMissing: boolean;
   readonly error: unknown;
   /** In milliseconds since the epoch. */
   readonly since: number;
   readonly retryAt: number;
   readonly attempt: number;
+}
+
+/** A server older than v1.34 has no claims of devices of this version: pods without such claims are placed there all the same. */
+const groupsThatMayLack: readonly string[] = ['resource.k8s.io'];
+
+function isMissing(resource: ApiResource, error: unknown): boolean {
+  return groupsThatMayLack.includes(resource.group) && readApiFailure(error).status === 404;
+}
+
+function started({ reflector, missing }: Watched): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  reflector.start().then(resolve, reject);
+  missing.then(resolve, reject);
+  return promise;
+}
+
+/** True once it is known which objects there are, or that the server has none of this kind. */
+function isKnown({ reflector, resource }: Watched): boolean {
+  if (reflector.hasSynced) return true;
+  const failed = reflector.lastFailure();
+  return failed !== undefined && isMissing(resource, failed.error);
 }
 
 function hasAnswer(error: unknown): boolean {
@@ -127,16 +158,24 @@ function hasAnswer(error: unknown): boolean {
 /** So many resources are named. */
 const mostNames = 3;
 
-function problemOfAll(all: readonly FailingWatch[]): Problem {
+/** What is said of resources that the server need not have. */
+const lacksDevices = {
+  text: 'the server does not have',
+  help: 'Use a server of Kubernetes v1.34 or newer, or turn the plugin DynamicResources off: pods with claims of devices are not placed.',
+};
+
+function problemOfAll(all: readonly FailingWatch[], words?: typeof lacksDevices): Problem {
   const names = all.map(({ resource }) => resource);
   const others = names.length - mostNames;
   const shown = others > 0 ? `${names.slice(0, mostNames).join(', ')} and ${others} more` : names.join(', ');
   const [{ error } = { error: undefined }] = all;
-  return requestProblem(`${shown} can be neither listed nor watched`, error, {
+  const text = words === undefined ? `${shown} can be neither listed nor watched` : `${words.text} ${shown} of this version`;
+  const problem = requestProblem(text, error, {
     since: Math.min(...all.map(({ since }) => since)),
     attempt: Math.max(...all.map(({ attempt }) => attempt)),
     retryAt: Math.min(...all.map(({ retryAt }) => retryAt)),
   });
+  return words === undefined ? problem : Object.freeze({ ...problem, help: words.help });
 }
 
 function watched<T extends ApiObject>(
@@ -146,17 +185,29 @@ function watched<T extends ApiObject>(
 ): Watched<T> {
   const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
   // the scheduler keeps each object for as long as the cluster has it, and reads all of it
-  const options = { transport, resource, shareEqualParts: false, explainFailure: failureOfRequest, ...shared, ...own };
+  const missing = Promise.withResolvers<void>();
+  const explainFailure = (error: unknown) => {
+    if (isMissing(resource, error)) missing.resolve();
+    return failureOfRequest(error);
+  };
+  const options = { transport, resource, shareEqualParts: false, explainFailure, ...shared, ...own };
   const reflector = new Reflector<T>(options);
-  return { reflector, failing: () => failingWatch(resource, reflector) };
+  return { resource, reflector, missing: missing.promise, failing: () => failingWatch(resource, reflector) };
 }
 
 /** Undefined once the server was heard from again. */
-function failingWatch({ resource }: ApiResource, reflector: Pick<Reflector, 'lastFailure'>): FailingWatch | undefined {
+function failingWatch(kind: ApiResource, reflector: Pick<Reflector, 'lastFailure'>): FailingWatch | undefined {
   const failed = reflector.lastFailure();
   if (failed === undefined) return undefined;
   const { error, at, retryAt, since = at, attempt = 1 } = failed;
-  return { resource, error, since: Math.round(since), attempt, retryAt: Math.round(retryAt) };
+  return {
+    resource: kind.resource,
+    isMissing: isMissing(kind, error),
+    error,
+    since: Math.round(since),
+    attempt,
+    retryAt: Math.round(retryAt),
+  };
 }
 
 /** The part of a scheduler that is told of the cluster. */

@@ -110,10 +110,7 @@ export function withDefaults(given: TypedConfiguration): CompleteConfiguration {
 }
 
 /** The plugins that kube-scheduler has on, in its order and with its weights. */
-const upstreamPlugins: readonly TypedPlugin[] = [
-  ...defaultPlugins.map((plugin) => (plugin.name === 'DynamicResources' ? { ...plugin, weight: 2 } : plugin)),
-  ...absentDefaults.map((name) => ({ name })),
-];
+const upstreamPlugins: readonly TypedPlugin[] = [...defaultPlugins, ...absentDefaults.map((name) => ({ name }))];
 
 /** True for the name of a plugin that kube-scheduler has on by default. */
 export function isUpstreamPlugin(name: string): boolean {

@@ -6,7 +6,7 @@ import type { Logger } from '../../base/logging/logger.ts';
 import { type PodProblem, problemFields } from '../../base/problem.ts';
 import type { Nominator } from '../cache/nominator.ts';
 import { FitError } from '../framework/fit-error.ts';
-import type { PostFilterAnswer } from '../framework/plugin.ts';
+import { evictionsOf, type PostFilterAnswer } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
@@ -109,10 +109,12 @@ function isFault(error: unknown): boolean {
 /** The victims that a pod waits for; `kept` where a node that it was promised stays so. */
 function madeOf(error: unknown, made: PostFilterAnswer | undefined): Pick<FailedAttempt, 'diagnosis' | 'preemption'> {
   if (!(error instanceof FitError)) return { diagnosis: undefined, preemption: undefined };
-  const { nominatedNodeName, actions: [first, ...others] = [] } = made ?? {};
+  const { nominatedNodeName, actions } = made ?? {};
+  const evictions = evictionsOf(actions);
+  const [first] = evictions;
   const { diagnosis } = error;
   if (first === undefined) return { diagnosis, preemption: nominatedNodeName === undefined ? 'kept' : undefined };
-  const victims = [first, ...others].map(({ victim }) => victim);
+  const victims = evictions.map(({ victim }) => victim);
   return { diagnosis, preemption: { nodeName: first.nodeName, victims } };
 }
 

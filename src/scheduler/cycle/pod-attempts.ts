@@ -4,6 +4,7 @@ import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
+import { evictionsOf } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { Preemptions } from '../preemption/executor.ts';
@@ -198,7 +199,8 @@ export class PodAttempts {
     // without a plugin that makes room a promised node is taken back
     failures.add(attempt, { error, nodeName, made: made ?? noPromise });
     if (made?.actions !== undefined) {
-      metrics.preempted(made.actions.length);
+      const victims = evictionsOf(made.actions);
+      if (victims.length > 0) metrics.preempted(victims.length);
       preemptions.begin(podInfo, made.actions);
     }
   }

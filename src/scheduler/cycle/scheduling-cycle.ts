@@ -6,7 +6,7 @@ import type { SchedulerCache } from '../cache/scheduler-cache.ts';
 import { CycleState } from '../framework/cycle-state.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
-import type { PluginRejection, PostFilterAnswer } from '../framework/plugin.ts';
+import { evictionsOf, type PluginRejection, type PostFilterAnswer } from '../framework/plugin.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { SteadyTime } from '../queue/backoff-queue.ts';
@@ -183,7 +183,8 @@ export class SchedulingCycle {
   }
 
   #possible(found: PostFilterAnswer | undefined): PostFilterAnswer | undefined {
-    return this.#options.canEvict || (found?.actions ?? []).length === 0 ? found : cannotEvict;
+    if (this.#options.canEvict || evictionsOf(found?.actions).length === 0) return found;
+    return { ...cannotEvict, actions: (found?.actions ?? []).filter(({ kind }) => kind !== 'evict') };
   }
 
   #noRoom(pod: PodInfo, err: unknown): void {

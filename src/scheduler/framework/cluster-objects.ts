@@ -46,13 +46,7 @@ const namedResources: Readonly<Record<NamedResource, ApiResource>> = {
   VolumeAttachment: resources.volumeAttachments,
   ResourceClaim: resources.resourceClaims,
   ResourceSlice: resources.resourceSlices,
-  DeviceClass: apiResource({
-    group: 'resource.k8s.io',
-    version: 'v1',
-    resource: 'deviceclasses',
-    kind: 'DeviceClass',
-    namespaced: false,
-  }),
+  DeviceClass: resources.deviceClasses,
 };
 
 const inSnapshots = { Pod: resources.pods, Node: resources.nodes } as const;

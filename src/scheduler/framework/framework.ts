@@ -14,6 +14,8 @@ import type { Diagnosis } from './fit-error.ts';
 import { KeptAnswers } from './kept-answers.ts';
 import type { CountedNominations } from './kept-filters.ts';
 import {
+  type ChangeAction,
+  type EvictAction,
   type NarrowCandidates,
   type NodeFailures,
   type NominatedPods,
@@ -160,7 +162,7 @@ export class Framework implements PluginHandle {
         plugin,
         givenBy(plugin, () => plugin.postFilter(state, pod, failures)),
       );
-      if (answer.nominatedNodeName) return answer;
+      if (answer.nominatedNodeName) return withActionsOf(answers, answer);
       answers.push(answer);
     }
     return merged(answers);
@@ -187,7 +189,7 @@ export class Framework implements PluginHandle {
           ? givenBy(plugin, () => plugin.postFilter(state, pod, failures))
           : await awaitedOf(plugin, async () => plugin.postFilterAwaited?.(state, pod, failures, narrow), signal);
       const answer = checkedAnswer(plugin, given);
-      if (answer.nominatedNodeName) return answer;
+      if (answer.nominatedNodeName) return withActionsOf(answers, answer);
       answers.push(answer);
     }
     return merged(answers);
@@ -199,7 +201,13 @@ function merged(answers: readonly PostFilterAnswer[]): PostFilterAnswer | undefi
   if (answers.length === 0) return undefined;
   const last = answers.findLast(({ nominatedNodeName }) => nominatedNodeName !== undefined);
   const messages = answers.map(({ message }) => message).filter((message) => message !== '');
-  return { nominatedNodeName: last?.nominatedNodeName, message: messages.join(', ') };
+  return withActionsOf(answers, { nominatedNodeName: last?.nominatedNodeName, message: messages.join(', ') });
+}
+
+/** What the plugins before want to be done is done, whoever decides. */
+function withActionsOf(others: readonly PostFilterAnswer[], answer: PostFilterAnswer): PostFilterAnswer {
+  const actions = [...others, answer].flatMap((one) => one.actions ?? []);
+  return actions.length === 0 ? answer : { ...answer, actions };
 }
 
 function givenBy(plugin: Plugin, call: () => unknown): unknown {
@@ -227,17 +235,21 @@ function checkedAnswer(plugin: Plugin, given: unknown): PostFilterAnswer {
   }
   const { actions } = answer;
   if (actions !== undefined && !(Array.isArray(actions) && actions.every(isAction))) {
-    throw wrongAnswer(plugin.name, 'postFilter', 'a list of actions (kind "evict", the victim\'s PodInfo, nodeName)', actions);
+    throw wrongAnswer(plugin.name, 'postFilter', actionsRule, actions);
   }
   return answer;
 }
 
+const actionsRule = 'a list of actions (kind "evict", the victim\'s PodInfo, nodeName; or kind "change", what, change)';
+
 /** What it says is carried out later, where nobody could be told any more that it cannot be. */
 function isAction(action: unknown): action is PostFilterAction {
-  const { kind, victim, nodeName } = (action ?? {}) as Partial<PostFilterAction>;
+  const { kind, what, change } = (action ?? {}) as Partial<ChangeAction>;
+  if (kind === 'change') return typeof what === 'string' && typeof change === 'function';
+  const { victim, nodeName } = (action ?? {}) as Partial<EvictAction>;
   const { uid, pod, priority } = (victim ?? {}) as Partial<PodInfo>;
   const isPod = typeof uid === 'string' && typeof priority === 'number' && typeof pod === 'object' && pod !== null;
-  return kind === 'evict' && typeof nodeName === 'string' && isPod;
+  return (kind as unknown) === 'evict' && typeof nodeName === 'string' && isPod;
 }
 
 /** A pod that was rejected as such fails on every node. */

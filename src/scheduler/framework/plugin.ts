@@ -112,14 +112,32 @@ export interface PostFilterAnswer {
 /** Asks the extenders which candidates they leave, and with which victims. */
 export type NarrowCandidates = (candidates: readonly PreemptionCandidate[]) => Promise<readonly PreemptionCandidate[]>;
 
+/** What is to be done in the cluster so that a pod fits. */
+export type PostFilterAction = EvictAction | ChangeAction;
+
+/** Another change than the end of a pod. The pod may be tried meanwhile, and is tried again where the change fails. */
+export interface ChangeAction {
+  /** Something else is written. */
+  readonly kind: 'change';
+  /** What is said where it fails: "the devices of claim default/gpu could not be given back". */
+  readonly what: string;
+  /** Carries it out. Settles soon after the signal aborts. */
+  change(signal: AbortSignal): Promise<void>;
+}
+
 /** A pod that is to go so that another one fits. */
-export interface PostFilterAction {
+export interface EvictAction {
   /** The victim is deleted. */
   readonly kind: 'evict';
   /** The pod that is to go. */
   readonly victim: PodInfo;
   /** The node that the victim is on. */
   readonly nodeName: string;
+}
+
+/** The pods that are to go. */
+export function evictionsOf(actions: readonly PostFilterAction[] | undefined): readonly EvictAction[] {
+  return (actions ?? []).filter((action) => action.kind === 'evict');
 }
 
 /** The name of a point at which plugins take part. */
@@ -265,6 +283,7 @@ export type EventAction =
   | 'UpdatePodScaleDown'
   | 'UpdatePodToleration'
   | 'UpdatePodSchedulingGatesEliminated'
+  | 'UpdatePodGeneratedResourceClaim'
   | 'Update'
   | '*';
 

@@ -41,6 +41,10 @@ export interface SchedulerClient {
    * it. Rejects otherwise. Without it no volume is bound.
    */
   patchObject?<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T>;
+  /** The same for the object's status alone. Without it no claim of devices is given any. */
+  patchObjectStatus?<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T>;
+  /** The object of this name as the server has it now. Rejects where there is none. Without it no claim of devices is given any. */
+  getObject?<T extends ApiObject>(resource: ApiResource<T>, object: T, signal: AbortSignal): Promise<T>;
   /** Never waits and never throws. */
   event(event: SchedulingEvent): void;
 }

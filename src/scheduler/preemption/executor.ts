@@ -10,7 +10,7 @@ import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type Problem, problemFields } from '../../base/problem.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
-import type { NominatedPods, PostFilterAction } from '../framework/plugin.ts';
+import { type ChangeAction, evictionsOf, type NominatedPods, type PostFilterAction } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
@@ -93,6 +93,23 @@ export class PreemptionExecutor {
     } finally {
       this.#running.delete(preemptor.uid);
     }
+  }
+
+  /** Resolves to false where a change failed: the pod should be tried again then. Never rejects. */
+  async carryOut(pod: PodInfo, changes: readonly ChangeAction[], signal: AbortSignal): Promise<boolean> {
+    let isDone = true;
+    await inParallel(changes, victimsAtATime, async ({ what, change }) => {
+      try {
+        await this.#ask((over) => change(over), signal);
+      } catch (err) {
+        isDone = false;
+        if (signal.aborted) return;
+        const problem = problemFields(this.#options.explainFailure?.(err) ?? {});
+        const fields = { err, errorClass: classifyApiError(err), ...podFields(pod), reason: what, ...problem };
+        this.#options.logger.error(fields, 'what would let a pod fit could not be done');
+      }
+    });
+    return isDone;
   }
 
   async #preempt({ preemptor, nodeName }: Preemption, victim: PodInfo, signal: AbortSignal): Promise<void> {
@@ -212,17 +229,14 @@ export class Preemptions {
 
   begin(preemptor: PodInfo, actions: readonly PostFilterAction[]): void {
     const { uid } = preemptor;
-    const [first] = actions;
-    if (first === undefined || this.#isStopped) return;
+    if (actions.length === 0 || this.#isStopped) return;
     this.#endWait(uid);
-    const victims = actions.map(({ victim }) => victim);
     const { signal } = this.#giveUp;
-    const preemption = { preemptor, nodeName: first.nodeName, victims };
     const ofPod = this.#runningOf.get(uid) ?? { count: 0, isOver: false };
     this.#runningOf.set(uid, ofPod);
     ofPod.count += 1;
     ofPod.isOver = false;
-    const work: Promise<void> = this.#executor.execute(preemption, signal).then((isDone) => {
+    const work: Promise<void> = this.#carryOut(preemptor, actions, signal).then((isDone) => {
       this.#running.delete(work);
       ofPod.count -= 1;
       if (ofPod.count === 0) this.#runningOf.delete(uid);
@@ -230,6 +244,18 @@ export class Preemptions {
       else if (!this.#isStopped) this.#tryAgain(uid, signal.aborted);
     });
     this.#running.add(work);
+  }
+
+  async #carryOut(preemptor: PodInfo, actions: readonly PostFilterAction[], signal: AbortSignal): Promise<boolean> {
+    const evictions = evictionsOf(actions);
+    const changes = actions.filter((action) => action.kind === 'change');
+    const victims = evictions.map(({ victim }) => victim);
+    const [first] = evictions;
+    const done = await Promise.all([
+      this.#executor.carryOut(preemptor, changes, signal),
+      first === undefined || this.#executor.execute({ preemptor, nodeName: first.nodeName, victims }, signal),
+    ]);
+    return done.every((isDone) => isDone);
   }
 
   /** When the pod is tried again for which no room could be made, by `elapsed` of the clock; undefined where it does not wait for that. */

@@ -1,5 +1,6 @@
 import { invalidOption } from '../../base/errors.ts';
 import { type ExtensionPoint, extensionPoints, type Plugin, type PluginFactory } from '../framework/plugin.ts';
+import { dynamicResources } from '../plugins/devices/allocating-plugin.ts';
 import { imageLocality } from '../plugins/image-locality.ts';
 import { nodeAffinity } from '../plugins/node-affinity.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../plugins/one-rule-plugins.ts';
 import { createInterPodAffinity } from '../plugins/pod-affinity/inter-pod-affinity.ts';
 import { gangScheduling } from '../plugins/pod-group-refusal.ts';
-import { dynamicResources } from '../plugins/refused-claims.ts';
 import { nodeResourcesBalancedAllocation } from '../plugins/resources/balanced-allocation.ts';
 import { nodeResourcesFit } from '../plugins/resources/node-resources-fit.ts';
 import { createPodTopologySpread } from '../plugins/spread/pod-topology-spread.ts';
@@ -147,7 +147,7 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'VolumeZone' },
   { name: 'PodTopologySpread', weight: 2 },
   { name: 'InterPodAffinity', weight: 2 },
-  { name: 'DynamicResources' },
+  { name: 'DynamicResources', weight: 2 },
   { name: 'DefaultPreemption' },
   { name: 'NodeResourcesBalancedAllocation', weight: 1 },
   { name: 'ImageLocality', weight: 1 },

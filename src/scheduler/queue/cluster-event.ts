@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireNode } from '../../api/json/types.ts';
+import type { WireNode, WirePod } from '../../api/json/types.ts';
 import type { ClusterEventWithHint, EventAction } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { ResourceAmounts } from '../nodes/resource.ts';
@@ -78,8 +78,14 @@ export function podUpdateEvents(before: PodInfo, after: PodInfo): readonly Clust
   if (hadGates && (now.spec?.schedulingGates ?? []).length === 0) actions.push('UpdatePodSchedulingGatesEliminated');
   // tolerations can be added, and neither changed nor removed
   if ((old.spec?.tolerations ?? []).length !== (now.spec?.tolerations ?? []).length) actions.push('UpdatePodToleration');
+  if (!isDeepStrictEqual(generatedClaims(old), generatedClaims(now))) actions.push('UpdatePodGeneratedResourceClaim');
   if (actions.length === 0) actions.push('Update');
   return actions.map((action) => ({ resource: 'Pod', action, label: `${prefix}Pod${action}` }));
+}
+
+/** The names of the claims that were made for the pod, in their order. */
+function generatedClaims({ status }: WirePod): readonly (readonly [string, string | null])[] {
+  return (status?.resourceClaimStatuses ?? []).map(({ name, resourceClaimName }) => [name, resourceClaimName ?? null]);
 }
 
 function asksForLess(before: ResourceAmounts, after: ResourceAmounts): boolean {

@@ -77,6 +77,7 @@ const clauseOfPlugin: Readonly<Record<string, (against: Against) => string>> = {
   Extender: ({ nodes }) => `see why an extender of the scheduler refuses ${nodesText(nodes)}`,
   VolumeRestrictions: ({ nodes }) => `wait until the other pod lets the disk go: it is in use on ${nodesText(nodes)}`,
   VolumeBinding: volumesClause,
+  DynamicResources: devicesClause,
   VolumeZone: ({ nodes }) => `add a node in the zone of the pod's volumes: ${nodesText(nodes)} are elsewhere`,
   NodeVolumeLimits: ({ nodes }) =>
     `add a node, or end pods with volumes of the same driver: ${nodesText(nodes)} can attach no more of them`,
@@ -98,6 +99,12 @@ function volumesClause({ nodes, reasons }: Against): string {
   const [, help = "see the pod's claims: their volumes keep it from"] =
     volumesHelp.find(([pattern]) => said.some((reason) => pattern.test(reason))) ?? [];
   return `${help} ${nodesText(nodes)}`;
+}
+
+function devicesClause({ nodes, reasons }: Against): string {
+  if ([...reasons.keys()].some((reason) => /not available on the node/.test(reason)))
+    return `add a node where the devices of the pod's claims can be had, or make the claims anew: they cannot be had on ${nodesText(nodes)}`;
+  return `add devices, end pods that use some, or ask for less in the pod's claims: what they ask for is not free on ${nodesText(nodes)}`;
 }
 
 const lacks = /^Insufficient (.+)$/;
@@ -124,16 +131,52 @@ function resourceOf(reason: string): string {
 function helpAsSuch({ plugin, reasons }: PluginRejection): string {
   const ofClaim = claimsHelp.find(([pattern]) => reasons.some((reason) => pattern.test(reason)));
   if (ofClaim !== undefined && ofVolumes.has(plugin)) return ofClaim[1];
+  const ofDevices = plugin === 'DynamicResources' ? helpWithDevices(reasons) : undefined;
+  if (ofDevices !== undefined) return ofDevices;
   return asSuch[plugin] ?? `Change the pod so that the plugin ${plugin} agrees: on its account no node was looked at.`;
 }
 
 const asSuch: Readonly<Record<string, string>> = {
-  DynamicResources: 'Let a scheduler that allocates devices place the pod: this one does not.',
+  DynamicResources: 'See the claims of devices of the pod: they cannot be used as they are.',
   GangScheduling:
     'Let a scheduler that places pod groups have the pod, or turn the plugin GangScheduling off in the profile: its pods are then placed one by one, and some may wait while others hold nodes.',
   NodeAffinity: 'Correct the node selector and the affinity of the pod: no node can be what they ask.',
   InterPodAffinity: 'Correct the affinity of the pod: it cannot be read.',
 };
+
+/** By what the plugin for claims of devices says of a pod as such. */
+const deviceClaimsHelp: readonly (readonly [reason: RegExp, help: string])[] = [
+  [
+    /which a policy does not do/,
+    'Let a profile in place of the policy place the pod: a policy places no pod with claims of devices.',
+  ],
+  [
+    /not created yet/,
+    'See whether kube-controller-manager runs: it makes the claims of a pod from their templates. The pod is tried again then.',
+  ],
+  [/is not owner/, "Delete or rename the claim that has the name of the pod's own: it was made for somebody else."],
+  [/being deleted/, 'Wait until the claim is gone, and make it anew, or let the pod name another one.'],
+  [
+    /could not find/,
+    'Make the claim that the message names, or correct its name in the pod. A server without resource.k8s.io/v1 has no claims.',
+  ],
+  [/device class .* does not exist/, 'Make the device class that the message names, or correct its name in the claim.'],
+  [
+    /in the process of being allocated/,
+    'Nothing is to be done: another pod that shares the claim is being bound. The pod is tried again then.',
+  ],
+  [/has no method/, "Give the scheduler's client the method that the message names: by it claims are written."],
+];
+
+function helpWithDevices(reasons: readonly string[]): string | undefined {
+  return deviceClaimsHelp.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1];
+}
+
+/** What would help a pod that a plugin keeps from being tried. */
+export function helpForGate(plugin: string, reasons: readonly string[]): string {
+  const help = plugin === 'DynamicResources' ? helpWithDevices(reasons) : undefined;
+  return help ?? `See what the plugin ${plugin} waits for.`;
+}
 
 const ofVolumes: ReadonlySet<string> = new Set(['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits']);
 
@@ -162,10 +205,12 @@ const claimsHelp: readonly (readonly [reason: RegExp, help: string])[] = [
 export function helpBeforeBinding(plugin: string): string {
   if (plugin === 'VolumeBinding')
     return "See whether what makes or binds the volumes runs: the provisioner of the claims' storage class, and kube-controller-manager. In the end the pod gives the node back and is tried again.";
+  if (plugin === 'DynamicResources')
+    return 'See whether the drivers of the devices run: each says in the status of the claim when its device is ready. In the end the pod gives the node back and is tried again.';
   return `See what the plugin ${plugin} waits for. In the end the pod gives the node back and is tried again.`;
 }
 
-/** `volume-claim`: the pod's claims cannot be used as they are. `resource-claim`, `pod-group`: this scheduler never places it. */
+/** `volume-claim`, `resource-claim`: the pod's claims cannot be used as they are. `pod-group`: this scheduler never places it. */
 export function kindOfNowhere({ rest, isRejectedAsSuch }: Diagnosis): string {
   if (!isRejectedAsSuch) return 'no-node-fits';
   if (rest !== undefined && ofVolumes.has(rest.plugin)) return 'volume-claim';

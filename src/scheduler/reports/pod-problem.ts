@@ -6,7 +6,7 @@ import type { PodInfo } from '../nodes/pod-info.ts';
 import type { PodPlace } from '../queue/scheduling-queue.ts';
 import { gateWords } from '../queue/waiting-pods.ts';
 import { givenUp, type LastAttempt } from './last-attempts.ts';
-import { helpBeforeBinding, helpForNowhere } from './plugin-help.ts';
+import { helpBeforeBinding, helpForGate, helpForNowhere } from './plugin-help.ts';
 
 /** What is known of a pod. */
 export interface KnownOfAttempts {
@@ -239,7 +239,7 @@ function gated({ place }: KnownOfAttempts): PodTrouble | undefined {
   const help =
     gatedBy === 'SchedulingGates'
       ? `Take ${someNames(gates)} out of the pod's schedulingGates, or see why their owner does not.`
-      : `See what the plugin ${gatedBy} waits for.`;
+      : helpForGate(gatedBy, gate.reasons);
   return { ...shared, kind: 'gated', message: `the pod is not tried: ${reasons} (${gatedBy})`, help: () => help };
 }
 

@@ -1,5 +1,6 @@
 import { backoffKind } from '../backoff/backoff-kind.ts';
 import { cacheKind } from '../cache/cache-kind.ts';
+import { claimsKind } from '../claims/claims-kind.ts';
 import { classicKind } from '../classic/classic-kind.ts';
 import { volumesClassicKind } from '../classic/volumes-classic-kind.ts';
 import { configKind } from '../config/config-kind.ts';
@@ -43,6 +44,7 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['volumes', volumesKind],
   ['volumeHints', volumeHintsKind],
   ['devices', devicesKind],
+  ['claims', claimsKind],
   ['schedulerConfig', schedulerConfigKind],
   ['deviceSelectors', deviceSelectorsKind],
   ['classic', classicKind],

@@ -47,6 +47,7 @@ describe('a replay', () => {
     ['statuses', 'statuses-public', 1000],
     ['volumes', 'volumes-public', 800],
     ['volumeHints', 'volumeHints-public', 600],
+    ['claims', 'claims-public', 399],
     ['volumesClassic', 'volumesClassic-public', 800],
     ['workers', 'workers-public', 320],
     // a timeout that falls due at the very end of a call, and a static pod that comes again after it had waited
@@ -82,6 +83,7 @@ describe('a replay', () => {
       schedulerConfig: 4000,
       statuses: 5000,
       volumeHints: 3000,
+      claims: 1995,
       volumes: 4000,
       volumesClassic: 4000,
       workers: 1600,

@@ -90,7 +90,9 @@ describe('a plugin of a scheduler of a cluster', () => {
 
   it('that has registered for none of them has none watched', async () => {
     await using server = await InMemoryApiServer.start();
-    const disabled = ['VolumeBinding', 'VolumeRestrictions', 'VolumeZone', 'NodeVolumeLimits'].map((name) => ({ name }));
+    const disabled = ['VolumeBinding', 'VolumeRestrictions', 'VolumeZone', 'NodeVolumeLimits', 'DynamicResources'].map(
+      (name) => ({ name }),
+    );
     const profiles = [{ plugins: { multiPoint: { disabled } } }];
     await using scheduler = new ClusterScheduler({
       ...{ kubeConfig: server.kubeConfig(), leaderElection: false, logger: null, profiles },
@@ -142,5 +144,40 @@ describe('a scheduler that lists nothing before it leads', () => {
   it('takes no other word for it', () => {
     const transport = { request: () => {}, stream: () => {} } as never;
     expect(() => new ClusterScheduler({ transport, delayCacheUntilActive: 'yes' as never })).toThrow('delayCacheUntilActive');
+  });
+});
+
+describe('a scheduler of a cluster that has no claims of devices', () => {
+  it('places pods all the same, and says what the server does not have', async () => {
+    await using server = await InMemoryApiServer.start();
+    const lacking = ['resourceclaims', 'resourceslices', 'deviceclasses'];
+    for (const resource of lacking) {
+      server.fail({ resource: `${resource}.resource.k8s.io`, fault: { kind: 'status', code: 404 }, probability: 1 });
+    }
+    const nodes = server.objects(resources.nodes);
+    const node = nodes.create({ metadata: { name: 'n' }, status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } } });
+    nodes.update({ ...node, spec: {} });
+    server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1' }] } });
+    const events = lacking.map((resource) =>
+      apiResource({ group: 'resource.k8s.io', version: 'v1', resource, kind: 'X', namespaced: false }),
+    );
+    const Devices = () => ({
+      name: 'Devices',
+      eventsToRegister: () => events.map((resource) => ({ resource, actions: ['Add' as const] })),
+    });
+    await using scheduler = new ClusterScheduler({
+      ...{ kubeConfig: server.kubeConfig(), leaderElection: false, logger: null },
+      ...{
+        registry: { ...inTreePlugins(), Devices },
+        profiles: [{ plugins: { multiPoint: { enabled: [{ name: 'Devices' }] } } }],
+      },
+    });
+    await scheduler.start();
+    while (scheduler.stats().bound === 0) await nextTurn();
+    expect(server.store.get('default', 'web').spec?.nodeName).toBe('n');
+    expect(scheduler.snapshot()).toMatchObject({ ready: true, hasSynced: true });
+    const [note, ...others] = scheduler.snapshot().notes;
+    expect(others).toEqual([]);
+    expect(note).toMatch(/^the server does not have .* of this version: 404/s);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../src/api/json/types.ts';
 import type { RateLimiterOptions } from '../../../../src/base/concurrency/rate-limiter.ts';
 import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { resources } from '../../../../src/client/resources/api-resource.ts';
 import type { KubeRequest } from '../../../../src/index.ts';
 import type { ResourceTransport } from '../../../../src/reflector.ts';
 import { ApiSchedulerClient } from '../../../../src/scheduler/cluster/api-scheduler-client.ts';
@@ -293,5 +294,28 @@ describe('events', () => {
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024);
     expect(note).toMatch(/^ä{500,} \.\.\.$/);
     await client.stop();
+  });
+});
+
+describe('a write of a claim', () => {
+  const claim = { metadata: { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '7' } };
+  const patch = { status: { reservedFor: [] } };
+
+  it('is of its status, and names the version that was looked at', async () => {
+    const { server, client } = world();
+    await client.patchObjectStatus(resources.resourceClaims, claim as never, patch, signal);
+    expect(server.requests[0]).toMatchObject({
+      method: 'PATCH',
+      path: '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/web/status',
+      body: { ...patch, metadata: { uid: 'u1', resourceVersion: '7' } },
+    });
+  });
+
+  it('is not sent without the Lease, and a read is', async () => {
+    const { server, client } = world([], () => false);
+    const write = client.patchObjectStatus(resources.resourceClaims, claim as never, patch, signal);
+    await expect(write).rejects.toThrow('not the leader');
+    await client.getObject(resources.resourceClaims, claim as never, signal);
+    expect(server.asked).toEqual(['GET web']);
   });
 });

@@ -39,7 +39,14 @@ describe('a file that kube-scheduler has written', () => {
     expect(written.options).toEqual(readSchedulerConfiguration(head).options);
     expect(written.kubeconfig).toBe('/etc/kubernetes/scheduler.conf');
     expect(scoring(file('defaults-written'))).toEqual({
-      ...{ TaintToleration: 3, NodeAffinity: 2, NodeResourcesFit: 1, PodTopologySpread: 2, InterPodAffinity: 2 },
+      ...{
+        TaintToleration: 3,
+        NodeAffinity: 2,
+        NodeResourcesFit: 1,
+        PodTopologySpread: 2,
+        InterPodAffinity: 2,
+        DynamicResources: 2,
+      },
       ...{ NodeResourcesBalancedAllocation: 1, ImageLocality: 1 },
     });
   });

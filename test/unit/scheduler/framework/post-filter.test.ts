@@ -72,6 +72,32 @@ describe('postFilter', () => {
     expect(frameworkWith([]).postFilter(state, pod, diagnosisOf({}))).toBeUndefined();
   });
 
+  it('keeps what the plugins before want to be done', () => {
+    const change = { kind: 'change', what: 'x', change: async () => {} } as const;
+    const asking = answering('A', { nominatedNodeName: undefined, message: 'one', actions: [change] });
+    const alone = frameworkWith([asking, answering('B', { nominatedNodeName: undefined, message: 'two' })]);
+    expect(alone.postFilter(state, pod, diagnosisOf({}))).toEqual({
+      nominatedNodeName: undefined,
+      message: 'one, two',
+      actions: [change],
+    });
+    const found = { nominatedNodeName: 'n2', message: '' };
+    expect(frameworkWith([asking, answering('B', found)]).postFilter(state, pod, diagnosisOf({}))).toEqual({
+      ...found,
+      actions: [change],
+    });
+  });
+
+  it.each([
+    [{ kind: 'change', what: 'x' }],
+    [{ kind: 'change', change: async () => {} }],
+    [{ kind: 'other' }],
+    [undefined],
+  ])('refuses what nobody could carry out: %j', (action) => {
+    const framework = frameworkWith([answering('A', { nominatedNodeName: undefined, message: '', actions: [action] as never })]);
+    expect(() => framework.postFilter(state, pod, diagnosisOf({}))).toThrow('a list of actions');
+  });
+
   it('sees the failure of every node where the pod was rejected as such', () => {
     const seen: unknown[] = [];
     const framework = frameworkWith([

@@ -5,7 +5,7 @@ import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import type { Plugin, PluginHandle } from '../../../../src/scheduler/framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
-import { dynamicResources } from '../../../../src/scheduler/plugins/refused-claims.ts';
+import { dynamicResources } from '../../../../src/scheduler/plugins/devices/allocating-plugin.ts';
 import { nodeVolumeLimits } from '../../../../src/scheduler/plugins/volumes/node-volume-limits.ts';
 import { volumeBinding } from '../../../../src/scheduler/plugins/volumes/volume-binding.ts';
 import { diskRestrictions, volumeRestrictions } from '../../../../src/scheduler/plugins/volumes/volume-restrictions.ts';
@@ -72,22 +72,6 @@ describe('VolumeRestrictions of disks', () => {
       (ended) => events?.hint?.(pod, ended as Record<string, unknown>, undefined),
     );
     expect(hints).toEqual(['Queue', 'Queue', 'Skip', 'Skip']);
-  });
-});
-
-describe('what this scheduler does not do', () => {
-  it('DynamicResources says of a resource claim', () => {
-    const pod: WirePod = { ...podWith([]), spec: { containers: [], resourceClaims: [{ name: 'gpu' }] } };
-    expect(preFilter(dynamicResources(), pod)).toEqual({
-      code: 'UnschedulableAndUnresolvable',
-      reasons: ['resource claim "gpu" needs dynamic resource allocation, which this scheduler does not do'],
-    });
-  });
-
-  it('says nothing of other pods, and no event helps', () => {
-    const refusing = dynamicResources();
-    expect(preFilter(refusing, podWith([gce('a'), { emptyDir: {} }]))).toBe('skip');
-    expect(refusing.eventsToRegister?.()).toEqual([]);
   });
 });
 

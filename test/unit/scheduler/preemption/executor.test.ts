@@ -262,3 +262,32 @@ describe('the executor of preemption', () => {
 async function drain(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
+
+describe('another change than the end of a pod', () => {
+  const change = (name: string, done: string[], error?: Error) => ({
+    ...{ kind: 'change' as const, what: `${name} could not be changed` },
+    change: async () => {
+      done.push(name);
+      if (error !== undefined) throw error;
+    },
+  });
+
+  it('is carried out beside others, and one that fails is told of', async () => {
+    const { executor, lines, stop } = executorWorld();
+    const done: string[] = [];
+    const pod = podOf({ name: 'new' });
+    expect(await executor.carryOut(pod, [change('a', done), change('b', done)], stop.signal)).toBe(true);
+    expect(await executor.carryOut(pod, [change('c', done, new Error('no')), change('d', done)], stop.signal)).toBe(false);
+    expect(done).toEqual(['a', 'b', 'c', 'd']);
+    expect(lines).toEqual(['what would let a pod fit could not be done']);
+  });
+
+  it('is not told of where it was given up', async () => {
+    const { executor, lines, stop } = executorWorld();
+    const never = { ...change('a', []), change: () => new Promise<void>(() => {}) };
+    const work = executor.carryOut(podOf({ name: 'new' }), [never], stop.signal);
+    stop.abort(new Error('stopped'));
+    expect(await work).toBe(false);
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,6 +1,6 @@
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
-import type { Plugin, PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
+import { evictionsOf, type Plugin, type PluginRejection } from '../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -110,7 +110,7 @@ export function preemptionWorld(shape: WorldShape) {
         if (rejection !== undefined) failed.set(node.name, rejection);
       }
       const { nominatedNodeName, message, actions = [] } = (plugin as DefaultPreemption).postFilter(state, info, failed);
-      return { nominatedNodeName, message, victims: actions.map(({ victim }) => victim.name) };
+      return { nominatedNodeName, message, victims: evictionsOf(actions).map(({ victim }) => victim.name) };
     },
   };
 }

@@ -23,10 +23,11 @@ function namesAt(profile: ProfileOptions, point: 'filter' | 'score' | 'postFilte
 const defaultFilters = [
   ...['NodeUnschedulable', 'NodeName', 'TaintToleration', 'NodeAffinity', 'NodePorts', 'NodeResourcesFit'],
   ...['VolumeRestrictions', 'NodeVolumeLimits', 'VolumeBinding', 'VolumeZone', 'PodTopologySpread', 'InterPodAffinity'],
+  'DynamicResources',
 ];
 const defaultScorers = [
   ...['TaintToleration', 'NodeAffinity', 'NodeResourcesFit', 'PodTopologySpread', 'InterPodAffinity'],
-  ...['NodeResourcesBalancedAllocation', 'ImageLocality'],
+  ...['DynamicResources', 'NodeResourcesBalancedAllocation', 'ImageLocality'],
 ];
 
 describe('a profile', () => {
@@ -36,8 +37,8 @@ describe('a profile', () => {
     expect(namesAt({}, 'filter')).toEqual(defaultFilters);
     expect(namesAt({}, 'score')).toEqual(defaultScorers);
     expect(namesAt({}, 'postFilter')).toEqual(['DynamicResources', 'DefaultPreemption']);
-    expect(namesAt({}, 'preEnqueue')).toEqual(['SchedulingGates', 'DefaultPreemption']);
-    expect(defaultScorers.map((name) => weights.get(name))).toEqual([3, 2, 1, 2, 2, 1, 1]);
+    expect(namesAt({}, 'preEnqueue')).toEqual(['SchedulingGates', 'DynamicResources', 'DefaultPreemption']);
+    expect(defaultScorers.map((name) => weights.get(name))).toEqual([3, 2, 1, 2, 2, 2, 1, 1]);
   });
 
   it('adds own plugins after the defaults, and changes weights in place', () => {

@@ -77,8 +77,8 @@ describe('what would help a pod that fits nowhere', () => {
       'a device claim',
       [node('n1')],
       [],
-      { resourceClaims: [{ name: 'gpu' }] },
-      'Let a scheduler that allocates devices place the pod: this one does not.',
+      { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gone' }] },
+      'Make the claim that the message names, or correct its name in the pod. A server without resource.k8s.io/v1 has no claims.',
     ],
   ])('is said of %s', async (_, nodes, others, spec, help) => {
     const { scheduler } = schedulerWorld();

@@ -1,0 +1,159 @@
+// Behaviour of pkg/scheduler/framework/plugins/dynamicresources/dra_manager.go, v1.36.3.
+import { isOlderThan } from '../../../api/json/resource-version.ts';
+import type { SteadyClock } from '../../../base/clock.ts';
+import type { AllocatedDevices, ClaimAllocation, ResourceClaim } from '../../devices/device-types.ts';
+import { DevicesOfClaims } from './devices-of-claims.ts';
+import { claimKey } from './usable-claims.ts';
+
+/** The claims as the watch has brought them. */
+export interface WatchedClaims {
+  get(namespace: string | undefined, name: string): ResourceClaim | undefined;
+  list(): readonly ResourceClaim[];
+  onChange(handler: (before: ResourceClaim | undefined, after: ResourceClaim | undefined) => void): void;
+}
+
+/** An allocation that is to be written. */
+interface PendingAllocation {
+  readonly claim: ResourceClaim;
+  readonly allocation: ClaimAllocation;
+  /** For whom; nobody else may give it back. */
+  readonly owner: object;
+  /** Until when it counts though its write has failed: the server may have it. By the clock's `elapsed`. */
+  doubtUntilMs?: number;
+}
+
+/** A request is at the server no longer than this. */
+const longestDoubtMs = 60_000;
+
+/**
+ * The claims of the cluster with what this scheduler has decided and written of them: an allocation counts from the moment in which it is
+ * decided, and a claim that was written is seen so before the watch brings it. One for all profiles. It keeps the claims that pods
+ * which are being bound have, and no others.
+ */
+export class ClaimTracker {
+  readonly #watched: WatchedClaims;
+  readonly #clock: Pick<SteadyClock, 'elapsed'>;
+  readonly #taken = new DevicesOfClaims();
+  /** By the claim's uid. */
+  readonly #pending = new Map<string, PendingAllocation>();
+  /** By the claim's key: newer than what the watch has brought. */
+  readonly #written = new Map<string, ResourceClaim>();
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #doubts = 0;
+
+  constructor(watched: WatchedClaims, clock: Pick<SteadyClock, 'elapsed'>) {
+    this.#watched = watched;
+    this.#clock = clock;
+    watched.onChange((before, after) => this.#seen(before, after));
+    for (const claim of watched.list()) this.#count(claim);
+  }
+
+  /** How many claims are kept beside those that the watch has brought. */
+  get size(): number {
+    return this.#pending.size + this.#written.size;
+  }
+
+  get(namespace: string | undefined, name: string): ResourceClaim | undefined {
+    const stored = this.#watched.get(namespace, name);
+    return stored && (this.#written.get(claimKey(stored)) ?? stored);
+  }
+
+  /** The newest that is known of this claim, also where it is gone by now. */
+  newestOf(claim: ResourceClaim): ResourceClaim {
+    const { namespace, name = '', uid } = claim.metadata ?? {};
+    const known = this.get(namespace, name);
+    return known === undefined || known.metadata?.uid !== uid || isOlderThan(known, claim) ? claim : known;
+  }
+
+  /** What is taken of the devices. It changes with the claims. */
+  get taken(): AllocatedDevices {
+    this.#endDoubts();
+    return this.#taken;
+  }
+
+  /** `doubt`: it is not known whether the server has the allocation. */
+  pendingOf({ metadata }: ResourceClaim): 'pending' | 'doubt' | undefined {
+    this.#endDoubts();
+    const pending = this.#pending.get(metadata?.uid ?? '');
+    return pending && (pending.doubtUntilMs === undefined ? 'pending' : 'doubt');
+  }
+
+  /** The claim is to have this; nobody else may take it from now on. Throws Error where the claim is to have something already. */
+  reserve(claim: ResourceClaim, allocation: ClaimAllocation, owner: object): void {
+    const uid = claim.metadata?.uid ?? '';
+    if (this.pendingOf(claim) !== undefined) throw new Error(`claim ${claimKey(claim)} is being allocated for another pod`);
+    this.#pending.set(uid, { claim, allocation, owner });
+    this.#count(claim);
+  }
+
+  /** The claim is not to have it any more, or has it. Nothing where it is not this owner's, or in doubt. */
+  release(claim: ResourceClaim, owner: object): void {
+    const pending = this.#pending.get(claim.metadata?.uid ?? '');
+    if (pending?.owner === owner && pending.doubtUntilMs === undefined) this.#end(pending);
+  }
+
+  /** Nobody knows whether the server has the allocation: it counts until the watch tells, or no request can be on its way any more. */
+  doubt(claim: ResourceClaim, owner: object): void {
+    const pending = this.#pending.get(claim.metadata?.uid ?? '');
+    if (pending?.owner !== owner || pending.doubtUntilMs !== undefined) return;
+    pending.doubtUntilMs = this.#clock.elapsed() + longestDoubtMs;
+    this.#doubts += 1;
+  }
+
+  /** The server has the claim like this, though the watch may not have brought it yet. */
+  written(claim: ResourceClaim): void {
+    const { namespace, name = '', uid } = claim.metadata ?? {};
+    const known = this.get(namespace, name);
+    if (known !== undefined && known.metadata?.uid === uid && isOlderThan(known, claim))
+      this.#written.set(claimKey(claim), claim);
+    this.#count(claim);
+  }
+
+  /** Calls the function after each change of the claim, until the answer is called. */
+  onChangeOf(claim: ResourceClaim, look: () => void): () => void {
+    const key = claimKey(claim);
+    const looking = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, looking.add(look));
+    return () => {
+      looking.delete(look);
+      if (looking.size === 0 && this.#waiting.get(key) === looking) this.#waiting.delete(key);
+    };
+  }
+
+  #seen(before: ResourceClaim | undefined, after: ResourceClaim | undefined): void {
+    const claims = [before, after].filter((claim) => claim !== undefined);
+    for (const claim of claims) {
+      const key = claimKey(claim);
+      const written = this.#written.get(key);
+      const isNewer = written !== undefined && after !== undefined && isOlderThan(after, written);
+      if (!isNewer || after.metadata?.uid !== written.metadata?.uid) this.#written.delete(key);
+      const pending = this.#pending.get(claim.metadata?.uid ?? '');
+      if (pending?.doubtUntilMs !== undefined) this.#end(pending);
+      this.#count(claim);
+    }
+    const [seen] = claims;
+    for (const look of [...((seen && this.#waiting.get(claimKey(seen))) ?? [])]) look();
+  }
+
+  #endDoubts(): void {
+    if (this.#doubts === 0) return;
+    const now = this.#clock.elapsed();
+    for (const pending of [...this.#pending.values()]) {
+      if (pending.doubtUntilMs !== undefined && pending.doubtUntilMs <= now) this.#end(pending);
+    }
+  }
+
+  #end(pending: PendingAllocation): void {
+    if (pending.doubtUntilMs !== undefined) this.#doubts -= 1;
+    this.#pending.delete(pending.claim.metadata?.uid ?? '');
+    this.#count(pending.claim);
+  }
+
+  /** What a claim has counts more than what it is to have: one that has something was not written by what names an older version. */
+  #count({ metadata }: ResourceClaim): void {
+    const { namespace, name = '', uid = '' } = metadata ?? {};
+    const known = this.get(namespace, name);
+    const own = known?.metadata?.uid === uid ? known.status?.allocation : undefined;
+    this.#taken.set(uid, own ?? this.#pending.get(uid)?.allocation);
+  }
+}

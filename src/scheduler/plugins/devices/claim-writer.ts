@@ -1,0 +1,245 @@
+// Behaviour of bindClaim, PostFilter and Unreserve, pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, v1.36.3.
+import { formatTime } from '../../../api/json/time.ts';
+import type { WirePod } from '../../../api/json/types.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { untilAborted } from '../../../base/concurrency/aborts.ts';
+import { errorText } from '../../../base/errors.ts';
+import { ignoreFailure } from '../../../base/guard.ts';
+import { resources } from '../../../client/resources/api-resource.ts';
+import { classifyApiError, type ErrorClass } from '../../../client/resources/error-class.ts';
+import type { ClaimAllocation, ResourceClaim } from '../../devices/device-types.ts';
+import type { SchedulerClient } from '../../framework/scheduler-client.ts';
+import type { ClaimTracker } from './claim-tracker.ts';
+import { claimKey, isReservedFor } from './usable-claims.ts';
+
+export interface ClaimWriterOptions {
+  readonly client: SchedulerClient;
+  readonly tracker: ClaimTracker;
+  readonly clock: Clock;
+}
+
+/** What is to be written of a claim for a pod that has its node. */
+export interface ClaimBinding {
+  readonly claim: ResourceClaim;
+  /** Undefined for a claim that is allocated already. */
+  readonly allocation: ClaimAllocation | undefined;
+  readonly pod: WirePod;
+  /** For whom the allocation was reserved. */
+  readonly owner: object;
+}
+
+type ClaimStatus = NonNullable<ResourceClaim['status']>;
+type NewStatus = { readonly [Member in keyof ClaimStatus]?: ClaimStatus[Member] | null };
+
+/** Keeps the devices of an allocated claim from being given away while they are in use. */
+const finalizer = 'resource.kubernetes.io/delete-protection';
+/** How often a change is tried of which somebody else was faster. */
+const conflictTries = 5;
+/** Where it is unknown whether the server has done what it was asked for. */
+const inDoubt: readonly ErrorClass[] = ['timeout', 'unavailable', 'broken-answer'];
+
+/** Writes what claims are given, and for whom. Of one claim one change is written after the other. */
+export class ClaimWriter {
+  readonly #client: SchedulerClient;
+  readonly #tracker: ClaimTracker;
+  readonly #clock: Clock;
+  /** The last change of each claim, by its uid. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor({ client, tracker, clock }: ClaimWriterOptions) {
+    this.#client = client;
+    this.#tracker = tracker;
+    this.#clock = clock;
+  }
+
+  /** What the client lacks for it; undefined where it has all. */
+  get lacks(): string | undefined {
+    return (['getObject', 'patchObject', 'patchObjectStatus'] as const).find((method) => this.#client[method] === undefined);
+  }
+
+  /** Resolves to the claim once the server has the allocation and the reservation for the pod. */
+  bind(binding: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim> {
+    return this.#inTurn(binding.claim, signal, () => this.#bind(binding, signal));
+  }
+
+  /** The pod does not use the claim any more. Nothing where it is not reserved for it. */
+  unreserve(claim: ResourceClaim, podUID: string, signal: AbortSignal): Promise<ResourceClaim> {
+    return this.#inTurn(claim, signal, () =>
+      this.#changed(claim, signal, (now) => {
+        if (now.status?.allocation == null || !isReservedFor(now, podUID)) return undefined;
+        return { reservedFor: (now.status.reservedFor ?? []).filter(({ uid }) => uid !== podUID) };
+      }),
+    );
+  }
+
+  /** Takes the devices from a claim that nobody but the pod uses. Nothing where that is so no more. */
+  deallocate(claim: ResourceClaim, podUID: string, signal: AbortSignal): Promise<ResourceClaim> {
+    return this.#inTurn(claim, signal, () =>
+      this.#changed(claim, signal, (now) =>
+        now.status?.allocation == null || !isIdle(now, podUID)
+          ? undefined
+          : { allocation: null, reservedFor: null, devices: null },
+      ),
+    );
+  }
+
+  async #bind({ claim, allocation, pod, owner }: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim> {
+    try {
+      const done = await this.#changed(claim, signal, (now) => this.#reservation(now, allocation, pod), allocation !== undefined);
+      this.#tracker.release(claim, owner);
+      return done;
+    } catch (error) {
+      if (!(error instanceof ClaimWriteError) || !error.mayBeDone) throw error;
+      const found = await this.#foundOut(claim, pod, signal);
+      if (found === undefined) {
+        this.#tracker.doubt(claim, owner);
+        throw error;
+      }
+      this.#tracker.release(claim, owner);
+      return found;
+    }
+  }
+
+  /** Throws where the claim cannot be had. */
+  #reservation(now: ResourceClaim, allocation: ClaimAllocation | undefined, pod: WirePod): NewStatus | undefined {
+    const { status, metadata } = now;
+    if (metadata?.deletionTimestamp != null) throw new Error(`claim ${claimKey(now)} got deleted in the meantime`);
+    if (allocation !== undefined && status?.allocation != null)
+      throw new Error(`claim ${claimKey(now)} got allocated elsewhere in the meantime`);
+    const allocated = allocation ?? status?.allocation;
+    if (allocated == null) throw new Error(`claim ${claimKey(now)} got deallocated elsewhere in the meantime`);
+    const { name = '', uid = '' } = pod.metadata ?? {};
+    if (isReservedFor(now, uid)) return undefined;
+    const reservedFor = [...(status?.reservedFor ?? []), { resource: 'pods', name, uid }];
+    const isWhole = allocated === status?.allocation && allocated.allocationTimestamp != null;
+    if (isWhole) return { reservedFor };
+    // the server keeps whole seconds
+    const allocationTimestamp = allocated.allocationTimestamp ?? formatTime(this.#clock.now());
+    return { allocation: { ...allocated, allocationTimestamp } as ClaimAllocation, reservedFor };
+  }
+
+  /** Writes a status that the newest version of the claim leads to; undefined: there is nothing to write. */
+  async #changed(
+    claim: ResourceClaim,
+    signal: AbortSignal,
+    statusOf: (now: ResourceClaim) => NewStatus | undefined,
+    needsFinalizer = false,
+  ): Promise<ResourceClaim> {
+    let now = this.#tracker.newestOf(claim);
+    for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted();
+      try {
+        return await this.#write(now, statusOf, needsFinalizer, signal);
+      } catch (error) {
+        if (signal.aborted || attempt === conflictTries || classifyApiError(error) !== 'conflict') throw error;
+      }
+      now = await this.#read(claim, signal);
+    }
+  }
+
+  async #write(
+    now: ResourceClaim,
+    statusOf: (now: ResourceClaim) => NewStatus | undefined,
+    needsFinalizer: boolean,
+    signal: AbortSignal,
+  ): Promise<ResourceClaim> {
+    const status = statusOf(now);
+    if (status === undefined) return now;
+    let protectedClaim = now;
+    const finalizers = now.metadata?.finalizers ?? [];
+    if (needsFinalizer && !finalizers.includes(finalizer)) {
+      const patch = { metadata: { finalizers: [...finalizers, finalizer] } };
+      protectedClaim = await this.#patch('patchObject', `add finalizer to claim ${claimKey(now)}`, now, patch, signal);
+    }
+    const what = status.allocation == null ? 'change the reservation of claim' : 'add allocation and reservation to claim';
+    const done = await this.#patch('patchObjectStatus', `${what} ${claimKey(now)}`, protectedClaim, { status }, signal);
+    this.#tracker.written(done);
+    return done;
+  }
+
+  async #patch(
+    method: 'patchObject' | 'patchObjectStatus',
+    what: string,
+    claim: ResourceClaim,
+    patch: object,
+    signal: AbortSignal,
+  ): Promise<ResourceClaim> {
+    const send = this.#client[method];
+    if (send === undefined) throw new Error(`the scheduler's client has no method ${method}, which writes claims`);
+    signal.throwIfAborted();
+    try {
+      return asClaim(method, await untilAborted(send(resources.resourceClaims, asObject(claim), patch, signal), signal));
+    } catch (error) {
+      const errorClass = classifyApiError(error);
+      if (errorClass === 'conflict') throw error;
+      const mayBeDone = method === 'patchObjectStatus' && (signal.aborted || inDoubt.includes(errorClass));
+      throw new ClaimWriteError(`${what}: ${errorText(error)}`, mayBeDone, { cause: error });
+    }
+  }
+
+  /** The claim as the server has it. Throws where it is gone, or another one by now. */
+  async #read(claim: ResourceClaim, signal: AbortSignal): Promise<ResourceClaim> {
+    const { getObject } = this.#client;
+    if (getObject === undefined) throw new Error("the scheduler's client has no method getObject, which reads claims");
+    const read = await untilAborted(getObject(resources.resourceClaims, asObject(claim), signal), signal);
+    const now = asClaim('getObject', read);
+    if (now.metadata?.uid !== claim.metadata?.uid) throw new Error(`claim ${claimKey(claim)} got deleted in the meantime`);
+    return now;
+  }
+
+  /** The claim, if the server has it with what was to be written; undefined where nobody knows. */
+  async #foundOut(claim: ResourceClaim, pod: WirePod, signal: AbortSignal): Promise<ResourceClaim | undefined> {
+    if (signal.aborted) return undefined;
+    try {
+      const now = await this.#read(claim, signal);
+      if (now.status?.allocation == null || !isReservedFor(now, pod.metadata?.uid ?? '')) return undefined;
+      this.#tracker.written(now);
+      return now;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Works once all changes of the claim have ended that were begun before. */
+  async #inTurn<T>(claim: ResourceClaim, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const uid = claim.metadata?.uid ?? '';
+    const before = this.#last.get(uid) ?? Promise.resolve();
+    const turn = before.catch(ignoreFailure).then(() => {
+      signal.throwIfAborted();
+      return work();
+    });
+    this.#last.set(uid, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#last.get(uid) === turn) this.#last.delete(uid);
+    }
+  }
+}
+
+class ClaimWriteError extends Error {
+  override readonly name = 'ClaimWriteError';
+  /** True: the server may have the allocation all the same. */
+  readonly mayBeDone: boolean;
+
+  constructor(message: string, mayBeDone: boolean, options: ErrorOptions) {
+    super(message, options);
+    this.mayBeDone = mayBeDone;
+  }
+}
+
+/** True where nobody but this pod uses the claim. */
+export function isIdle({ status }: ResourceClaim, podUID: string): boolean {
+  return (status?.reservedFor ?? []).every(({ uid }, index) => index === 0 && uid === podUID);
+}
+
+type WireClaim = NonNullable<Parameters<NonNullable<SchedulerClient['patchObject']>>[1]>;
+
+function asObject(claim: ResourceClaim): WireClaim {
+  return claim as unknown as WireClaim;
+}
+
+function asClaim(method: string, object: unknown): ResourceClaim {
+  if (typeof object === 'object' && object !== null) return object as ResourceClaim;
+  throw new TypeError(`${method} of the scheduler's client resolved to no object`);
+}

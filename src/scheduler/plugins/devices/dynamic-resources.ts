@@ -1,0 +1,324 @@
+// Behaviour of the plugin dynamicresources, v1.36.3, with its default feature gates.
+import { goDurationMs } from '../../../api/json/go-duration.ts';
+import { safeClock } from '../../../base/clock.ts';
+import { errorText, invalidOption } from '../../../base/errors.ts';
+import { ignoreFailure } from '../../../base/guard.ts';
+import { longestTimerMs, requireKnownOptions } from '../../../base/options.ts';
+import { resources } from '../../../client/resources/api-resource.ts';
+import { DeviceAllocationError } from '../../devices/device-allocation-error.ts';
+import type { AllocatedDevices, ClaimAllocation, DeviceClass, ResourceClaim, ResourceSlice } from '../../devices/device-types.ts';
+import type { ObjectLister } from '../../framework/cluster-objects.ts';
+import {
+  type Plugin,
+  type PluginHandle,
+  type PostFilterAnswer,
+  type Rejection,
+  type SharedKey,
+  sharedKey,
+} from '../../framework/plugin.ts';
+import type { PodInfo } from '../../nodes/pod-info.ts';
+import { kept, normalizeScores } from '../common.ts';
+import { untilReady } from './awaited-devices.ts';
+import { awaitedConditions, hasBindingConditions, isBindingOverdue, readinessOf } from './binding-conditions.ts';
+import { claimEvents } from './claim-hints.ts';
+import { ClaimState, claimsKey, hasNoDevices, type NodeAllocator } from './claim-state.ts';
+import { ClaimTracker, type WatchedClaims } from './claim-tracker.ts';
+import { ClaimWriter, isIdle } from './claim-writer.ts';
+import { alternativesScore } from './device-scores.ts';
+import { claimKey, isReservedFor, usableClaimsOf } from './usable-claims.ts';
+
+/** What an allocator is made of for one pod. */
+export interface AllocatorNeeds {
+  readonly slices: readonly ResourceSlice[];
+  readonly deviceClass: (name: string) => DeviceClass | undefined;
+  readonly allocated: AllocatedDevices;
+  /** True where the time for the node is over. */
+  readonly isOverdue: () => boolean;
+}
+
+/** Makes what finds devices for the claims of one pod. */
+export type MakeAllocator = (needs: AllocatorNeeds) => NodeAllocator;
+
+/** The claims of the cluster, and what the pods of all profiles are to have. */
+interface ClaimsOfAll {
+  readonly tracker: ClaimTracker;
+  readonly writer: ClaimWriter;
+}
+
+const claimsOfAllKey: SharedKey<ClaimsOfAll> = sharedKey('DynamicResources');
+
+/** Writing takes no longer, in milliseconds. */
+const writingMs = 120_000;
+
+/**
+ * Finds devices for the claims of a pod, rejects nodes where there are none, and lets the pod be bound once its claims have their devices
+ * and these are ready. Takes kube-scheduler's arguments `filterTimeout` and `bindingTimeout`.
+ */
+export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, handle: PluginHandle): Plugin {
+  const plugin = new ClaimedDevices(makeAllocator, timesOf(args), handle);
+  return {
+    name: 'DynamicResources',
+    preBindTimeoutMs: Math.min(plugin.bindingTimeoutMs + writingMs, longestTimerMs),
+    eventsToRegister: () => claimEvents(plugin.tracker),
+    preEnqueue(pod) {
+      const claims = usableClaimsOf(pod, plugin.tracker);
+      return typeof claims === 'string' ? unresolvable(claims) : undefined;
+    },
+    preFilter(state, { pod }) {
+      const claims = usableClaimsOf(pod, plugin.tracker);
+      if (typeof claims === 'string') return unresolvable(claims);
+      if (claims.length === 0) return 'skip';
+      const refusal = plugin.whyNotNow(claims);
+      if (refusal !== undefined) return unresolvable(refusal);
+      state.write(claimsKey, new ClaimState(claims, claims.some(hasNoDevices) ? plugin.allocator() : undefined));
+      return undefined;
+    },
+    filter(state, _pod, { name, node }) {
+      const data = kept(state, claimsKey);
+      const found = plugin.lookAt(data, name, node);
+      return found === undefined ? undefined : unresolvable(found);
+    },
+    postFilter(state, pod) {
+      const data = state.read(claimsKey);
+      return data === undefined ? noClaims : plugin.deallocation(data, pod);
+    },
+    preScore: (state) => (state.read(claimsKey) === undefined ? 'skip' : undefined),
+    score(state, _pod, { name }) {
+      const data = kept(state, claimsKey);
+      const found = data.byNode.get(name);
+      return found === undefined ? 0 : alternativesScore(data.claims, found);
+    },
+    normalizeScores: (_state, _pod, scores) => normalizeScores(scores),
+    reserve(state, _pod, nodeName) {
+      const data = state.read(claimsKey);
+      if (data !== undefined) plugin.reserve(data, nodeName);
+      return undefined;
+    },
+    unreserve(state, { uid }) {
+      const data = state.read(claimsKey);
+      if (data !== undefined) plugin.unreserve(data, uid);
+    },
+    preBindPreFlight(state) {
+      const data = state.read(claimsKey);
+      data?.forgetNodes();
+      return data === undefined ? 'skip' : undefined;
+    },
+    async preBind(state, pod, nodeName, signal) {
+      const data = state.read(claimsKey);
+      if (data !== undefined) await plugin.bind(data, pod, nodeName, signal);
+      return undefined;
+    },
+    preBindWaitsFor(state) {
+      const data = state.read(claimsKey);
+      return data && plugin.awaited(data);
+    },
+  };
+}
+
+class ClaimedDevices {
+  readonly tracker: ClaimTracker;
+  readonly bindingTimeoutMs: number;
+  readonly #writer: ClaimWriter;
+  readonly #makeAllocator: MakeAllocator;
+  readonly #filterTimeoutMs: number;
+  readonly #handle: PluginHandle;
+  readonly #elapsed: () => number;
+  readonly #classes: ObjectLister;
+  readonly #slices: ObjectLister;
+  /** By the clock's `elapsed`. */
+  #deadlineMs = Number.POSITIVE_INFINITY;
+
+  constructor(makeAllocator: MakeAllocator, { filterTimeoutMs, bindingTimeoutMs }: PluginTimes, handle: PluginHandle) {
+    const { tracker, writer } = claimsOfAll(handle);
+    this.tracker = tracker;
+    this.bindingTimeoutMs = bindingTimeoutMs;
+    this.#writer = writer;
+    this.#makeAllocator = makeAllocator;
+    this.#filterTimeoutMs = filterTimeoutMs;
+    this.#handle = handle;
+    const clock = safeClock(handle.clock);
+    this.#elapsed = () => clock.elapsed();
+    this.#classes = handle.objects(resources.deviceClasses);
+    this.#slices = handle.objects(resources.resourceSlices);
+  }
+
+  /** Why no node need be looked at now. Throws for a claim that cannot be read, and where it is not known how a write has ended. */
+  whyNotNow(claims: readonly ResourceClaim[]): string | undefined {
+    for (const claim of claims) {
+      if (!hasNoDevices(claim)) continue;
+      const pending = this.tracker.pendingOf(claim);
+      if (pending === 'pending') return `resource claim ${claimKey(claim)} is in the process of being allocated`;
+      if (pending === 'doubt') throw new Error(`it is not known yet whether claim ${claimKey(claim)} got its devices`);
+      const reason = this.#whyNoClass(claim);
+      if (reason !== undefined) return reason;
+    }
+    const { lacks } = this.#writer;
+    return lacks && `the pod's ResourceClaims have to be written, and the scheduler's client has no method ${lacks}`;
+  }
+
+  allocator(): NodeAllocator {
+    return this.#makeAllocator({
+      slices: this.#slices.list() as unknown as readonly ResourceSlice[],
+      deviceClass: (name) => this.#class(name),
+      allocated: this.tracker.taken,
+      isOverdue: () => this.#elapsed() > this.#deadlineMs,
+    });
+  }
+
+  /** Why the node does not fit; undefined where it does: then it is kept what the claims would get there. */
+  lookAt(data: ClaimState, nodeName: string, node: Parameters<NodeAllocator['allocate']>[0]): string | undefined {
+    const unavailable = data.claims.flatMap((claim, index) =>
+      hasNoDevices(claim) || (data.isReached(index, node) && this.#mayBecomeReady(claim)) ? [] : [index],
+    );
+    const found = data.allocator && this.#allocate(data.allocator, node, data.toAllocate);
+    if (typeof found === 'string') return found;
+    for (const index of unavailable) data.unavailable.add(index);
+    if (unavailable.length > 0) return 'resourceclaim not available on the node';
+    if (found !== undefined) data.byNode.set(nodeName, found);
+    return undefined;
+  }
+
+  /** Takes the devices from a claim that nobody else uses, so that others can be found for it. */
+  deallocation({ claims, unavailable }: ClaimState, { uid }: PodInfo): PostFilterAnswer {
+    const claim = [...unavailable].map((index) => claims[index]).find((one) => one !== undefined && isIdle(one, uid));
+    if (claim === undefined) return { nominatedNodeName: undefined, message: 'still not schedulable' };
+    const change = async (signal: AbortSignal): Promise<void> => {
+      await this.#writer.deallocate(claim, uid, signal);
+    };
+    return {
+      nominatedNodeName: undefined,
+      message: 'deallocation of ResourceClaim completed',
+      actions: [{ kind: 'change', what: `the devices of claim ${claimKey(claim)} could not be given back`, change }],
+    };
+  }
+
+  /** Throws where what was found is not there any more: nothing is taken then. */
+  reserve(data: ClaimState, nodeName: string): void {
+    const claims = data.toAllocate;
+    if (claims.length === 0) return;
+    const found = data.byNode.get(nodeName);
+    if (found === undefined) throw new Error('claim allocation not found for node');
+    if (found.length !== claims.length)
+      throw new Error(`internal error, have ${found.length} allocations, ${claims.length} claims to allocate`);
+    const allocations = found.values();
+    try {
+      for (const [index, claim] of data.claims.entries()) {
+        if (!hasNoDevices(claim)) continue;
+        const allocation = allocations.next().value as ClaimAllocation;
+        this.tracker.reserve(claim, allocation, data);
+        data.reserved.set(index, allocation);
+      }
+    } catch (error) {
+      for (const claim of claims) this.tracker.release(claim, data);
+      throw error;
+    }
+  }
+
+  unreserve(data: ClaimState, podUID: string): void {
+    for (const claim of data.claims) {
+      this.tracker.release(claim, data);
+      if (hasNoDevices(claim) || !isReservedFor(claim, podUID)) continue;
+      // another try at the pod waits for it
+      this.#writer.unreserve(claim, podUID, new AbortController().signal).catch(ignoreFailure);
+    }
+  }
+
+  async bind(data: ClaimState, { pod }: PodInfo, nodeName: string, signal: AbortSignal): Promise<void> {
+    for (const [index, claim] of data.claims.entries()) {
+      const allocation = data.reserved.get(index);
+      data.claims[index] = await this.#writer.bind({ claim, allocation, pod, owner: data }, signal);
+    }
+    if (!data.claims.some(hasBindingConditions)) return;
+    const note = `waiting for binding conditions for device on node ${nodeName}`;
+    this.#handle.client.event({ pod, type: 'Normal', reason: 'BindingConditionsPending', action: 'Scheduling', note });
+    const { clock } = this.#handle;
+    await untilReady(data.claims, { tracker: this.tracker, clock, timeoutMs: this.bindingTimeoutMs, signal });
+  }
+
+  /** What a pod that has its node waits for, in words. */
+  awaited({ claims }: ClaimState): string {
+    const now = claims.map((claim) => this.tracker.newestOf(claim));
+    const conditions = awaitedConditions(now);
+    const names = claims.map(claimKey).join(', ');
+    return conditions === '' ? `the claims ${names} to be written` : `the devices of ${names} to be ready: ${conditions}`;
+  }
+
+  /** A text says why there are no devices. */
+  #allocate(
+    allocator: NodeAllocator,
+    node: Parameters<NodeAllocator['allocate']>[0],
+    claims: readonly ResourceClaim[],
+  ): readonly ClaimAllocation[] | string {
+    this.#deadlineMs = this.#filterTimeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#elapsed() + this.#filterTimeoutMs;
+    try {
+      const found = allocator.allocate(node, claims);
+      return found?.length === claims.length ? found : 'cannot allocate all claims';
+    } catch (error) {
+      if (!(error instanceof DeviceAllocationError) || error.scope === 'claims') throw error;
+      if (error.scope === 'node') return errorText(error);
+      throw new Error(`node ${node.metadata?.name}: timed out trying to allocate devices`, { cause: error });
+    }
+  }
+
+  /** False where the devices of a claim will not be ready. */
+  #mayBecomeReady(claim: ResourceClaim): boolean {
+    const readiness = readinessOf(claim);
+    if (typeof readiness === 'object') return false;
+    return readiness === 'ready' || !isBindingOverdue(claim, this.#handle.clock.now(), this.bindingTimeoutMs);
+  }
+
+  #class(name: string): DeviceClass | undefined {
+    return this.#classes.get(undefined, name) as unknown as DeviceClass | undefined;
+  }
+
+  /** Throws for a class without a name. */
+  #whyNoClass(claim: ResourceClaim): string | undefined {
+    for (const { name, exactly, firstAvailable } of claim.spec.devices?.requests ?? []) {
+      const alternatives = (firstAvailable ?? []).map((one) => [`${name}/${one.name}`, one.deviceClassName] as const);
+      const asked = exactly == null ? alternatives : [[name, exactly.deviceClassName] as const];
+      if (asked.length === 0) return `resource claim ${claimKey(claim)}, request ${name}: unknown request type`;
+      for (const [request, className] of asked) {
+        if (!className) throw new Error(`request ${request}: unsupported request type`);
+        if (this.#class(className) === undefined) return `request ${request}: device class ${className} does not exist`;
+      }
+    }
+    return undefined;
+  }
+}
+
+function claimsOfAll(handle: PluginHandle): ClaimsOfAll {
+  return handle.shared(claimsOfAllKey, () => {
+    const clock = safeClock(handle.clock);
+    const tracker = new ClaimTracker(handle.objects(resources.resourceClaims) as unknown as WatchedClaims, clock);
+    return { tracker, writer: new ClaimWriter({ client: handle.client, tracker, clock }) };
+  });
+}
+
+function unresolvable(reason: string): Rejection {
+  return { code: 'UnschedulableAndUnresolvable', reasons: [reason] };
+}
+
+/** kube-scheduler says so of every pod that fits nowhere. */
+const noClaims: PostFilterAnswer = { nominatedNodeName: undefined, message: 'no new claims to deallocate' };
+
+interface PluginTimes {
+  /** 0: a node may be looked at for as long as it takes. */
+  readonly filterTimeoutMs: number;
+  readonly bindingTimeoutMs: number;
+}
+
+function timesOf(args: unknown): PluginTimes {
+  const given = args ?? {};
+  requireKnownOptions('DynamicResources', given, ['apiVersion', 'kind', 'filterTimeout', 'bindingTimeout']);
+  const { filterTimeout, bindingTimeout } = given as { readonly filterTimeout?: unknown; readonly bindingTimeout?: unknown };
+  return {
+    filterTimeoutMs: timeMs('filterTimeout', filterTimeout ?? '10s'),
+    bindingTimeoutMs: timeMs('bindingTimeout', bindingTimeout ?? '10m'),
+  };
+}
+
+function timeMs(name: string, text: unknown): number {
+  const time = goDurationMs(String(text));
+  if (time !== undefined && time >= 0) return time;
+  throw invalidOption(`DynamicResources.${name}`, 'a duration that is not below 0, such as "10s"', text);
+}
