@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readCases } from '../replay/read-cases.ts';
 import { type DevicesCase, devicesCaseProblem } from './devices-case.ts';
-import { matchesSimply } from './simple-selectors.ts';
 
 const file = fileURLToPath(new URL('../devices-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('devices') ?? []) as readonly DevicesCase[];
@@ -37,25 +36,5 @@ describe('a line of kind devices', () => {
     [{ ...lists, allocated: { devices: [], shares: [] } }, 'a devices case without what the nodes give'],
   ])('is refused when it cannot be played: %j', (value, problem) => {
     expect(devicesCaseProblem({ kind: 'devices', name: 'a', ...value })).toBe(problem);
-  });
-});
-
-describe('a simple selector', () => {
-  const device = { driver: 'd', attributes: { model: { string: 'a' }, 'e/cores': { int: 2 } }, capacity: {} };
-
-  it.each([
-    ['device.driver == "d"', true],
-    ['device.driver == "e"', false],
-    ['"model" in device.attributes["d"] && device.attributes["d"].model == "a"', true],
-    ['device.attributes["e"].cores == 4', false],
-    ['device.attributes["e"].model == "a" && device.driver == "e"', false],
-    ['device.allowMultipleAllocations == false', true],
-  ])('%s is judged: %s', (expression, expected) => {
-    expect(matchesSimply(expression, device)).toBe(expected);
-  });
-
-  it('fails without its attribute, and where it is not simple', () => {
-    expect(() => matchesSimply('device.attributes["e"].model == "a"', device)).toThrow('no such attribute: model');
-    expect(() => matchesSimply('device.driver ==', device)).toThrow('a selector that is not simple');
   });
 });

@@ -2,8 +2,8 @@ import { QuantityTotal } from '../../../src/api/quantity/quantity-arithmetic.ts'
 import { ClaimAllocator } from '../../../src/scheduler/devices/claim-allocator.ts';
 import { DeviceAllocationError } from '../../../src/scheduler/devices/device-allocation-error.ts';
 import { type AllocatedDevices, deviceKey } from '../../../src/scheduler/devices/device-types.ts';
+import { DeviceSelectors } from '../../../src/scheduler/devices/selectors/device-selectors.ts';
 import type { DevicesCase, NodeDevices, RecordedShare } from './devices-case.ts';
-import { matchesSimply } from './simple-selectors.ts';
 
 /** Asks our allocator about one node after the other. */
 export function playDevices({ slices, classes, claims, allocated, nodes }: DevicesCase): Readonly<Record<string, NodeDevices>> {
@@ -12,7 +12,7 @@ export function playDevices({ slices, classes, claims, allocated, nodes }: Devic
     slices,
     deviceClass: (name) => classes.find(({ metadata }) => metadata?.name === name),
     allocated: allocatedOf(allocated),
-    selectors: { matches: matchesSimply },
+    selectors: new DeviceSelectors(),
     shareId: () => `share-${++shares}`,
   });
   const judged = nodes.map((node): [string, NodeDevices] => {

@@ -23,6 +23,7 @@ describe('a replay', () => {
   it.each([
     ['backoff', 'backoff-public', 320],
     ['cache', 'cache-public', 500],
+    ['claims', 'claims-public', 399],
     ['classic', 'classic-public', 797],
     ['config', 'config-public', 320],
     // written by hand: uids and names that come twice or change, local annotations, pods that are born deleted
@@ -47,7 +48,6 @@ describe('a replay', () => {
     ['statuses', 'statuses-public', 1000],
     ['volumes', 'volumes-public', 800],
     ['volumeHints', 'volumeHints-public', 600],
-    ['claims', 'claims-public', 399],
     ['volumesClassic', 'volumesClassic-public', 800],
     ['workers', 'workers-public', 320],
     // a timeout that falls due at the very end of a call, and a static pod that comes again after it had waited
@@ -62,6 +62,7 @@ describe('a replay', () => {
     ...{
       backoff: 1600,
       cache: 2500,
+      claims: 1995,
       classic: 3985,
       config: 1600,
       deviceSelectors: 2000,
@@ -83,7 +84,6 @@ describe('a replay', () => {
       schedulerConfig: 4000,
       statuses: 5000,
       volumeHints: 3000,
-      claims: 1995,
       volumes: 4000,
       volumesClassic: 4000,
       workers: 1600,
