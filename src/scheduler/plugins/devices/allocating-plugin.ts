@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ClaimAllocator } from '../../devices/claim-allocator.ts';
 import { DeviceSelectors } from '../../devices/selectors/device-selectors.ts';
+import { noSignature, withSignature } from '../../framework/placed-plugin.ts';
 import { type Plugin, type PluginHandle, type SharedKey, sharedKey } from '../../framework/plugin.ts';
 import { dynamicResourcesBy } from './dynamic-resources.ts';
 
@@ -13,5 +14,6 @@ export function dynamicResources(args: unknown, handle: PluginHandle): Plugin {
     matches: (...asked: Parameters<DeviceSelectors['matches']>): boolean =>
       handle.shared(selectorsKey, () => new DeviceSelectors()).matches(...asked),
   };
-  return dynamicResourcesBy((needs) => new ClaimAllocator({ ...needs, selectors, shareId: randomUUID }), args, handle);
+  const plugin = dynamicResourcesBy((needs) => new ClaimAllocator({ ...needs, selectors, shareId: randomUUID }), args, handle);
+  return withSignature(plugin, noSignature);
 }
