@@ -25,8 +25,6 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '50' },
   },
 });
-/** As docs/guides/second-scheduler.md has them. */
-const nodeOptions = ['--max-semi-space-size=4'];
 const rounds = Number(values.rounds);
 const nodeCount = Number(values.nodes);
 const pods = Number(values.pods);
@@ -45,7 +43,7 @@ await writeFile(policyFile, auditPolicy);
 const audit = [`--audit-policy-file=${policyFile}`, `--audit-log-path=${auditLog}`, '--audit-log-mode=blocking'];
 const inflight = ['--max-requests-inflight=2000', '--max-mutating-requests-inflight=1000'];
 
-const programs = await preparePrograms(nodeOptions);
+const programs = await preparePrograms();
 await using controlPlane = await ControlPlane.start({ apiServerArgs: [...audit, ...inflight] });
 const admin = new AdminClient(controlPlane.kubeConfig());
 const nodes = new NodeObjects(admin, nodeCount);

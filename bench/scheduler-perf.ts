@@ -31,7 +31,7 @@ const chosen = columns.filter((column) => values.only.split(',').includes(column
 const until = performance.now() + Number(values.minutes) * 60_000;
 
 const folder = await upstreamFolder();
-const programs = await preparePrograms([]);
+const programs = await preparePrograms();
 const workloads = await Promise.all(names.map(readOne));
 const runs = new Map<string, PerfRun[]>();
 const failures: string[] = [];

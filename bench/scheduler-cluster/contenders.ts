@@ -31,15 +31,16 @@ export interface Programs {
   readonly kubeScheduler: string;
   readonly ours: string;
   readonly bareBindings: string;
-  /** For Node.js, before the file of ours. */
-  readonly nodeOptions: readonly string[];
 }
+
+/** Runs Node.js as the image of docs/guides/second-scheduler.md does. */
+const asInTheImage = ['env', 'MALLOC_ARENA_MAX=1', process.execPath, '--max-semi-space-size=4'];
 
 /**
  * Builds what has to be built. Ours is the one file that an image gets, of the package as it is built. kube-scheduler is the binary that
  * the node kit has built.
  */
-export async function preparePrograms(nodeOptions: readonly string[]): Promise<Programs> {
+export async function preparePrograms(): Promise<Programs> {
   const kubeScheduler = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'node-kit/bin/kube-scheduler');
   const missing = `${kubeScheduler} is not there: test/peers/node-kit/build.sh builds it`;
   await access(kubeScheduler).catch(() => Promise.reject(new Error(missing)));
@@ -52,7 +53,7 @@ export async function preparePrograms(nodeOptions: readonly string[]): Promise<P
     ...{ platform: 'node', format: 'esm', target: 'node22.19' },
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
-  return { dir, kubeScheduler, ours, bareBindings, nodeOptions };
+  return { dir, kubeScheduler, ours, bareBindings };
 }
 
 /** Without leader election: nobody else is there. It may not be ready yet when this resolves. */
@@ -69,7 +70,7 @@ export async function startScheduler(
   const args = [`--config=${config}`, '--secure-port=0'];
   const commands: Readonly<Record<Contender, readonly string[]>> = {
     kubeScheduler: [programs.kubeScheduler, ...args],
-    ours: [process.execPath, ...programs.nodeOptions, programs.ours, ...args],
+    ours: [...asInTheImage, programs.ours, ...args],
     bareBindings: [process.execPath, programs.bareBindings, url, token, caPem],
   };
   const [command = '', ...given] = commands[contender];
