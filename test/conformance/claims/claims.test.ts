@@ -41,13 +41,55 @@ describe('a line of kind claims', () => {
     expect(claimsCaseProblem({ kind: 'claims', name: 'a', ...value })).toBe(problem);
   });
 
-  it('is judged by what came of it, but for the words of errors that are not of claims', () => {
-    const failing = (error: string) => ({ fits: { n: { error } } });
-    const judge = (out: object, played: object) => judgeClaims({ out } as ClaimsCase, played);
-    expect(judge(failing('one'), failing('two'))).toEqual([]);
-    expect(judge(failing('device binding timeout'), failing('two'))).toHaveLength(1);
-    expect(judge({ fits: { n: { writes: [{ what: 'a' }] } } }, { fits: { n: {} } })).toHaveLength(1);
-    expect(judge({ postFilter: 'error' }, { postFilter: 'done', writes: [{ what: 'a' }] })).toEqual([]);
-    expect(judge({ postFilter: 'none' }, { postFilter: 'done' })).toHaveLength(1);
+  const judge = (recorded: Partial<ClaimsCase>, played: object) => judgeClaims(recorded as ClaimsCase, played);
+  const ended = (end: object) => ({ fits: { n: end } });
+
+  it.each<[string, object, object, number]>([
+    ['a write that is missing', ended({ writes: [{ what: 'a' }] }), ended({}), 1],
+    ['other words of an error', ended({ error: 'one' }), ended({ error: 'two' }), 1],
+    ['who is late', ended({ error: 'device binding timeout' }), ended({ error: 'device binding timeout: claim=c' }), 0],
+    [
+      'an error that is not lateness',
+      ended({ error: 'device binding timeout' }),
+      ended({ error: 'device binding timeout: none of it' }),
+      1,
+    ],
+    ['a member that ours does not have', { failed: { n: { code: 'Error', more: 1 } } }, { failed: { n: { code: 'Error' } } }, 1],
+    ['another end', { postFilter: 'none' }, { postFilter: 'done' }, 1],
+  ])('is judged by %s', (_what, out, played, count) => {
+    expect(judge({ claims: [], out }, played)).toHaveLength(count);
+  });
+
+  it.each([
+    ['claim d/c: selector #1', 'CEL runtime error', 'failed at a device', 0],
+    ['class d: selector #0', 'CEL compile error', 'cannot be compiled', 0],
+    ['class d: selector #0', 'CEL compile error', 'failed at a device', 1],
+    ['class d, selector #0', 'CEL compile error', 'cannot be compiled', 1],
+  ])('is judged by whose selector fails, and how: %s, %s, %s', (whose, upstream, ours, count) => {
+    const failed = (reason: string) => ({ failed: { n: { code: 'Error', reasons: [`${whose}: ${reason}`] } } });
+    const words = `The device selector "a\\n: b" ${ours}: words of ours`;
+    expect(judge({ claims: [], out: failed(`${upstream}: words\nof cel-go`) }, failed(words))).toHaveLength(count);
+  });
+
+  it('is judged by the order in which upstream gives claims back, and not by the one of ours', () => {
+    const claims = ['c', 'b'].map((name) => ({ metadata: { name } })) as unknown as ClaimsCase['claims'];
+    const undone = (...names: string[]) => ended({ undone: names.map((name) => ({ what: `status ${name}`, status: {} })) });
+    expect(judge({ claims, out: undone('c', 'b') }, undone('b', 'c'))).toEqual([]);
+    expect(judge({ claims, out: undone('b', 'c') }, undone('b', 'c'))).toHaveLength(1);
+    expect(judge({ claims, out: undone('c') }, undone('b', 'c'))).toHaveLength(1);
+  });
+
+  it.each([
+    [['p'], [{ what: 'status c', status: {} }], 0],
+    [[], [{ what: 'status c', status: {} }], 0],
+    [['p', 'q'], undefined, 0],
+    [['p'], undefined, 1],
+    [['q'], [{ what: 'status c', status: {} }], 1],
+  ])('where upstream gives up is judged by the newest version, used by %j', (users, writes, count) => {
+    const status = { allocation: {}, reservedFor: users.map((uid) => ({ uid })) };
+    const server = [{ metadata: { name: 'c' }, status }] as unknown as ClaimsCase['claims'];
+    const recorded = { pod: { metadata: { uid: 'p' } }, claims: [], server, out: { postFilter: 'error' } };
+    const played = { postFilter: 'deallocation of ResourceClaim completed', ...(writes && { writes }) };
+    expect(judge(recorded as Partial<ClaimsCase>, played)).toHaveLength(count);
   });
 });

@@ -1,3 +1,4 @@
+import { errorText } from '../../../src/base/errors.ts';
 import type { ApiObject, KnownResources } from '../../../src/client/resources/api-resource.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import { ClaimAllocator } from '../../../src/scheduler/devices/claim-allocator.ts';
@@ -14,6 +15,7 @@ import { clusterObjects } from '../../support/cluster-objects.ts';
 import { frameworkContext } from '../../support/framework-context.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../support/node-snapshots.ts';
+import { isEmpty, membersUnless } from '../kinds/member-differences.ts';
 import type {
   ClaimsCase,
   PlayedClaims,
@@ -23,8 +25,12 @@ import type {
   RecordedWrite,
 } from './claims-case.ts';
 
-/** Lets our plugin do with the pod what upstream's did. */
+/** Lets our plugin do with the pod what upstream's did. What is empty is left out, as Go does. */
 export async function playClaims(recorded: ClaimsCase): Promise<PlayedClaims> {
+  return plain(membersUnless(isEmpty, await played(recorded))) as PlayedClaims;
+}
+
+async function played(recorded: ClaimsCase): Promise<PlayedClaims> {
   const world = new RecordedWorld(recorded);
   const { pod, nodes, events } = recorded;
   const { plugin } = world;
@@ -51,7 +57,25 @@ export async function playClaims(recorded: ClaimsCase): Promise<PlayedClaims> {
 }
 
 function withoutZero({ score, ...end }: RecordedEnd): RecordedEnd {
-  return { ...end, ...(score && { score }) };
+  return { ...membersUnless(isEmpty, end), ...(score && { score }) };
+}
+
+/** As it stands in JSON. */
+function plain<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}
+
+/** A server leaves out of a status what is empty, but for the parameters of drivers, of which it knows nothing. */
+function withoutEmpty<Value>(status: Value): Value {
+  return JSON.parse(JSON.stringify(status), (key, member) =>
+    typeof member !== 'object' || member === null || Array.isArray(member) || key === 'parameters'
+      ? member
+      : membersUnless(isEmpty, member),
+  ) as Value;
+}
+
+function asServed({ status, ...claim }: ResourceClaim): ResourceClaim {
+  return { ...claim, ...(status && { status: withoutEmpty(status) }) };
 }
 
 function hintOf(plugin: Plugin, pod: ClaimsCase['pod'], { resource, action, before, after }: RecordedClaimEvent): string {
@@ -69,7 +93,7 @@ function asRecorded({ code, reasons }: Rejection): RecordedRejection {
 }
 
 function errorOf(error: unknown): RecordedRejection {
-  return { code: 'Error', reasons: [String(error)] };
+  return { code: 'Error', reasons: [errorText(error)] };
 }
 
 /** A server, what the watch has brought of it, and the plugin. */
@@ -83,8 +107,9 @@ class RecordedWorld {
 
   constructor(recorded: ClaimsCase) {
     this.#recorded = recorded;
-    const { claims, server = [], gone = [] } = recorded;
-    this.#server = new Map([...claims, ...server].map((claim) => [claim.metadata?.name ?? '', claim]));
+    const { server = [], gone = [] } = recorded;
+    const claims = recorded.claims.map(asServed);
+    this.#server = new Map([...claims, ...server.map(asServed)].map((claim) => [claim.metadata?.name ?? '', claim]));
     for (const name of gone) this.#server.delete(name);
     const given = { resourceClaims: claims, resourceSlices: recorded.slices, deviceClasses: recorded.classes };
     const context = frameworkContext({
@@ -161,7 +186,8 @@ class RecordedWorld {
 
   #read(name: string): ResourceClaim {
     const claim = this.#server.get(name);
-    if (claim === undefined) throw new ApiError({ status: 404, reason: 'NotFound', message: `${name} not found` });
+    if (claim === undefined)
+      throw new ApiError({ status: 404, reason: 'NotFound', message: `resourceclaims.resource.k8s.io "${name}" not found` });
     return claim;
   }
 
@@ -174,7 +200,7 @@ class RecordedWorld {
     const after = {
       ...now,
       metadata: { ...now.metadata, ...changed, resourceVersion: `${this.#version}` },
-      status: Object.fromEntries(Object.entries({ ...now.status, ...status }).filter(([, value]) => value !== null)),
+      status: withoutEmpty(membersUnless((value) => value === null, { ...now.status, ...status })),
     } as ResourceClaim;
     this.#server.set(metadata?.name ?? '', after);
     const name = `${what} ${metadata?.name}`;

@@ -31,6 +31,20 @@ export interface ClaimBinding {
 type ClaimStatus = NonNullable<ResourceClaim['status']>;
 type NewStatus = { readonly [Member in keyof ClaimStatus]?: ClaimStatus[Member] | null };
 
+/** What is to be written of a claim. */
+interface ClaimChange {
+  /** For the message where it cannot be written. */
+  readonly what: string;
+  /** The status that the newest version of the claim leads to; undefined: there is nothing to write. */
+  readonly statusOf: (now: ResourceClaim) => NewStatus | undefined;
+  readonly needsFinalizer?: boolean;
+}
+
+const newReservation = 'add reservation to claim';
+const newAllocation = 'add allocation and reservation to claim';
+const endedReservation = 'remove reservation from claim';
+const endedAllocation = 'remove allocation from claim';
+
 /** Keeps the devices of an allocated claim from being given away while they are in use. */
 const finalizer = 'resource.kubernetes.io/delete-protection';
 /** How often a change is tried of which somebody else was faster. */
@@ -64,28 +78,26 @@ export class ClaimWriter {
 
   /** The pod does not use the claim any more. Nothing where it is not reserved for it. */
   unreserve(claim: ResourceClaim, podUID: string, signal: AbortSignal): Promise<ResourceClaim> {
-    return this.#inTurn(claim, signal, () =>
-      this.#changed(claim, signal, (now) => {
-        if (now.status?.allocation == null || !isReservedFor(now, podUID)) return undefined;
-        return { reservedFor: (now.status.reservedFor ?? []).filter(({ uid }) => uid !== podUID) };
-      }),
-    );
+    const statusOf = (now: ResourceClaim): NewStatus | undefined => {
+      if (now.status?.allocation == null || !isReservedFor(now, podUID)) return undefined;
+      return { reservedFor: (now.status.reservedFor ?? []).filter(({ uid }) => uid !== podUID) };
+    };
+    return this.#inTurn(claim, signal, () => this.#changed(claim, { what: endedReservation, statusOf }, signal));
   }
 
   /** Takes the devices from a claim that nobody but the pod uses. Nothing where that is so no more. */
   deallocate(claim: ResourceClaim, podUID: string, signal: AbortSignal): Promise<ResourceClaim> {
-    return this.#inTurn(claim, signal, () =>
-      this.#changed(claim, signal, (now) =>
-        now.status?.allocation == null || !isIdle(now, podUID)
-          ? undefined
-          : { allocation: null, reservedFor: null, devices: null },
-      ),
-    );
+    const statusOf = (now: ResourceClaim): NewStatus | undefined =>
+      now.status?.allocation == null || !isIdle(now, podUID) ? undefined : { allocation: null, reservedFor: null, devices: null };
+    return this.#inTurn(claim, signal, () => this.#changed(claim, { what: endedAllocation, statusOf }, signal));
   }
 
   async #bind({ claim, allocation, pod, owner }: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim> {
+    const statusOf = (now: ResourceClaim): NewStatus | undefined => this.#reservation(now, allocation, pod);
+    const change =
+      allocation === undefined ? { what: newReservation, statusOf } : { what: newAllocation, statusOf, needsFinalizer: true };
     try {
-      const done = await this.#changed(claim, signal, (now) => this.#reservation(now, allocation, pod), allocation !== undefined);
+      const done = await this.#changed(claim, change, signal);
       this.#tracker.release(claim, owner);
       return done;
     } catch (error) {
@@ -118,18 +130,12 @@ export class ClaimWriter {
     return { allocation: { ...allocated, allocationTimestamp } as ClaimAllocation, reservedFor };
   }
 
-  /** Writes a status that the newest version of the claim leads to; undefined: there is nothing to write. */
-  async #changed(
-    claim: ResourceClaim,
-    signal: AbortSignal,
-    statusOf: (now: ResourceClaim) => NewStatus | undefined,
-    needsFinalizer = false,
-  ): Promise<ResourceClaim> {
+  async #changed(claim: ResourceClaim, change: ClaimChange, signal: AbortSignal): Promise<ResourceClaim> {
     let now = this.#tracker.newestOf(claim);
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       try {
-        return await this.#write(now, statusOf, needsFinalizer, signal);
+        return await this.#write(now, change, signal);
       } catch (error) {
         if (signal.aborted || attempt === conflictTries || classifyApiError(error) !== 'conflict') throw error;
       }
@@ -139,8 +145,7 @@ export class ClaimWriter {
 
   async #write(
     now: ResourceClaim,
-    statusOf: (now: ResourceClaim) => NewStatus | undefined,
-    needsFinalizer: boolean,
+    { what, statusOf, needsFinalizer = false }: ClaimChange,
     signal: AbortSignal,
   ): Promise<ResourceClaim> {
     const status = statusOf(now);
@@ -151,7 +156,6 @@ export class ClaimWriter {
       const patch = { metadata: { finalizers: [...finalizers, finalizer] } };
       protectedClaim = await this.#patch('patchObject', `add finalizer to claim ${claimKey(now)}`, now, patch, signal);
     }
-    const what = status.allocation == null ? 'change the reservation of claim' : 'add allocation and reservation to claim';
     const done = await this.#patch('patchObjectStatus', `${what} ${claimKey(now)}`, protectedClaim, { status }, signal);
     this.#tracker.written(done);
     return done;
