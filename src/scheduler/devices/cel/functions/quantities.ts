@@ -35,7 +35,15 @@ interface Small {
 /** Undefined for what is no quantity. */
 export function celQuantity(text: string): CelQuantity | undefined {
   const parts = parseQuantityText(text);
-  return parts === undefined ? undefined : new CelQuantity(amountInNano(parts), smallOf(text));
+  if (parts === undefined) return undefined;
+  const amount = amountInNano(parts);
+  return new CelQuantity(parts.format === 'binarySI' ? capped(amount) : amount, smallOf(text));
+}
+
+/** A binary quantity is the largest int64 at most, of either sign. */
+function capped(amount: bigint): bigint {
+  const most = maxInt * nano;
+  return amount > most ? most : amount < -most ? -most : amount;
 }
 
 const suffixes: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };

@@ -8,6 +8,8 @@ describe('quantities', () => {
     ['quantity("40Gi").asInteger() == 42949672960 && quantity("1.5k").asInteger() == 1500 && quantity("0").asInteger() == 0'],
     ['!quantity("1500m").isInteger() && !quantity("2000m").isInteger() && !quantity("1.5Gi").isInteger()'],
     ['!quantity("9223372036854775807").isInteger() && !quantity("1Ei").isInteger() && quantity("1E").isInteger()'],
+    ['quantity("16Ei") == quantity("9223372036854775807") && quantity("-16Ei") == quantity("-8Ei")'],
+    ['quantity("8Ei").isLessThan(quantity("9223372036854775808")) && quantity("16E").isGreaterThan(quantity("16Ei"))'],
     ['sign(quantity("-1")) == -1 && sign(quantity("0")) == 0'],
     ['quantity("1").add(quantity("500m")) == quantity("1500m") && quantity("1").sub(2).asInteger() == -1'],
     ['quantity("1500m").asApproximateFloat() == 1.5'],
