@@ -21,8 +21,8 @@ describe('recordings of claims', () => {
     ['allocations', writes.filter(({ status }) => status).length, 120],
     ['reservations that are given back', ends.filter(({ undone }) => undone).length, 100],
     ['devices that are not ready in time', ends.filter(({ error }) => error?.includes('timeout')).length, 15],
-    ['claims that have changed meanwhile', ends.filter(({ error }) => error?.includes('in the meantime')).length, 4],
-    ['claims that lose their devices', cases.filter(({ out }) => out.postFilter?.startsWith('deallocation')).length, 5],
+    ['claims that have changed meanwhile', ends.filter(({ error }) => error?.includes('in the meantime')).length, 15],
+    ['claims that lose their devices', cases.filter(({ out }) => out.postFilter?.startsWith('deallocation')).length, 25],
     ['changes that help', hints.filter((hint) => hint === 'Queue').length, 300],
     ['changes that do not', hints.filter((hint) => hint === 'Skip').length, 300],
   ])('hold %s', (_name, count, least) => {

@@ -65,12 +65,12 @@ function plain<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }
 
-/** A server leaves out of a status what is empty, but for the parameters of drivers, of which it knows nothing. */
+/** A server leaves out of a status what is empty, but for conditions, and the parameters of drivers, of which it knows nothing. */
 function withoutEmpty<Value>(status: Value): Value {
   return JSON.parse(JSON.stringify(status), (key, member) =>
     typeof member !== 'object' || member === null || Array.isArray(member) || key === 'parameters'
       ? member
-      : membersUnless(isEmpty, member),
+      : Object.fromEntries(Object.entries(member).filter(([name, value]) => name === 'conditions' || !isEmpty(value))),
   ) as Value;
 }
 

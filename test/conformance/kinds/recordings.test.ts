@@ -23,7 +23,7 @@ describe('a replay', () => {
   it.each([
     ['backoff', 'backoff-public', 320],
     ['cache', 'cache-public', 500],
-    ['claims', 'claims-public', 399],
+    ['claims', 'claims-public', 396],
     ['classic', 'classic-public', 797],
     ['config', 'config-public', 320],
     // written by hand: uids and names that come twice or change, local annotations, pods that are born deleted
@@ -62,7 +62,7 @@ describe('a replay', () => {
     ...{
       backoff: 1600,
       cache: 2500,
-      claims: 1995,
+      claims: 1980,
       classic: 3985,
       config: 1600,
       deviceSelectors: 2000,

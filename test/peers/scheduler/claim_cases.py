@@ -4,6 +4,8 @@ import copy
 from device_cases import DeviceGen
 
 OLD, NEW = "1999-12-31T00:00:00Z", "2030-01-01T00:00:00Z"
+# devices may take ten minutes, and the play begins at 2000-01-01
+LATE, JUST_IN_TIME = "1999-12-31T23:45:00Z", "1999-12-31T23:50:00Z"
 
 
 class ClaimGen:
@@ -28,6 +30,8 @@ class ClaimGen:
             c["metadata"]["resourceVersion"] = str(10 + i)
             if g.chance(0.35):
                 self.allocate(c)
+            elif g.chance(0.12):
+                self.strand(c)
             self.name_in(pod, c)
             claims.append(c)
         if g.chance(0.06):
@@ -95,7 +99,7 @@ class ClaimGen:
         elif kind == "nowhere":
             a["nodeSelector"] = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "host", "operator": "In", "values": ["gone"]}]}]}
         if g.chance(0.8):
-            a["allocationTimestamp"] = r.choice([OLD, NEW, NEW])
+            a["allocationTimestamp"] = r.choice([OLD, LATE, JUST_IN_TIME, NEW, NEW, NEW])
         s = c["status"] = {"allocation": a}
         users = g.pick((["p"], 3), ([], 4), (["q"], 2), (["q", "p"], 1), (["q", "o"], 1))
         if users:
@@ -109,6 +113,16 @@ class ClaimGen:
         if g.chance(0.7):
             c["metadata"]["finalizers"] = ["resource.kubernetes.io/delete-protection"]
 
+    def strand(self, c):
+        """The claim has devices that nobody can use."""
+        g = self.g
+        self.allocate(c, True)
+        s = c["status"]
+        if g.chance(0.6):
+            s["allocation"]["nodeSelector"] = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "host", "operator": "In", "values": ["gone"]}]}]}
+        users = g.pick((["p"], 5), ([], 2), (["q"], 2))
+        s["reservedFor"] = [{"resource": "pods", "name": n, "uid": f"u-{n}"} for n in users]
+
     def others(self, allocated):
         """Claims of other pods, which have devices."""
         claims = []
@@ -121,12 +135,12 @@ class ClaimGen:
     def change_server(self, case):
         """Something has happened that the watch has not brought yet."""
         g, r = self.g, self.r
-        if not g.chance(0.3) or not case["claims"]:
+        if not g.chance(0.4) or not case["claims"]:
             return
         c = copy.deepcopy(r.choice(case["claims"][:2]))
         m = c["metadata"]
         m["resourceVersion"] = "50"
-        kind = g.pick(("label", 4), ("finalizer", 2), ("allocated", 2), ("gone", 1), ("deleted", 1), ("reserved", 2))
+        kind = g.pick(("label", 4), ("finalizer", 2), ("allocated", 2), ("gone", 1), ("deleted", 2), ("reserved", 2), ("deallocated", 3))
         if kind == "gone":
             case["gone"] = [m["name"]]
             return
@@ -140,6 +154,8 @@ class ClaimGen:
             c["status"]["reservedFor"] = [{"resource": "pods", "name": "q", "uid": "u-q"}]
         elif kind == "deleted":
             m.update({"deletionTimestamp": OLD, "finalizers": ["x/y"]})
+        elif kind == "deallocated":
+            c.pop("status", None)
         elif kind == "reserved" and "status" in c:
             c["status"].setdefault("reservedFor", []).append({"resource": "pods", "name": "z", "uid": "u-z"})
         case["server"] = [c]

@@ -259,6 +259,7 @@ class SelectorGen:
             f'device.driver == "{d}"', f'device.driver == "{d}" && device.attributes["{d}"].model == "A100"', f'device.attributes["{d}"].model.startsWith("A")', f'device.capacity["{d}"].memory.compareTo(quantity("{self.one(QUANTITIES[:10])}")) >= 0',
             f'"{self.one(NAMES)}" in device.attributes["{d}"] && device.attributes["{d}"].{self.one(NAMES)} == {self.some(0)}', f'device.attributes["{d}"].version.isGreaterThan(semver("{self.one(VERSIONS[:9])}"))', f'cel.bind(a, device.attributes["{d}"], a.healthy && a.cores >= {self.int(0)})',
             f'device.attributes["{d}"].{self.one(NAMES)}', f'!device.attributes["{d}"].?healthy.orValue(false)', f'device.attributes["{d}"].model in ["A100", "a"]', f'device.attributes["{d}"].cores in [7, 8]', f'device.attributes["{d}"].version in ["1.2.3"]', "device.allowMultipleAllocations == true",
+            f'quantity("{self.one(QUANTITIES)}").compareTo(quantity("{self.one(QUANTITIES)}")) {self.one(["<", "==", ">"])} 0', f'semver("{self.one(VERSIONS[:9])}").compareTo(semver("{self.one(VERSIONS[:9])}")) {self.one(["<", "==", ">"])} 0',
             f'device.attributes["{d}"].?version.optMap(v, v.major()).orValue(0) == 1', f'device.capacity["{d}"].?memory.hasValue()', f'device.attributes.exists(d, d == "{d}")', f'device.attributes["{d}"].all(n, n != "cores" || device.attributes["{d}"][n] > 3)',
         ])
 
