@@ -25,7 +25,8 @@ export class CelMeter {
 
   spend(cost: number): void {
     this.#cost += cost;
-    if (this.#cost > this.#limit) throw new CelAbort(`it costs more than ${this.#limit} steps to evaluate`);
+    // Upstream counts without a sign: what would be less than nothing is beyond every limit.
+    if (this.#cost > this.#limit || this.#cost < 0) throw new CelAbort(`it costs more than ${this.#limit} steps to evaluate`);
   }
 
   work(steps: number): void {
