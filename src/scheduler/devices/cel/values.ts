@@ -65,7 +65,8 @@ export class CelMap {
 
   /** As `get`, with the fallback. */
   find(key: CelValue): CelValue | undefined {
-    return this.get(key) ?? this.fallback;
+    const value = this.get(key);
+    return value === undefined ? this.fallback : value;
   }
 }
 

@@ -86,7 +86,8 @@ export class Attribute {
 }
 
 function named(name: string, scope: CelScope): CelValue {
-  return scope.lookup(name) ?? new CelTypeValue(name);
+  const value = scope.lookup(name);
+  return value === undefined ? new CelTypeValue(name) : value;
 }
 
 /** Undefined where a part may be missing and is. */

@@ -74,7 +74,7 @@ class FoldScope implements CelScope {
 
   lookup(name: string): CelValue | undefined {
     if (name === this.#fold.accumulator) {
-      this.#accumulated ??= this.#begun(this.#parts.initial(this.#outer));
+      if (this.#accumulated === undefined) this.#accumulated = this.#begun(this.#parts.initial(this.#outer));
       return this.#accumulated;
     }
     if (!this.#ended && name === this.#fold.variable) return this.#first;

@@ -159,17 +159,16 @@ export const optionalFunctions: Readonly<Record<string, CelFunction>> = {
   optional_of: ([value]) => new CelOptional(value),
   optional_ofNonZeroValue: ([value]) => (isZero(value as CelValue) ? new CelOptional() : new CelOptional(value)),
   optional_none: () => new CelOptional(),
-  optional_value: ([value]) => inside(value as CelOptional) ?? new CelFailure('the optional value is missing'),
-  optional_hasValue: ([value]) => inside(value as CelOptional) !== undefined,
+  optional_value: ([optional]) => {
+    const { value } = optional as CelOptional;
+    return value === undefined ? new CelFailure('the optional value is missing') : value;
+  },
+  optional_hasValue: ([optional]) => (optional as CelOptional).value !== undefined,
   list_first: ([list]) => new CelOptional((list as CelList).items[0]),
   list_last: ([list]) => new CelOptional((list as CelList).items.at(-1)),
   optional_unwrap: ([list]) => unwrapped(list as CelList),
   optional_unwrapOpt: ([list]) => unwrapped(list as CelList),
 };
-
-function inside({ value }: CelOptional): CelValue | undefined {
-  return value;
-}
 
 function isZero(value: CelValue): boolean {
   if (value instanceof CelUint) return value.value === 0n;

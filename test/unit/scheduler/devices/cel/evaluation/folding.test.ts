@@ -12,6 +12,14 @@ describe('loops', () => {
     expect(celResult(expression)).toBe(true);
   });
 
+  it.each([
+    ['[null, null].map(x, x) == [null, null]'],
+    ['[null].all(x, x == null) && {"a": null}.all(k, v, k == "a" && v == null)'],
+    ['cel.bind(x, null, x == null)'],
+  ])('have null for a value like any other: %s', (expression) => {
+    expect(celResult(expression)).toBe(true);
+  });
+
   it('do not go over what they add themselves', () => {
     expect(celResult('cel.bind(x, [], (x + [1]).map(i, (x + [i]).size())) == [2]')).toBe(true);
   });

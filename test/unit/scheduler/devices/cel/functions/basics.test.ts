@@ -13,6 +13,7 @@ describe('operators', () => {
     ['[1, 2].first().value() == 1 && [1, 2].last().value() == 2 && ![].first().hasValue()'],
     ['[optional.of(1), optional.none()].unwrapOpt() == [1] && optional.unwrap([optional.of(1)]) == [1]'],
     ['1.0 / 0.0 > 1.0'],
+    ['optional.of(null).value() == null && optional.of(null).hasValue() && {"a": null}["a"] == null'],
   ])('do what they say: %s', (expression) => {
     expect(celResult(expression)).toBe(true);
   });
