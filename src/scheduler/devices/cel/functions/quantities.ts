@@ -2,8 +2,10 @@ import { amountInNano, parseQuantityText } from '../../../../api/quantity/quanti
 import { type CelExtension, CelFailure, type CelValue, noOverload } from '../values.ts';
 import type { CelFunction } from './dispatch.ts';
 
-const nano = 10n ** 9n;
+const nanoPower = -9;
+const nano = 10n ** BigInt(-nanoPower);
 const maxInt = 2n ** 63n - 1n;
+const minInt = -maxInt - 1n;
 
 /** An amount of a resource, exact to one billionth. */
 export class CelQuantity implements CelExtension {
@@ -15,11 +17,14 @@ export class CelQuantity implements CelExtension {
   readonly small: Small | undefined;
   /** A sum or a difference: upstream cannot compare others with it. */
   readonly computed: boolean;
+  /** The power of ten that upstream counts in. */
+  readonly power: number;
 
-  constructor(amount: bigint, small: Small | undefined, computed = false) {
+  constructor(amount: bigint, small: Small | undefined, computed = false, power = nanoPower) {
     this.amount = amount;
     this.small = small;
     this.computed = computed;
+    this.power = small?.power ?? power;
   }
 
   equals(other: CelValue): boolean | undefined {
@@ -37,17 +42,20 @@ export function celQuantity(text: string): CelQuantity | undefined {
   const parts = parseQuantityText(text);
   if (parts === undefined) return undefined;
   const amount = amountInNano(parts);
-  return new CelQuantity(parts.format === 'binarySI' ? capped(amount) : amount, smallOf(text));
-}
-
-/** A binary quantity is the largest int64 at most, of either sign. */
-function capped(amount: bigint): bigint {
-  const most = maxInt * nano;
-  return amount > most ? most : amount < -most ? -most : amount;
+  return new CelQuantity(parts.format === 'binarySI' ? withinInt64(amount) : amount, smallOf(text));
 }
 
 const suffixes: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const binary: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
+
+/** Binary quantities end at the largest integer of 64 bits, of either sign. */
+function withinInt64(amount: bigint): bigint {
+  const most = maxInt * nano;
+  if (amount > most) return most;
+  return amount < -most ? -most : amount;
+}
+
+const mostSmallDigits = 18;
 
 /** The int64 that upstream keeps where a quantity is short enough. */
 function smallOf(text: string): Small | undefined {
@@ -55,12 +63,10 @@ function smallOf(text: string): Small | undefined {
   const digits = `${whole === '' ? '0' : whole}${fraction}`;
   if (zeros !== '' && whole === '' && fraction === '' && suffix === '') return { value: 0n, power: 0 };
   const bits = binary[suffix];
-  const count = digits.length;
+  if (digits.length > mostSmallDigits) return undefined;
   let value = BigInt(digits);
   let power = suffixes[suffix] ?? Number(/^[eE]([+-]?\d+)$/.exec(suffix)?.[1] ?? 0);
-  if (bits === undefined) {
-    if (18 - count < 0) return undefined;
-  } else {
+  if (bits !== undefined) {
     if (fraction !== '' || 15 - whole.length - Math.trunc((bits * 3) / 10) - 1 < 0) return undefined;
     value <<= BigInt(bits);
     power = 0;
@@ -77,7 +83,7 @@ function wholeOf({ small }: CelQuantity): bigint | undefined {
   if (value === 0n) return value;
   if (power > 18) return undefined;
   const whole = value * 10n ** BigInt(power);
-  return whole > maxInt || whole < -maxInt - 1n ? undefined : whole;
+  return whole > maxInt || whole < minInt ? undefined : whole;
 }
 
 /** Functions of quantities, by form. */
@@ -110,22 +116,25 @@ function wholeQuantity(value: bigint): CelQuantity {
   return new CelQuantity(value * nano, { value, power: 0 });
 }
 
-function approximate({ amount, small }: CelQuantity): number {
-  if (small !== undefined) return small.power === 0 ? Number(small.value) : Number(small.value) * 10 ** small.power;
-  return Number(amount) * 10 ** -9;
+function approximate({ amount, power }: CelQuantity): number {
+  const whole = power > nanoPower ? amount / 10n ** BigInt(power - nanoPower) : amount;
+  return power === 0 ? Number(whole) : Number(whole) * Number(`1e${power}`);
 }
 
 function sum(a: CelQuantity, b: CelQuantity, sign: bigint): CelQuantity {
-  return new CelQuantity(a.amount + sign * b.amount, smallSum(a.small, b.small, sign), true);
+  const small = smallSum(a.small, b.small, sign);
+  const added = small !== undefined && b.small?.value === minInt ? b.amount : sign * b.amount;
+  return new CelQuantity(a.amount + added, small, true, Math.min(a.power, b.power));
 }
 
 function smallSum(a: Small | undefined, b: Small | undefined, sign: bigint): Small | undefined {
   if (a === undefined || b === undefined) return undefined;
   if (b.value === 0n) return a;
-  if (a.value === 0n) return { value: sign * b.value, power: b.power };
+  // The least integer has no counterpart: upstream takes it away by adding it.
+  const added = b.value === minInt ? b.value : sign * b.value;
+  if (a.value === 0n) return { value: added, power: b.power };
   const power = Math.min(a.power, b.power);
-  const [x, y] = [a, b].map((one) => one.value * 10n ** BigInt(Math.min(one.power - power, 40)));
-  const value = (x as bigint) + sign * (y as bigint);
-  const fits = [x, y, value].every((part) => (part as bigint) <= maxInt && (part as bigint) >= -maxInt - 1n);
-  return fits ? { value, power } : undefined;
+  const inPower = (value: bigint, own: number): bigint => value * 10n ** BigInt(Math.min(own - power, 40));
+  const [x, y] = [inPower(a.value, a.power), inPower(added, b.power)];
+  return [x, y, x + y].every((part) => part <= maxInt && part >= minInt) ? { value: x + y, power } : undefined;
 }

@@ -13,6 +13,12 @@ describe('quantities', () => {
     ['sign(quantity("-1")) == -1 && sign(quantity("0")) == 0'],
     ['quantity("1").add(quantity("500m")) == quantity("1500m") && quantity("1").sub(2).asInteger() == -1'],
     ['quantity("1500m").asApproximateFloat() == 1.5'],
+    ['quantity("7E").add(quantity("1500m")).asApproximateFloat() == 7000000000000000000.0'],
+    ['quantity("16Ei").compareTo(quantity("9223372036854775807")) == 0 && quantity("-16Ei") == quantity("-9223372036854775807")'],
+    ['quantity("10Gi").sub(-9223372036854775808).isLessThan(quantity("0"))'],
+    [
+      'quantity("1e999999999").sub(0).isGreaterThan(quantity("1E")) && quantity("0").add(quantity("1e999999999")).isInteger() == false',
+    ],
     ['isQuantity("1Gi") && !isQuantity("1gi") && !isQuantity("") && !isQuantity(" 1")'],
   ])('are exact: %s', (expression) => {
     expect(celResult(expression)).toBe(true);
