@@ -11,11 +11,14 @@ export interface CelOverload {
 }
 
 // The first form that fits decides what an unknown type becomes, so their order is upstream's.
-const comparable = ['int', 'uint', 'double', 'bool', 'string', 'bytes'];
+const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 const numbers = ['int', 'uint', 'double'];
 const orders = { less: '_<_', less_equals: '_<=_', greater: '_>_', greater_equals: '_>=_' };
 
-/** Each line: the function, then its forms, `ID(TYPE,...)TYPE`; a method's begins with a point. */
+/**
+ * Each line: the function, then its forms, `ID(TYPE,...)TYPE`; a method's begins with a point. No value is a duration or a timestamp:
+ * their forms are here because null fits them, so that `null < null` is an expression, which fails when it is evaluated.
+ */
 const declared = `
 _?_:_ conditional(bool,A,A)A
 _&&_ logical_and(bool,bool)bool
@@ -24,9 +27,13 @@ _||_ logical_or(bool,bool)bool
 @not_strictly_false not_strictly_false(bool)bool
 _==_ equals(A,A)bool
 _!=_ not_equals(A,A)bool
-_+_ add_bytes(bytes,bytes)bytes add_double(double,double)double add_int64(int,int)int add_list(list(A),list(A))list(A)
+_+_ add_bytes(bytes,bytes)bytes add_double(double,double)double add_duration_duration(duration,duration)duration
+_+_ add_duration_timestamp(duration,timestamp)timestamp add_timestamp_duration(timestamp,duration)timestamp
+_+_ add_int64(int,int)int add_list(list(A),list(A))list(A)
 _+_ add_string(string,string)string add_uint64(uint,uint)uint
-_-_ subtract_double(double,double)double subtract_int64(int,int)int subtract_uint64(uint,uint)uint
+_-_ subtract_double(double,double)double subtract_duration_duration(duration,duration)duration subtract_int64(int,int)int
+_-_ subtract_timestamp_duration(timestamp,duration)timestamp subtract_timestamp_timestamp(timestamp,timestamp)duration
+_-_ subtract_uint64(uint,uint)uint
 _*_ multiply_double(double,double)double multiply_int64(int,int)int multiply_uint64(uint,uint)uint
 _/_ divide_double(double,double)double divide_int64(int,int)int divide_uint64(uint,uint)uint
 _%_ modulo_int64(int,int)int modulo_uint64(uint,uint)uint
@@ -44,8 +51,10 @@ bool bool_to_bool(bool)bool string_to_bool(string)bool
 bytes bytes_to_bytes(bytes)bytes string_to_bytes(string)bytes
 double double_to_double(double)double int64_to_double(int)double string_to_double(string)double uint64_to_double(uint)double
 dyn to_dyn(A)dyn
-int int64_to_int64(int)int double_to_int64(double)int string_to_int64(string)int uint64_to_int64(uint)int
+int int64_to_int64(int)int double_to_int64(double)int duration_to_int64(duration)int string_to_int64(string)int
+int timestamp_to_int64(timestamp)int uint64_to_int64(uint)int
 string string_to_string(string)string bool_to_string(bool)string bytes_to_string(bytes)string double_to_string(double)string
+string duration_to_string(duration)string timestamp_to_string(timestamp)string
 string int64_to_string(int)string uint64_to_string(uint)string
 uint uint64_to_uint64(uint)uint double_to_uint64(double)uint int64_to_uint64(int)uint string_to_uint64(string)uint
 contains .contains_string(string,string)bool
@@ -115,7 +124,7 @@ const forEachType = [
     `min .list_${type}_min_${type}(list(${type}))${type}`,
     `max .list_${type}_max_${type}(list(${type}))${type}`,
   ]),
-  ...numbers.map((type) => `sum .list_${type}_sum_${type}(list(${type}))${type}`),
+  ...[...numbers, 'duration'].map((type) => `sum .list_${type}_sum_${type}(list(${type}))${type}`),
 ];
 
 function orderForms(word: string): string {
@@ -129,7 +138,7 @@ function orderForms(word: string): string {
   const pairs = numbers.flatMap((a) =>
     (others[a] ?? []).map((b) => `${word}_${ids[a]}${a === b ? '' : `_${ids[b]}`}(${a},${b})bool`),
   );
-  return [same('bool'), ...pairs, same('string'), same('bytes')].join(' ');
+  return [same('bool'), ...pairs, ...['string', 'bytes', 'timestamp', 'duration'].map(same)].join(' ');
 }
 
 /** Functions of kube-scheduler's expressions that are not offered here (C95). */
@@ -172,7 +181,13 @@ function overloadOf(form: string): CelOverload {
   };
 }
 
-const named: Readonly<Record<string, CelType>> = { ...celTypes, quantity: quantityType, semver: semverType };
+const named: Readonly<Record<string, CelType>> = {
+  ...celTypes,
+  quantity: quantityType,
+  semver: semverType,
+  duration: structType('google.protobuf.Duration'),
+  timestamp: structType('google.protobuf.Timestamp'),
+};
 
 function typeOf(text: string): CelType {
   const open = text.indexOf('(');

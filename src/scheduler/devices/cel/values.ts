@@ -27,15 +27,26 @@ export class CelList {
   }
 }
 
-/** A map by keys of any kind. `fallback` is what stands for every key that is not there. */
+interface CelMapOptions {
+  /** What stands for every key that is not there. */
+  readonly fallback?: CelValue;
+  /** The map that a loop collects into. */
+  readonly growing?: boolean;
+  /** A map of the device itself, which has texts for keys. */
+  readonly native?: boolean;
+}
+
+/** A map by keys of any kind. */
 export class CelMap {
   readonly #entries = new Map<unknown, readonly [CelValue, CelValue]>();
   readonly fallback: CelValue | undefined;
   readonly growing: boolean;
+  readonly native: boolean;
 
-  constructor(fallback?: CelValue, growing = false) {
+  constructor({ fallback, growing = false, native = false }: CelMapOptions = {}) {
     this.fallback = fallback;
     this.growing = growing;
+    this.native = native;
   }
 
   get size(): number {
@@ -116,6 +127,11 @@ export interface CelExtension {
 
 export function isCelExtension(value: CelValue | undefined): value is CelExtension {
   return typeof value === 'object' && value !== null && 'hashable' in value;
+}
+
+/** Upstream's evaluation breaks off where such a value is looked up in a set or a map. */
+export function isUnhashable(value: CelValue): boolean {
+  return value instanceof Uint8Array || (isCelExtension(value) && !value.hashable);
 }
 
 export type CelValue =

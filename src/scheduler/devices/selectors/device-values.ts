@@ -60,7 +60,7 @@ export function deviceValue(device: SelectedDevice): CelValue | { readonly probl
     if (quantity === undefined) return { problem: `the capacity ${name} of the device is no quantity` };
     put(capacity, name, device.driver, quantity);
   }
-  const map = new CelMap();
+  const map = new CelMap({ native: true });
   map.set('driver', device.driver);
   map.set('allowMultipleAllocations', device.allowMultipleAllocations ?? false);
   map.set('attributes', attributes);
@@ -70,14 +70,14 @@ export function deviceValue(device: SelectedDevice): CelValue | { readonly probl
 
 /** A domain that is not there is an empty one. */
 function byDomain(): CelMap {
-  return new CelMap(new CelMap());
+  return new CelMap({ native: true, fallback: new CelMap({ native: true }) });
 }
 
 function put(domains: CelMap, name: string, driver: string, value: CelValue): void {
   const slash = name.indexOf('/');
   const [domain, id] = slash < 0 ? [driver, name] : [name.slice(0, slash), name.slice(slash + 1)];
   const known = domains.get(domain);
-  const ids = known instanceof CelMap ? known : new CelMap();
+  const ids = known instanceof CelMap ? known : new CelMap({ native: true });
   ids.set(id, value);
   domains.set(domain, ids);
 }

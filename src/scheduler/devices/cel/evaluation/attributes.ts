@@ -137,7 +137,7 @@ function rewrapped(value: CelValue): CelValue {
 }
 
 function withoutFallback(map: CelMap): CelMap {
-  const plain = new CelMap();
+  const plain = new CelMap({ native: true });
   for (const [key, value] of map.entries()) plain.set(key, value);
   return plain;
 }

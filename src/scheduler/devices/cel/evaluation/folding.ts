@@ -84,7 +84,7 @@ class FoldScope implements CelScope {
 
   #begun(value: CelValue): CelValue {
     if (value instanceof CelList && value.items.length === 0) return new CelList([], true);
-    if (value instanceof CelMap && value.size === 0) return new CelMap(undefined, true);
+    if (value instanceof CelMap && value.size === 0) return new CelMap({ growing: true });
     return value;
   }
 }

@@ -3,7 +3,7 @@ import type { CheckedCall, CheckedCel } from '../checker.ts';
 import { celEquals, listHas } from '../comparison.ts';
 import { type CelFunctions, dispatched } from '../functions/dispatch.ts';
 import { type CelCall, CelCompileError, type CelExpression, operators } from '../syntax.ts';
-import { CelFailure, CelList, CelMap, CelOptional, CelUint, type CelValue, isCelExtension } from '../values.ts';
+import { CelFailure, CelList, CelMap, CelOptional, CelUint, type CelValue, isUnhashable } from '../values.ts';
 import { Attribute, type Evaluate, isKey } from './attributes.ts';
 import { callCost } from './call-costs.ts';
 import { foldEvaluation } from './folding.ts';
@@ -121,16 +121,15 @@ class CelPlanner {
     const id = call.forms.length === 1 ? (call.forms[0]?.id ?? '') : '';
     if (patternFunctions.has(call.name)) this.#checkPatterns(expression, call, args);
     const apply = dispatched(call.name, call.forms, this.#functions);
-    const many = args.length > 2;
+    const stepwise = this.#isStepwise(call, args);
     const evaluate: Evaluate = (scope) => {
       const values: CelValue[] = [];
       let failure: CelFailure | undefined;
-      for (const arg of args) {
+      for (const [i, arg] of args.entries()) {
         const value = arg.evaluate(scope);
         if (value instanceof CelFailure && call.name !== operators.notStrictlyFalse) {
           failure ??= value;
-          // Upstream neither looks at nor counts what comes after a failure in longer calls.
-          if (many) return failure;
+          if (stepwise && i < args.length - 1) return failure;
         }
         values.push(value);
       }
@@ -145,6 +144,12 @@ class CelPlanner {
     }
     if (id === 'in_list') return membership(args, evaluate);
     return { evaluate };
+  }
+
+  /** Of some calls upstream neither looks at nor counts what comes after an argument that fails. */
+  #isStepwise(call: CheckedCall, args: readonly Plan[]): boolean {
+    if (args.length > 2 || (patternFunctions.has(call.name) && args[1]?.constant !== undefined)) return true;
+    return call.forms.length > 1 && !this.#functions.byName.has(call.name);
   }
 
   #checkPatterns(expression: CelCall, call: CheckedCall, args: readonly Plan[]): void {
@@ -322,9 +327,4 @@ function membership([value, list]: readonly Plan[], evaluate: Evaluate): Plan {
 
 function isPlain(value: CelValue): boolean {
   return ['string', 'bigint', 'boolean', 'number'].includes(typeof value) || value instanceof CelUint;
-}
-
-/** Upstream's evaluation breaks off where such a value is looked up. */
-function isUnhashable(value: CelValue): boolean {
-  return value instanceof Uint8Array || (isCelExtension(value) && !value.hashable);
 }

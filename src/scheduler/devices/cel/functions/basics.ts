@@ -1,4 +1,4 @@
-import type { CelMeter } from '../cel-meter.ts';
+import { CelAbort, type CelMeter } from '../cel-meter.ts';
 import { celOrder, listHas } from '../comparison.ts';
 import {
   CelFailure,
@@ -9,6 +9,7 @@ import {
   CelUint,
   type CelValue,
   characterCount,
+  isUnhashable,
   noOverload,
   typeNameOf,
 } from '../values.ts';
@@ -136,7 +137,11 @@ function ordered([a, b]: readonly CelValue[], test: (order: number) => boolean):
 function isIn(args: readonly CelValue[], meter: CelMeter): CelValue {
   const [value, container] = args as [CelValue, CelValue];
   if (container instanceof CelList) return listHas(container, value, meter);
-  return container instanceof CelMap ? container.get(value) !== undefined : noOverload('in', args);
+  if (!(container instanceof CelMap)) return noOverload('in', args);
+  // In an empty map, and in one of texts alone, upstream need not look.
+  if (isUnhashable(value) && container.size > 0 && !container.native)
+    throw new CelAbort('a value of this type cannot be looked up in a map');
+  return container.get(value) !== undefined;
 }
 
 function size(args: readonly CelValue[]): CelValue {

@@ -11,8 +11,8 @@ describe('the functions of device selectors', () => {
   });
 
   it('have the operators with all types that fit each other', () => {
-    expect(functions.get('_<_')?.length).toBe(12);
-    expect(functions.get('_+_')?.length).toBe(6);
+    expect(functions.get('_<_')?.length).toBe(14);
+    expect(functions.get('_+_')?.length).toBe(9);
   });
 
   it('know methods from functions, and their types', () => {

@@ -15,13 +15,13 @@ describe('a map', () => {
   });
 
   it('takes null for a value, for which nothing stands in', () => {
-    const map = new CelMap('other');
+    const map = new CelMap({ fallback: 'other' });
     map.set('a', null);
     expect(map.find('a')).toBe(null);
   });
 
   it('has its fallback for what is not there, but does not hold it', () => {
-    const map = new CelMap('other');
+    const map = new CelMap({ fallback: 'other' });
     expect([map.find('a'), map.get('a'), map.size]).toEqual(['other', undefined, 0]);
   });
 });

@@ -20,6 +20,11 @@ describe('what an expression costs', () => {
     ['{"a": 1 + 1}.a == 2', 34],
     ['quantity("1") == quantity("1")', 3],
     ['["aaaaaaaaaa", "b"].indexOf("b") == 1', 2],
+    ['[1, 2].slice(1, 1 / 0) == [] || true', 13],
+    ['[1, 2].slice(1 / 0, 1) == [] || true', 1],
+    ['quantity("1").sub(dyn(1.5)).add(dyn(1)) == quantity("1") || true', 4],
+    ['string(1 / 0).matches("aaaaaaaa") || true', 2],
+    ['string(1 / 0).contains("aaaaaaaa") || true', 3],
   ])('is counted as upstream counts it: %s is %i', (expression, cost) => {
     expect(celOutcome(expression).cost).toBe(cost);
   });

@@ -42,6 +42,12 @@ describe('evaluation', () => {
     expect(compileProblem(expression)).toContain(problem);
   });
 
+  it('breaks off where bytes or a version are looked up in a map that has something, as upstream does', () => {
+    expect(celResult('!(dyn(b"a") in {}) && !(dyn(semver("1.0.0")) in {})')).toBe(true);
+    expect(() => celOutcome('dyn(b"a") in {"a": 1} || true')).toThrow('cannot be looked up in a map');
+    expect(() => celOutcome('dyn(semver("1.0.0")) in {"a": 1} || true')).toThrow('cannot be looked up in a map');
+  });
+
   it('breaks off where a version is looked up among constants, as upstream does', () => {
     expect(() => celOutcome('true || dyn(semver("1.0.0")) in ["a"]')).not.toThrow();
     expect(() => celOutcome('dyn(semver("1.0.0")) in ["a"] || true')).toThrow('cannot be looked up in a list of constants');

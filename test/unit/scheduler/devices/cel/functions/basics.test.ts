@@ -27,6 +27,9 @@ describe('operators', () => {
     '1 % 0 == 0',
     'dyn(1) + dyn("a") == 0',
     'dyn(1) + dyn(1.0) == 0',
+    'null < null',
+    '[null].min() == 1 || [null].sort() == []',
+    'dyn(null) - null == 1',
   ])('fail where a number does not fit, or types do not: %s', (expression) => {
     expect(celResult(expression)).toMatch(/^failure: /);
   });
