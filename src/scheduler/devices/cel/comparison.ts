@@ -22,7 +22,11 @@ export function celEquals(a: CelValue, b: CelValue, meter: CelMeter): boolean | 
 
 function equalTo(a: CelValue, b: CelValue, meter: CelMeter): boolean | CelFailure {
   if (isNumber(a)) return isNumber(b) && numberOrder(a, b) === 0;
-  if (typeof a !== 'object') return a === b;
+  if (typeof a !== 'object') {
+    if (typeof b === 'string') meter.workOn(a);
+    return a === b;
+  }
+  if (b instanceof Uint8Array) meter.workOn(a);
   if (isCelExtension(a)) return a.equals(b) ?? noOverload('==', [a, b]);
   if (a instanceof Uint8Array) return b instanceof Uint8Array && bytesOrder(a, b) === 0;
   if (a instanceof CelList) return b instanceof CelList && equalLists(a, b, meter);
@@ -60,12 +64,13 @@ export function listHas(list: CelList, value: CelValue, meter: CelMeter): boolea
 }
 
 /** Less than zero, zero or more, as the first value is to the second; a failure where they have no order. */
-export function celOrder(a: CelValue, b: CelValue): number | CelFailure {
+export function celOrder(a: CelValue, b: CelValue, meter: CelMeter): number | CelFailure {
   if (isNumber(a) && isNumber(b)) {
     if (isNaNValue(a) || isNaNValue(b)) return new CelFailure('what is not a number has no order');
     return numberOrder(a, b);
   }
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  meter.workOn(a);
   if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return bytesOrder(a, b);
   return noOverload('comparison', [a, b]);

@@ -69,6 +69,7 @@ export class Attribute {
     for (const step of this.#steps) {
       optional ||= step.optional;
       const key = step.key(scope);
+      scope.meter.workOn(key);
       const next = key instanceof CelFailure ? key : partOf(value, key, optional || step.testOnly);
       if (optional) {
         if (next instanceof CelFailure) return next;

@@ -1,4 +1,4 @@
-import { CelAbort } from '../cel-meter.ts';
+import { CelAbort, type CelMeter } from '../cel-meter.ts';
 import { CelList, CelMap, CelOptional, type CelValue, characterCount, isCelExtension } from '../values.ts';
 
 /** Going through a text costs a tenth of its length, and a regular expression counts a quarter of its own. */
@@ -6,11 +6,11 @@ const textShare = 0.1;
 const patternShare = 0.25;
 const listCost = 10;
 
-type CostOf = (args: readonly CelValue[], result: CelValue) => number;
+type CostOf = (args: readonly CelValue[], result: CelValue, meter: CelMeter) => number;
 
 const first: CostOf = ([value]) => Math.ceil(sizeOf(value) * textShare);
 const twice: CostOf = ([value]) => Math.ceil(sizeOf(value) * 2 * textShare);
-const traversal: CostOf = ([value]) => traversalOf(value);
+const traversal: CostOf = ([value], _, meter) => traversalOf(value, meter);
 const one: CostOf = () => 1;
 const smaller: CostOf = ([a, b]) => Math.ceil(Math.min(sizeOf(a), sizeOf(b)) * textShare);
 const both: CostOf = ([a, b]) => Math.ceil((sizeOf(a) + sizeOf(b)) * textShare);
@@ -49,10 +49,10 @@ const tracked: Readonly<Record<string, CostOf>> = {
 };
 
 /** What a call costs: by its form where only one fits, else by its name. */
-export function callCost(name: string, form: string, args: readonly CelValue[], result: CelValue): number {
+export function callCost(name: string, form: string, args: readonly CelValue[], result: CelValue, meter: CelMeter): number {
   if (name === '_==_' && isCelExtension(args[0])) return 1;
   const cost = lookup(tracked, form) ?? lookup(named, name) ?? lookup(byForm, form) ?? one;
-  return cost(args, result);
+  return cost(args, result, meter);
 }
 
 function lookup(costs: Readonly<Record<string, CostOf>>, key: string): CostOf | undefined {
@@ -76,13 +76,15 @@ function sizeOf(value: CelValue | undefined): number {
   return 1;
 }
 
-function traversalOf(value: CelValue | undefined): number {
+/** A list that has one list many times is gone through as many times, so that this counts as work. */
+function traversalOf(value: CelValue | undefined, meter: CelMeter): number {
+  meter.work(1);
   if (typeof value === 'string') return Math.trunc(Buffer.byteLength(value) * textShare);
   if (value instanceof Uint8Array) return Math.trunc(value.length * textShare);
-  if (value instanceof CelList) return value.items.reduce<number>((sum, item) => sum + traversalOf(item), 0);
+  if (value instanceof CelList) return value.items.reduce<number>((sum, item) => sum + traversalOf(item, meter), 0);
   if (!(value instanceof CelMap)) return 1;
   let cost = 0;
-  for (const [key, entry] of value.entries()) cost += traversalOf(key) + traversalOf(entry);
+  for (const [key, entry] of value.entries()) cost += traversalOf(key, meter) + traversalOf(entry, meter);
   return cost;
 }
 

@@ -133,8 +133,9 @@ class CelPlanner {
         }
         values.push(value);
       }
+      scope.meter.workOn(...values);
       const result = failure ?? apply(values, scope.meter);
-      scope.meter.spend(callCost(call.name, id, values, result));
+      scope.meter.spend(callCost(call.name, id, values, result, scope.meter));
       return result;
     };
     if (args.length === 1 && conversions.has(call.name) && args[0]?.constant !== undefined) {
@@ -191,6 +192,7 @@ class CelPlanner {
         const value = presentValue(part.value.evaluate(scope), part.optional);
         if (value instanceof CelFailure) return value;
         if (isUnhashable(key)) throw new CelAbort('a key of a map is of a type that cannot be one');
+        scope.meter.workOn(key);
         if (value === undefined) map.delete(key);
         else map.set(key, value);
       }
@@ -287,7 +289,7 @@ function equality(name: string, [left, right]: readonly Plan[]): Evaluate {
   return (scope) => {
     const values = [left?.evaluate(scope), right?.evaluate(scope)] as [CelValue, CelValue];
     const result = equalityOf(name, values, scope.meter);
-    scope.meter.spend(callCost(name, name === operators.equals ? 'equals' : 'not_equals', values, result));
+    scope.meter.spend(callCost(name, name === operators.equals ? 'equals' : 'not_equals', values, result, scope.meter));
     return result;
   };
 }

@@ -21,6 +21,14 @@ const maxUint = 2n ** 64n - 1n;
 /** No list is longer: nothing could go through it at the price that evaluation may have. */
 export const longestList = 1_000_000;
 
+/** No text is longer, and no bytes are more. */
+const longestText = 1_000_000;
+
+/** A failure for a text or bytes of such a length. */
+export function tooLong(length: number): CelFailure | undefined {
+  return length > longestText ? new CelFailure(`a text may have at most ${longestText} letters`) : undefined;
+}
+
 /** The operators, and the functions that look at the types of their arguments by themselves. */
 export const basicFunctions: Readonly<Record<string, CelFunction>> = {
   '!_': (args) => (typeof args[0] === 'boolean' ? !args[0] : noOverload('!', args)),
@@ -49,15 +57,18 @@ export const basicFunctions: Readonly<Record<string, CelFunction>> = {
     ),
   '_%_': (args) => divide('%', args, (a, b) => a % b),
   '-_': negate,
-  '_<_': (args) => ordered(args, (order) => order < 0),
-  '_<=_': (args) => ordered(args, (order) => order <= 0),
-  '_>_': (args) => ordered(args, (order) => order > 0),
-  '_>=_': (args) => ordered(args, (order) => order >= 0),
+  '_<_': (args, meter) => ordered(args, meter, (order) => order < 0),
+  '_<=_': (args, meter) => ordered(args, meter, (order) => order <= 0),
+  '_>_': (args, meter) => ordered(args, meter, (order) => order > 0),
+  '_>=_': (args, meter) => ordered(args, meter, (order) => order >= 0),
   '@in': isIn,
   size,
   type: ([value]) => new CelTypeValue(typeNameOf(value as CelValue)),
   dyn: ([value]) => value as CelValue,
-  contains: textTest((text, part) => text.includes(part)),
+  contains: textTest((text, part, meter) => {
+    meter.work(searchWork(text, part));
+    return text.includes(part);
+  }),
   startsWith: textTest((text, part) => text.startsWith(part)),
   endsWith: textTest((text, part) => text.endsWith(part)),
 };
@@ -66,11 +77,12 @@ function add(args: readonly CelValue[], meter: CelMeter): CelValue {
   const [a, b] = args as [CelValue, CelValue];
   if (typeof a === 'string') {
     if (typeof b !== 'string') return noOverload('+', args);
-    meter.work(Math.ceil((a.length + b.length) / 16));
-    return a + b;
+    return tooLong(a.length + b.length) ?? a + b;
   }
   if (a instanceof CelList) return b instanceof CelList ? joined(a, b, meter) : noOverload('+', args);
-  if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.concat([a, b]) : noOverload('+', args);
+  if (a instanceof Uint8Array) {
+    return b instanceof Uint8Array ? (tooLong(a.length + b.length) ?? Buffer.concat([a, b])) : noOverload('+', args);
+  }
   return arithmetic(
     '+',
     args,
@@ -129,8 +141,8 @@ export function unsigned(value: bigint): CelValue {
     : new CelUint(value);
 }
 
-function ordered([a, b]: readonly CelValue[], test: (order: number) => boolean): CelValue {
-  const order = celOrder(a as CelValue, b as CelValue);
+function ordered([a, b]: readonly CelValue[], meter: CelMeter, test: (order: number) => boolean): CelValue {
+  const order = celOrder(a as CelValue, b as CelValue, meter);
   return order instanceof CelFailure ? order : test(order);
 }
 
@@ -152,10 +164,17 @@ function size(args: readonly CelValue[]): CelValue {
   return value instanceof CelMap ? BigInt(value.size) : noOverload('size', args);
 }
 
-function textTest(test: (text: string, part: string) => boolean): CelFunction {
-  return (args) => {
+/** A search may look at each letter of the part at each place of the text. */
+export function searchWork(text: string, part: string): number {
+  return Math.ceil((text.length * part.length) / 1000);
+}
+
+function textTest(test: (text: string, part: string, meter: CelMeter) => boolean): CelFunction {
+  return (args, meter) => {
     const [text, part] = args;
-    return typeof text === 'string' && typeof part === 'string' ? test(text, part) : noOverload('a function of texts', args);
+    return typeof text === 'string' && typeof part === 'string'
+      ? test(text, part, meter)
+      : noOverload('a function of texts', args);
   };
 }
 

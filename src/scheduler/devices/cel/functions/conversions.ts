@@ -2,6 +2,8 @@ import { CelFailure, CelUint, type CelValue, typeNameOf } from '../values.ts';
 import { unsigned, wholeNumber } from './basics.ts';
 import type { CelFunction } from './dispatch.ts';
 
+const mostDigits = 30;
+
 const keep: CelFunction = ([value]) => value as CelValue;
 
 /** Functions that make a value of one type from another, by form. */
@@ -17,12 +19,11 @@ export const conversionFunctions: Readonly<Record<string, CelFunction>> = {
   int64_to_int64: keep,
   uint64_to_int64: ([value]) => wholeNumber((value as CelUint).value),
   double_to_int64: ([value]) => intOf(value as number),
-  string_to_int64: ([text]) =>
-    /^[+-]?\d+$/.test(text as string) ? wholeNumber(BigInt(unsignedText(text as string))) : notA('int', text),
+  string_to_int64: ([text]) => (/^[+-]?\d+$/.test(text as string) ? wholeNumber(wholeOf(text as string)) : notA('int', text)),
   uint64_to_uint64: keep,
   int64_to_uint64: ([value]) => unsigned(value as bigint),
   double_to_uint64: ([value]) => uintOf(value as number),
-  string_to_uint64: ([text]) => (/^\d+$/.test(text as string) ? unsigned(BigInt(text as string)) : notA('uint', text)),
+  string_to_uint64: ([text]) => (/^\d+$/.test(text as string) ? unsigned(wholeOf(text as string)) : notA('uint', text)),
   string_to_string: keep,
   bool_to_string: ([value]) => String(value),
   int64_to_string: ([value]) => String(value),
@@ -31,8 +32,11 @@ export const conversionFunctions: Readonly<Record<string, CelFunction>> = {
   bytes_to_string: ([value]) => textOf(value as Uint8Array),
 };
 
-function unsignedText(text: string): string {
-  return text.startsWith('+') ? text.slice(1) : text;
+/** A number of many digits takes long to make, and fits nowhere: its first ones do for it. */
+function wholeOf(text: string): bigint {
+  const [, sign, digits = ''] = /^([+-]?)0*(\d*)$/.exec(text) ?? [];
+  const value = BigInt(digits.slice(0, mostDigits));
+  return sign === '-' ? -value : value;
 }
 
 function notA(type: string, value: CelValue | undefined): CelFailure {

@@ -59,7 +59,7 @@ function isSorted([list]: readonly CelValue[], meter: CelMeter): CelValue {
   for (const item of (list as CelList).items) {
     meter.work(1);
     if (!isComparable(item)) return noOverload('isSorted', [item]);
-    const order = before === undefined ? 0 : celOrder(before, item);
+    const order = before === undefined ? 0 : celOrder(before, item, meter);
     if (typeof order === 'number' && order > 0) return false;
     before = item;
   }
@@ -73,7 +73,7 @@ function extreme(preferred: number): CelFunction {
     for (const item of (list as CelList).items) {
       meter.work(1);
       if (!isComparable(item)) return noOverload('min and max', [item]);
-      const order = found === undefined ? preferred : celOrder(found, item);
+      const order = found === undefined ? preferred : celOrder(found, item, meter);
       if (typeof order === 'number' && Math.sign(order) === preferred) found = item;
     }
     return found ?? new CelFailure('an empty list has no least and no largest element');
@@ -131,7 +131,7 @@ function sorted(list: CelList, keys: CelList, meter: CelMeter): CelValue {
     return new CelFailure('all elements have to be of one type');
   meter.work(Math.ceil(count * Math.log2(count + 1)));
   const order = (a: number, b: number): number => {
-    const compared = celOrder(keys.items[a] as CelValue, keys.items[b] as CelValue);
+    const compared = celOrder(keys.items[a] as CelValue, keys.items[b] as CelValue, meter);
     return compared instanceof CelFailure ? 0 : compared;
   };
   const places = Array.from({ length: count }, (_, i) => i).sort(order);
@@ -150,6 +150,7 @@ function inserted(map: CelMap, entries: Iterable<readonly [CelValue, CelValue]>,
   const target = map.growing ? map : copied(map, meter);
   for (const [key, value] of entries) {
     meter.work(1);
+    meter.workOn(key);
     if (target.get(key) !== undefined) return new CelFailure('a key is there twice');
     target.set(key, value);
   }

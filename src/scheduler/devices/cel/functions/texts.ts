@@ -1,11 +1,12 @@
 import type { CelMeter } from '../cel-meter.ts';
-import { CelFailure, CelList, type CelValue, typeNameOf } from '../values.ts';
+import { CelFailure, CelList, type CelValue, characterCount, typeNameOf } from '../values.ts';
+import { searchWork, tooLong } from './basics.ts';
 import type { CelFunction } from './dispatch.ts';
 import type { Patterns } from './patterns.ts';
 
 /** Functions of texts, by form. */
 export const textFunctions: Readonly<Record<string, CelFunction>> = {
-  string_char_at_int: ([text, index]) => charAt(text as string, index as bigint),
+  string_char_at_int: ([text, index], meter) => charAt(text as string, index as bigint, meter),
   string_index_of_string: ([text, part], meter) => indexOf(text as string, part as string, 0n, meter),
   string_index_of_string_int: ([text, part, from], meter) => indexOf(text as string, part as string, from as bigint, meter),
   string_last_index_of_string: ([text, part], meter) => lastIndex(text as string, part as string, meter),
@@ -18,12 +19,12 @@ export const textFunctions: Readonly<Record<string, CelFunction>> = {
     replace(text as string, old as string, now as string, Number(count), meter),
   string_split_string: ([text, separator], meter) => split(text as string, separator as string, -1, meter),
   string_split_string_int: ([text, separator, most], meter) => split(text as string, separator as string, Number(most), meter),
-  string_substring_int: ([text, from]) => substring(text as string, from as bigint),
-  string_substring_int_int: ([text, from, to]) => substring(text as string, from as bigint, to as bigint),
+  string_substring_int: ([text, from], meter) => substring(text as string, meter, from as bigint),
+  string_substring_int_int: ([text, from, to], meter) => substring(text as string, meter, from as bigint, to as bigint),
   string_trim: ([text]) => trimmed(text as string),
   list_join: ([list], meter) => join(list as CelList, '', meter),
   list_join_string: ([list, separator], meter) => join(list as CelList, separator as string, meter),
-  strings_quote: ([text]) => quoted(text as string),
+  strings_quote: ([text], meter) => quoted(text as string, meter),
 };
 
 /** Functions with regular expressions, by name. */
@@ -54,8 +55,14 @@ function outside(index: bigint): CelFailure {
   return new CelFailure(`there is no place ${index} in the text`);
 }
 
-function charAt(text: string, index: bigint): CelValue {
-  const characters = [...text];
+/** The characters, one by one, each of which takes room. */
+function charactersOf(text: string, meter: CelMeter): string[] {
+  meter.work(Math.ceil(text.length / 4));
+  return [...text];
+}
+
+function charAt(text: string, index: bigint, meter: CelMeter): CelValue {
+  const characters = charactersOf(text, meter);
   if (index < 0n || index > characters.length) return outside(index);
   return characters[Number(index)] ?? '';
 }
@@ -63,13 +70,13 @@ function charAt(text: string, index: bigint): CelValue {
 function indexOf(text: string, part: string, from: bigint, meter: CelMeter): CelValue {
   if (part === '') return from;
   if (from < 0n) return outside(from);
-  const characters = [...text];
+  const characters = charactersOf(text, meter);
   if (from >= characters.length) return -1n;
-  return firstPlace(characters, [...part], Number(from), 1, meter);
+  return firstPlace(characters, charactersOf(part, meter), Number(from), 1, meter);
 }
 
 function lastIndex(text: string, part: string, meter: CelMeter): CelValue {
-  const count = BigInt([...text].length);
+  const count = BigInt(characterCount(text));
   if (part === '') return count;
   if (Buffer.byteLength(text) < Buffer.byteLength(part)) return -1n;
   return lastIndexOf(text, part, count - 1n, meter);
@@ -78,8 +85,8 @@ function lastIndex(text: string, part: string, meter: CelMeter): CelValue {
 function lastIndexOf(text: string, part: string, from: bigint, meter: CelMeter): CelValue {
   if (part === '') return from;
   if (from < 0n) return outside(from);
-  const characters = [...text];
-  const wanted = [...part];
+  const characters = charactersOf(text, meter);
+  const wanted = charactersOf(part, meter);
   if (from >= characters.length) return -1n;
   return firstPlace(characters, wanted, Math.min(Number(from), characters.length - wanted.length), -1, meter);
 }
@@ -101,38 +108,31 @@ function firstPlace(
 }
 
 function replace(text: string, old: string, now: string, most: number, meter: CelMeter): CelValue {
-  const parts = old === '' ? ['', ...text] : text.split(old);
-  if (old === '') parts.push('');
+  const parts = old === '' ? ['', ...charactersOf(text, meter), ''] : piecesOf(text, old, meter);
   const places = parts.length - 1;
   const count = most < 0 ? places : Math.min(most, places);
-  meter.work(Math.ceil((text.length + count * now.length) / 16));
-  if (old === '') {
-    return parts
-      .slice(1, -1)
-      .map((character, i) => (i < count ? now + character : character))
-      .concat(count === places ? [now] : [])
-      .join('');
-  }
-  return (
-    parts.slice(0, count + 1).join(now) +
-    parts
-      .slice(count + 1)
-      .map((part) => old + part)
-      .join('')
-  );
+  const tooMuch = tooLong(text.length + count * (now.length - old.length));
+  if (tooMuch !== undefined) return tooMuch;
+  meter.work(Math.ceil((text.length + count * now.length) / 4));
+  const changed = parts.slice(0, count + 1).join(now);
+  return count === places ? changed : [changed, ...parts.slice(count + 1)].join(old);
+}
+
+function piecesOf(text: string, separator: string, meter: CelMeter): string[] {
+  meter.work(searchWork(text, separator) + Math.ceil(text.length / 4));
+  return text.split(separator);
 }
 
 /** As Go's SplitN: less than zero is without a limit, and the rest is the last element. */
 function split(text: string, separator: string, most: number, meter: CelMeter): CelValue {
   if (most === 0) return new CelList([]);
-  const parts = separator === '' ? [...text] : text.split(separator);
-  meter.work(parts.length);
+  const parts = separator === '' ? charactersOf(text, meter) : piecesOf(text, separator, meter);
   if (most < 0 || parts.length <= most) return new CelList(parts);
   return new CelList([...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)]);
 }
 
-function substring(text: string, from: bigint, to?: bigint): CelValue {
-  const characters = [...text];
+function substring(text: string, meter: CelMeter, from: bigint, to?: bigint): CelValue {
+  const characters = charactersOf(text, meter);
   const end = to ?? BigInt(characters.length);
   if (to !== undefined && from > to) return new CelFailure(`a part of a text cannot begin at ${from} and end at ${to}`);
   if (from < 0n || from > characters.length) return outside(from);
@@ -159,7 +159,10 @@ function join({ items }: CelList, separator: string, meter: CelMeter): CelValue 
     length += item.length + separator.length;
     texts.push(item);
   }
-  meter.work(items.length + Math.ceil(length / 16));
+  meter.work(items.length);
+  const tooMuch = tooLong(length);
+  if (tooMuch !== undefined) return tooMuch;
+  meter.work(Math.ceil(length / 4));
   return texts.join(separator);
 }
 
@@ -175,6 +178,8 @@ const escaped: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-function quoted(text: string): string {
-  return `"${[...text].map((character) => escaped[character] ?? character).join('')}"`;
+function quoted(text: string, meter: CelMeter): string {
+  return `"${charactersOf(text, meter)
+    .map((character) => escaped[character] ?? character)
+    .join('')}"`;
 }

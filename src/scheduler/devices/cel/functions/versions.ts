@@ -28,16 +28,20 @@ const identifier = /^[0-9A-Za-z-]+$/;
 export function celVersion(text: string): CelVersion | undefined {
   const [, major = '', minor = '', patch = '', before, build] = version.exec(text) ?? [];
   const parts = [major, minor, patch];
-  if (!parts.every((part) => number.test(part) && BigInt(part) <= maxUint)) return undefined;
+  if (!parts.every((part) => fitsUint(part))) return undefined;
   const identifiers = before?.split('.') ?? [];
   if (!identifiers.every(isIdentifier)) return undefined;
   if (build !== undefined && !build.split('.').every((part) => identifier.test(part))) return undefined;
   return new CelVersion(parts.map(BigInt) as unknown as CelVersion['numbers'], identifiers);
 }
 
+function fitsUint(text: string): boolean {
+  return text.length <= String(maxUint).length && number.test(text) && BigInt(text) <= maxUint;
+}
+
 function isIdentifier(text: string): boolean {
   if (!identifier.test(text)) return false;
-  return !/^\d+$/.test(text) || (number.test(text) && BigInt(text) <= maxUint);
+  return !/^\d+$/.test(text) || fitsUint(text);
 }
 
 /** As `v1`, `1.2` and `01.02.3` are meant. */

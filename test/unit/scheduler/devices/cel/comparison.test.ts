@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CelMeter } from '../../../../../src/scheduler/devices/cel/cel-meter.ts';
 import { celOrder, textOrder } from '../../../../../src/scheduler/devices/cel/comparison.ts';
 import { CelFailure } from '../../../../../src/scheduler/devices/cel/values.ts';
 import { celResult } from '../cel-world.ts';
@@ -34,6 +35,6 @@ describe('comparisons', () => {
 
   it('put texts in the order of their characters', () => {
     expect([textOrder('\uffff', '😀'), textOrder('b', 'a'), textOrder('a', 'a')]).toEqual([-1, 1, 0]);
-    expect(celOrder('a', 1n)).toBeInstanceOf(CelFailure);
+    expect(celOrder('a', 1n, new CelMeter(1))).toBeInstanceOf(CelFailure);
   });
 });
