@@ -2,6 +2,7 @@ import { CelAbort, CelMeter } from '../cel-meter.ts';
 import type { CheckedCall, CheckedCel } from '../checker.ts';
 import { celEquals, listHas } from '../comparison.ts';
 import { type CelFunctions, dispatched } from '../functions/dispatch.ts';
+import { patternSize } from '../functions/patterns.ts';
 import { type CelCall, CelCompileError, type CelExpression, operators } from '../syntax.ts';
 import { CelFailure, CelList, CelMap, CelOptional, CelUint, type CelValue, isUnhashable } from '../values.ts';
 import { Attribute, type Evaluate, isKey } from './attributes.ts';
@@ -22,6 +23,8 @@ const patternFunctions = new Set(['matches', 'find', 'findAll']);
 const listCost = 10;
 const mapCost = 30;
 const mostSteps = 50_000;
+/** The automatons of all patterns that an expression names are no larger together. */
+const mostPatternSize = 100_000;
 
 /** Makes an expression ready to be evaluated. Throws CelCompileError for constants that make no sense. */
 export function plannedCel(checked: CheckedCel, functions: CelFunctions): Evaluate {
@@ -32,6 +35,7 @@ class CelPlanner {
   readonly #checked: CheckedCel;
   readonly #functions: CelFunctions;
   #steps = 0;
+  #patternSize = 0;
 
   constructor(checked: CheckedCel, functions: CelFunctions) {
     this.#checked = checked;
@@ -159,6 +163,9 @@ class CelPlanner {
     if (call.name === 'matches' && call.target === undefined && first?.kind === 'literal') checked.push(first.value);
     for (const pattern of checked) {
       if (typeof pattern !== 'string') continue;
+      this.#patternSize += patternSize(pattern);
+      if (this.#patternSize > mostPatternSize)
+        throw new CelCompileError('its regular expressions are too large together', expression.at);
       const message = this.#functions.patterns.problem(pattern);
       if (message !== undefined) throw new CelCompileError(message, expression.at);
     }

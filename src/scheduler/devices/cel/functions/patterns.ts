@@ -5,17 +5,21 @@ import { CelFailure } from '../values.ts';
 type Library = typeof import('re2js');
 type Pattern = ReturnType<Library['RE2JS']['compile']>;
 
-/** Patterns that were compiled last are kept: those of an expression are used for every device. */
+/** Patterns that were compiled last are kept, of so many steps together: those of an expression are used for every device. */
 const mostPatterns = 100;
+const mostKept = 100_000;
 /** How many steps of an automaton count as one step of work, and how much work one step is to make. */
 const stepsInWork = 4;
 const workToMake = 40;
 /** How large the automaton may be: a repeat takes room for each time. */
 const largestPattern = 50_000;
+/** The library takes no repeats of repeats beyond this. */
+const mostRepeats = 1000;
 
 /** Regular expressions of RE2, which take time in proportion to the text, whatever the pattern. The library is loaded at the first one. */
 export class Patterns {
   readonly #compiled = new Map<string, Pattern | string>();
+  #kept = 0;
   #library: Library | undefined;
 
   /** What is wrong with a pattern. */
@@ -38,7 +42,7 @@ export class Patterns {
   }
 
   #ready(pattern: string, text: string, meter: CelMeter): Pattern | CelFailure {
-    if (!this.#compiled.has(pattern)) meter.work(Math.min(sizeOf(pattern), largestPattern) * workToMake);
+    if (!this.#compiled.has(pattern)) meter.work(Math.min(patternSize(pattern), largestPattern) * workToMake);
     const compiled = this.#pattern(pattern);
     if (typeof compiled === 'string') return new CelFailure(compiled);
     meter.work(Math.ceil((compiled.programSize() * (text.length + 1)) / stepsInWork));
@@ -48,14 +52,19 @@ export class Patterns {
   #pattern(pattern: string): Pattern | string {
     const known = this.#compiled.get(pattern);
     if (known !== undefined) return known;
-    if (this.#compiled.size >= mostPatterns) this.#compiled.clear();
     const compiled = this.#compile(pattern);
+    const size = typeof compiled === 'string' ? pattern.length : compiled.programSize();
+    if (this.#compiled.size >= mostPatterns || this.#kept + size > mostKept) {
+      this.#compiled.clear();
+      this.#kept = 0;
+    }
     this.#compiled.set(pattern, compiled);
+    this.#kept += size;
     return compiled;
   }
 
   #compile(pattern: string): Pattern | string {
-    if (sizeOf(pattern) > largestPattern) return 'this regular expression is too large';
+    if (patternSize(pattern) > largestPattern) return 'this regular expression is too large';
     this.#library ??= createRequire(import.meta.url)('re2js') as Library;
     try {
       return this.#library.RE2JS.compile(pattern);
@@ -65,10 +74,17 @@ export class Patterns {
   }
 }
 
-/** About the size of the automaton of a pattern, or more. */
-function sizeOf(pattern: string): number {
+/**
+ * The size of the automaton of a pattern, or more. What follows a group repeats all that is in it, other repeats as well: the whole pattern
+ * counts for it.
+ */
+export function patternSize(pattern: string): number {
   let size = pattern.length;
-  for (const [, least = '0', most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
-    size += Math.max(Number(least), Number(most ?? 0));
-  return size;
+  let times = 1;
+  for (const [, group, least = '0', most] of pattern.matchAll(/(\)?)\{(\d+)(?:,(\d*))?\}/g)) {
+    const repeats = Math.max(Number(least), Number(most ?? 0), 1);
+    if (group === ')') times = Math.min(times * repeats, mostRepeats);
+    else size += repeats;
+  }
+  return size * times;
 }

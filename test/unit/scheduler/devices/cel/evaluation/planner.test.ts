@@ -48,6 +48,13 @@ describe('evaluation', () => {
     expect(() => celOutcome('dyn(semver("1.0.0")) in {"a": 1} || true')).toThrow('cannot be looked up in a map');
   });
 
+  it('refuses patterns that would make large automatons together', () => {
+    const all = (count: number) =>
+      Array.from({ length: count }, (_, i) => `"".matches("a{1000}${'b{999}'.repeat(9)}${i}")`).join(' || ');
+    expect(celResult(all(9))).toBe(false);
+    expect(compileProblem(all(10))).toBe('its regular expressions are too large together');
+  });
+
   it('breaks off where a version is looked up among constants, as upstream does', () => {
     expect(() => celOutcome('true || dyn(semver("1.0.0")) in ["a"]')).not.toThrow();
     expect(() => celOutcome('dyn(semver("1.0.0")) in ["a"] || true')).toThrow('cannot be looked up in a list of constants');

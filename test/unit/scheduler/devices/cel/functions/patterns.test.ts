@@ -23,6 +23,27 @@ describe('regular expressions', () => {
   it('that would make a very large automaton are refused', () => {
     expect(patterns.problem('a{1000}'.repeat(60))).toBe('this regular expression is too large');
     expect(patterns.problem('a{1000}'.repeat(20))).toBeUndefined();
+    for (const group of [`(${'ab'.repeat(50)}){1000}`, `((${'ab'.repeat(50)}){25}){40}`])
+      expect(patterns.problem(group)).toBe('this regular expression is too large');
+    expect(patterns.problem('([0-9a-f]{2}:){5}[0-9a-f]{2}')).toBeUndefined();
+  });
+
+  it('are kept as long as they are not too large together', () => {
+    const large = (text: string) => `(a${text}){1000}b{9}`;
+    const own = new Patterns();
+    const workFor = (pattern: string): number => {
+      let work = 0;
+      const count = (steps: number): void => {
+        work += steps;
+      };
+      const asked = Object.assign(new CelMeter(0), { work: count });
+      expect(own.test(pattern, '', asked)).toBe(false);
+      return work;
+    };
+    const first = workFor(large('1'.repeat(20)));
+    expect(workFor(large('1'.repeat(20)))).toBeLessThan(first);
+    for (const text of ['2', '3', '4', '5']) workFor(large(text.repeat(20)));
+    expect(workFor(large('1'.repeat(20)))).toBe(first);
   });
 
   it('that are made again and again are broken off', () => {
