@@ -92,4 +92,22 @@ describe('a line of kind claims', () => {
     const played = { postFilter: 'deallocation of ResourceClaim completed', ...(writes && { writes }) };
     expect(judge(recorded as Partial<ClaimsCase>, played)).toHaveLength(count);
   });
+
+  it('may end for a claim that has got other devices meanwhile, and for no other one', () => {
+    const claim = (device?: string) => ({
+      metadata: { name: 'c' },
+      status: device === undefined ? {} : { allocation: { devices: { results: [{ device }] } } },
+    });
+    const judge = (claims: object[], server: object[]) =>
+      judgeClaims({ claims, server, out: { fits: { n: { writes: [] }, o: {} } } } as unknown as ClaimsCase, {
+        fits: { n: { error: 'claim d/c got allocated elsewhere in the meantime' }, o: {} },
+      });
+    expect(judge([claim('a')], [claim('b')])).toEqual([]);
+    for (const [seen, now] of [
+      [claim('a'), claim('a')],
+      [claim(), claim('b')],
+      [claim('a'), claim()],
+    ])
+      expect(judge([seen as object], [now as object])).toHaveLength(1);
+  });
 });

@@ -18,8 +18,15 @@ interface PendingAllocation {
   readonly allocation: ClaimAllocation;
   /** For whom; nobody else may give it back. */
   readonly owner: object;
-  /** Until when it counts though its write has failed: the server may have it. By the clock's `elapsed`. */
-  doubtUntilMs?: number;
+  /** Its write has failed, and the server may have it all the same. */
+  doubt?: WriteInDoubt;
+}
+
+interface WriteInDoubt {
+  /** The claim in the version that the write named: what is newer shows whether it was done. */
+  readonly named: ResourceClaim;
+  /** By the clock's `elapsed`. */
+  readonly untilMs: number;
 }
 
 /** A request is at the server no longer than this. */
@@ -75,7 +82,7 @@ export class ClaimTracker {
   pendingOf({ metadata }: ResourceClaim): 'pending' | 'doubt' | undefined {
     this.#endDoubts();
     const pending = this.#pending.get(metadata?.uid ?? '');
-    return pending && (pending.doubtUntilMs === undefined ? 'pending' : 'doubt');
+    return pending && (pending.doubt === undefined ? 'pending' : 'doubt');
   }
 
   /** The claim is to have this; nobody else may take it from now on. Throws Error where the claim is to have something already. */
@@ -89,15 +96,19 @@ export class ClaimTracker {
   /** The claim is not to have it any more, or has it. Nothing where it is not this owner's, or in doubt. */
   release(claim: ResourceClaim, owner: object): void {
     const pending = this.#pending.get(claim.metadata?.uid ?? '');
-    if (pending?.owner === owner && pending.doubtUntilMs === undefined) this.#end(pending);
+    if (pending?.owner === owner && pending.doubt === undefined) this.#end(pending);
   }
 
-  /** Nobody knows whether the server has the allocation: it counts until the watch tells, or no request can be on its way any more. */
-  doubt(claim: ResourceClaim, owner: object): void {
-    const pending = this.#pending.get(claim.metadata?.uid ?? '');
-    if (pending?.owner !== owner || pending.doubtUntilMs !== undefined) return;
-    pending.doubtUntilMs = this.#clock.elapsed() + longestDoubtMs;
+  /**
+   * Nobody knows whether the server has the allocation, which was written into this version of the claim: it counts until a newer version
+   * tells, or no request can be on its way any more.
+   */
+  doubt(named: ResourceClaim, owner: object): void {
+    const pending = this.#pending.get(named.metadata?.uid ?? '');
+    if (pending?.owner !== owner || pending.doubt !== undefined) return;
+    pending.doubt = { named, untilMs: this.#clock.elapsed() + longestDoubtMs };
     this.#doubts += 1;
+    this.#clearUp(this.newestOf(named));
   }
 
   /** The server has the claim like this, though the watch may not have brought it yet. */
@@ -106,6 +117,7 @@ export class ClaimTracker {
     const known = this.get(namespace, name);
     if (known !== undefined && known.metadata?.uid === uid && isOlderThan(known, claim))
       this.#written.set(claimKey(claim), claim);
+    this.#clearUp(claim);
     this.#count(claim);
   }
 
@@ -127,8 +139,8 @@ export class ClaimTracker {
       const written = this.#written.get(key);
       const isNewer = written !== undefined && after !== undefined && isOlderThan(after, written);
       if (!isNewer || after.metadata?.uid !== written.metadata?.uid) this.#written.delete(key);
-      const pending = this.#pending.get(claim.metadata?.uid ?? '');
-      if (pending?.doubtUntilMs !== undefined) this.#end(pending);
+      if (claim.metadata?.uid !== after?.metadata?.uid) this.#endDoubtOf(claim);
+      else this.#clearUp(claim);
       this.#count(claim);
     }
     const [seen] = claims;
@@ -139,12 +151,23 @@ export class ClaimTracker {
     if (this.#doubts === 0) return;
     const now = this.#clock.elapsed();
     for (const pending of [...this.#pending.values()]) {
-      if (pending.doubtUntilMs !== undefined && pending.doubtUntilMs <= now) this.#end(pending);
+      if (pending.doubt !== undefined && pending.doubt.untilMs <= now) this.#end(pending);
     }
   }
 
+  /** A version that is newer than what a write named shows how it has ended: it is there, or was refused. */
+  #clearUp(claim: ResourceClaim): void {
+    const named = this.#pending.get(claim.metadata?.uid ?? '')?.doubt?.named;
+    if (named !== undefined && (isOlderThan(named, claim) || claim.status?.allocation != null)) this.#endDoubtOf(claim);
+  }
+
+  #endDoubtOf({ metadata }: ResourceClaim): void {
+    const pending = this.#pending.get(metadata?.uid ?? '');
+    if (pending?.doubt !== undefined) this.#end(pending);
+  }
+
   #end(pending: PendingAllocation): void {
-    if (pending.doubtUntilMs !== undefined) this.#doubts -= 1;
+    if (pending.doubt !== undefined) this.#doubts -= 1;
     this.#pending.delete(pending.claim.metadata?.uid ?? '');
     this.#count(pending.claim);
   }

@@ -1,4 +1,5 @@
 // Behaviour of bindClaim, PostFilter and Unreserve, pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, v1.36.3.
+import { isDeepStrictEqual } from 'node:util';
 import { formatTime } from '../../../api/json/time.ts';
 import type { WirePod } from '../../../api/json/types.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -50,7 +51,7 @@ const finalizer = 'resource.kubernetes.io/delete-protection';
 /** How often a change is tried of which somebody else was faster. */
 const conflictTries = 5;
 /** Where it is unknown whether the server has done what it was asked for. */
-const inDoubt: readonly ErrorClass[] = ['timeout', 'unavailable', 'broken-answer'];
+const inDoubt: readonly ErrorClass[] = ['timeout', 'unavailable', 'broken-answer', 'aborted'];
 
 /** Writes what claims are given, and for whom. Of one claim one change is written after the other. */
 export class ClaimWriter {
@@ -92,8 +93,9 @@ export class ClaimWriter {
     return this.#inTurn(claim, signal, () => this.#changed(claim, { what: endedAllocation, statusOf }, signal));
   }
 
-  async #bind({ claim, allocation, pod, owner }: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim> {
-    const statusOf = (now: ResourceClaim): NewStatus | undefined => this.#reservation(now, allocation, pod);
+  async #bind(binding: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim> {
+    const { claim, allocation, owner } = binding;
+    const statusOf = (now: ResourceClaim): NewStatus | undefined => this.#reservation(now, binding);
     const change =
       allocation === undefined ? { what: newReservation, statusOf } : { what: newAllocation, statusOf, needsFinalizer: true };
     try {
@@ -101,10 +103,10 @@ export class ClaimWriter {
       this.#tracker.release(claim, owner);
       return done;
     } catch (error) {
-      if (!(error instanceof ClaimWriteError) || !error.mayBeDone) throw error;
-      const found = await this.#foundOut(claim, pod, signal);
+      if (!(error instanceof ClaimWriteError) || error.mayBeIn === undefined) throw error;
+      const found = await this.#foundOut(binding, signal);
       if (found === undefined) {
-        this.#tracker.doubt(claim, owner);
+        this.#tracker.doubt(error.mayBeIn, owner);
         throw error;
       }
       this.#tracker.release(claim, owner);
@@ -113,13 +115,14 @@ export class ClaimWriter {
   }
 
   /** Throws where the claim cannot be had. */
-  #reservation(now: ResourceClaim, allocation: ClaimAllocation | undefined, pod: WirePod): NewStatus | undefined {
+  #reservation(now: ResourceClaim, { claim, allocation, pod }: ClaimBinding): NewStatus | undefined {
     const { status, metadata } = now;
     if (metadata?.deletionTimestamp != null) throw new Error(`claim ${claimKey(now)} got deleted in the meantime`);
-    if (allocation !== undefined && status?.allocation != null)
-      throw new Error(`claim ${claimKey(now)} got allocated elsewhere in the meantime`);
+    if (allocation !== undefined && status?.allocation != null) throw allocatedElsewhere(now);
     const allocated = allocation ?? status?.allocation;
     if (allocated == null) throw new Error(`claim ${claimKey(now)} got deallocated elsewhere in the meantime`);
+    // the node was chosen for the devices that it had then
+    if (allocation === undefined && !haveSameDevices(allocated, claim.status?.allocation)) throw allocatedElsewhere(now);
     const { name = '', uid = '' } = pod.metadata ?? {};
     if (isReservedFor(now, uid)) return undefined;
     const reservedFor = [...(status?.reservedFor ?? []), { resource: 'pods', name, uid }];
@@ -177,7 +180,7 @@ export class ClaimWriter {
       const errorClass = classifyApiError(error);
       if (errorClass === 'conflict') throw error;
       const mayBeDone = method === 'patchObjectStatus' && (signal.aborted || inDoubt.includes(errorClass));
-      throw new ClaimWriteError(`${what}: ${errorText(error)}`, mayBeDone, { cause: error });
+      throw new ClaimWriteError(`${what}: ${errorText(error)}`, mayBeDone ? claim : undefined, { cause: error });
     }
   }
 
@@ -188,20 +191,17 @@ export class ClaimWriter {
     const read = await untilAborted(getObject(resources.resourceClaims, asObject(claim), signal), signal);
     const now = asClaim('getObject', read);
     if (now.metadata?.uid !== claim.metadata?.uid) throw new Error(`claim ${claimKey(claim)} got deleted in the meantime`);
+    this.#tracker.written(now);
     return now;
   }
 
-  /** The claim, if the server has it with what was to be written; undefined where nobody knows. */
-  async #foundOut(claim: ResourceClaim, pod: WirePod, signal: AbortSignal): Promise<ResourceClaim | undefined> {
+  /** The claim, if the server has it with what was to be written; undefined where nobody knows. Throws where it has other devices. */
+  async #foundOut({ claim, allocation, pod }: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim | undefined> {
     if (signal.aborted) return undefined;
-    try {
-      const now = await this.#read(claim, signal);
-      if (now.status?.allocation == null || !isReservedFor(now, pod.metadata?.uid ?? '')) return undefined;
-      this.#tracker.written(now);
-      return now;
-    } catch {
-      return undefined;
-    }
+    const now = await this.#read(claim, signal).catch(ignoreFailure);
+    if (now?.status?.allocation == null) return undefined;
+    if (!haveSameDevices(now.status.allocation, allocation ?? claim.status?.allocation)) throw allocatedElsewhere(now);
+    return isReservedFor(now, pod.metadata?.uid ?? '') ? now : undefined;
   }
 
   /** Works once all changes of the claim have ended that were begun before. */
@@ -223,13 +223,33 @@ export class ClaimWriter {
 
 class ClaimWriteError extends Error {
   override readonly name = 'ClaimWriteError';
-  /** True: the server may have the allocation all the same. */
-  readonly mayBeDone: boolean;
+  /** The version that the write named, where the server may have done it all the same. */
+  readonly mayBeIn: ResourceClaim | undefined;
 
-  constructor(message: string, mayBeDone: boolean, options: ErrorOptions) {
+  constructor(message: string, mayBeIn: ResourceClaim | undefined, options: ErrorOptions) {
     super(message, options);
-    this.mayBeDone = mayBeDone;
+    this.mayBeIn = mayBeIn;
   }
+}
+
+function allocatedElsewhere(claim: ResourceClaim): Error {
+  return new Error(`claim ${claimKey(claim)} got allocated elsewhere in the meantime`);
+}
+
+/** True for the same devices, for the same requests and nodes. */
+function haveSameDevices(a: ClaimAllocation, b: ClaimAllocation | null | undefined): boolean {
+  return b != null && isDeepStrictEqual(devicesOf(a), devicesOf(b));
+}
+
+function devicesOf({ devices, nodeSelector }: ClaimAllocation): unknown {
+  const results = (devices?.results ?? []).map(({ request, driver, pool, device, shareID }) => [
+    request,
+    driver,
+    pool,
+    device,
+    shareID ?? null,
+  ]);
+  return [results, nodeSelector ?? null];
 }
 
 /** True where nobody but this pod uses the claim. */

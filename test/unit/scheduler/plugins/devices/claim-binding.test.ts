@@ -115,6 +115,24 @@ describe('the devices of a claim', () => {
     expect(world.asked).toEqual([]);
   });
 
+  it('of an allocated claim are not used where it has got others meanwhile: the node was chosen for the first ones', async () => {
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c', { allocation: allocationOf('a') })] }, oneDevice);
+    const placed = world.place(podWith('p', 'c'));
+    world.change({ ...world.claims.get('c'), status: { allocation: allocationOf('b') } } as never, false);
+    await placed.bind();
+    expect(placed.end).toBe('claim d/c got allocated elsewhere in the meantime');
+    expect(world.server('c')?.status?.reservedFor).toBeUndefined();
+  });
+
+  it('count as taken as soon as the server is read, before the watch brings it', async () => {
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c'), claimOf('e')] }, oneDevice);
+    const placed = world.place(podWith('p', 'c'));
+    world.change({ ...world.claims.get('c'), status: { allocation: allocationOf('a') } } as never, false);
+    await placed.bind();
+    await placed.unreserve();
+    expect(world.judge(podWith('q', 'e'))).toEqual(noRoom);
+  });
+
   it('are let go by a pod whose binding fails, and the next try waits for that', async () => {
     const world = new ClaimWorld({ resourceClaims: [claimOf('c')] }, oneDevice);
     const first = await world.place(podWith('p', 'c')).bind();
@@ -159,6 +177,48 @@ describe('a write whose answer is lost', () => {
     world.laterMs += 60_000;
     expect(world.judge(podWith('q', 'e'))).toEqual({});
     expect(world.judge(podWith('p', 'c'))).toEqual({});
+  });
+
+  it('does not count where the server has other devices for the claim by then', async () => {
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c')] }, oneDevice);
+    world.holds = true;
+    const placed = await world.place(podWith('p', 'c')).bind();
+    world.asked[0]?.take();
+    await settle();
+    const status = { allocation: allocationOf('b'), reservedFor: reservedFor('p') };
+    world.change({ ...world.server('c'), status } as never, false);
+    world.asked[1]?.refuse(new ApiError({ status: 504, reason: 'Timeout', message: 'no answer' }));
+    await settle();
+    expect(placed.end).toBe('claim d/c got allocated elsewhere in the meantime');
+  });
+
+  it('is not cleared up by the version that it named: it may still be on its way', async () => {
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c'), claimOf('e')] }, oneDevice);
+    world.holds = true;
+    const placed = await world.place(podWith('p', 'c')).bind();
+    world.asked[0]?.take(false);
+    await settle();
+    world.asked[1]?.refuse(new ApiError({ status: 502, reason: 'BadGateway', message: 'lost' }));
+    await settle();
+    await placed.unreserve();
+    world.see(world.server('c'));
+    expect(world.judge(podWith('q', 'e'))).toEqual(noRoom);
+    world.asked[1]?.take();
+    expect(world.judge(podWith('q', 'e'))).toEqual(noRoom);
+    expect(world.server('c')?.status?.reservedFor).toEqual(reservedFor('p'));
+  });
+
+  it('is cleared up by what the server says where that is newer', async () => {
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c'), claimOf('e')] }, oneDevice);
+    world.holds = true;
+    const placed = await world.place(podWith('p', 'c')).bind();
+    world.asked[0]?.take(false);
+    await settle();
+    world.change(world.server('c') as never, false);
+    world.asked[1]?.refuse(new ApiError({ status: 502, reason: 'BadGateway', message: 'lost' }));
+    await settle();
+    await placed.unreserve();
+    expect(world.judge(podWith('q', 'e'))).toEqual({});
   });
 
   it('is cleared up by what the watch brings', async () => {
