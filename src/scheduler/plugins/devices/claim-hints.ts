@@ -32,10 +32,12 @@ function hasClaims(pod: WirePod | undefined): boolean {
 }
 
 function claimHint(pod: WirePod, before: ResourceClaim | undefined, after: ResourceClaim, claims: ClaimsByName): QueueingHint {
+  const letsGo = before?.status?.allocation != null && after.status?.allocation == null;
+  // every pod that waits is asked of every change: most are of claims that it cannot have
+  if (!letsGo && after.metadata?.namespace !== pod.metadata?.namespace) return 'Skip';
   const usable = usableClaimsOf(pod, claims);
   if (typeof usable === 'string') return 'Skip';
-  // its devices are free
-  if (before?.status?.allocation != null && after.status?.allocation == null) return 'Queue';
+  if (letsGo) return 'Queue';
   if (!usable.some(({ metadata }) => metadata?.uid === after.metadata?.uid)) return 'Skip';
   if (before === undefined) return 'Queue';
   return isDeepStrictEqual(before.status ?? {}, after.status ?? {}) ? 'Skip' : 'Queue';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../../src/api/json/types.ts';
 import type { EventAction, EventResource, QueueingHint } from '../../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
+import { claimEvents } from '../../../../../src/scheduler/plugins/devices/claim-hints.ts';
 import { podUpdateEvents } from '../../../../../src/scheduler/queue/cluster-event.ts';
 import { barePod } from '../../../../support/pods.ts';
 import { allocationOf, ClaimWorld, claimOf, podWith, reservedFor } from './claim-world.ts';
@@ -34,6 +35,19 @@ describe('a change of a claim', () => {
     ['does not help where another one gets devices', 'Update', claimOf('e'), claimOf('e', allocated), 'Skip'],
   ] as const)('%s', (_what, action, before, after, hint) => {
     expect(hintOf('ResourceClaim', action, before, after)).toBe(hint);
+  });
+
+  it('costs a pod of another namespace no look at its claims', () => {
+    const looked: string[] = [];
+    const get = (namespace: string | undefined, name: string) => {
+      looked.push(`${namespace}/${name}`);
+      return claimOf(name);
+    };
+    const hint = claimEvents({ get }).find(({ resource }) => resource === 'ResourceClaim')?.hint;
+    const other = claimOf('c', {}, { namespace: 'other', uid: 'u-other' });
+    expect(hint?.(podWith('p', 'c'), undefined, other as never)).toBe('Skip');
+    expect(looked).toEqual([]);
+    expect(hint?.(podWith('p', 'c'), { ...other, status: allocated } as never, other as never)).toBe('Queue');
   });
 
   it('does not help while another claim of the pod is missing', () => {
