@@ -1,6 +1,7 @@
 // Behaviour of isPodReadyForBinding, dynamicresources.go, v1.36.3.
 import type { Clock } from '../../../base/clock.ts';
 import { onAbort } from '../../../base/concurrency/aborts.ts';
+import { longestTimerMs } from '../../../base/options.ts';
 import type { ResourceClaim } from '../../devices/device-types.ts';
 import { isBindingOverdue, readinessOf } from './binding-conditions.ts';
 import type { ClaimTracker } from './claim-tracker.ts';
@@ -59,9 +60,9 @@ function isWaiting(claim: ResourceClaim): boolean {
   return readiness === 'waiting';
 }
 
-/** The clock may have been set: never more than the whole time. */
+/** The clock may have been set: never more than the whole time. A longer timer would end at once. */
 function timeLeftMs(claims: readonly ResourceClaim[], now: number, timeoutMs: number): number {
   const allocated = claims.map(({ status }) => Date.parse(String(status?.allocation?.allocationTimestamp)));
   const lefts = allocated.filter(Number.isFinite).map((at) => at + timeoutMs + 1 - now);
-  return Math.max(0, Math.min(timeoutMs, ...lefts));
+  return Math.max(0, Math.min(timeoutMs, longestTimerMs, ...lefts));
 }

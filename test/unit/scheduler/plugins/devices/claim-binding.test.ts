@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../../../../src/client/transport/api-error.ts';
 import { CycleState } from '../../../../../src/scheduler/framework/cycle-state.ts';
 import { createPodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
@@ -301,6 +301,15 @@ describe('devices that have to be made ready', () => {
     await world.clock.advance(1001);
     expect([placed.end, again.end]).toEqual(['device binding timeout: claim=c', 'device binding timeout: claim=c']);
     expect(world.judge(podWith('p', 'c'))).toEqual({ n1: 'resourceclaim not available on the node' });
+  });
+
+  it('are waited for by a timer that the machine has, however long they may take', async () => {
+    const allocate = () => [allocationOf({ device: 'a', ...slow })];
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c')] }, { args: { bindingTimeout: '1000h' }, allocate });
+    const asked = vi.spyOn(world.clock, 'setTimer');
+    const placed = await world.place(podWith('p', 'c')).bind();
+    expect(asked.mock.calls.map(([, delayMs]) => delayMs)).toEqual([2 ** 31 - 1]);
+    expect(placed.end).toBeUndefined();
   });
 
   it.each([
