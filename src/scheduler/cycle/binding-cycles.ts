@@ -22,8 +22,8 @@ export class BindingPreempted extends Error {
 /** How the binding of a pod ended. */
 export type BindingEnd =
   | { readonly isBound: true }
-  /** `isRejected`: a plugin would not permit it. */
-  | { readonly isBound: false; readonly isRejected: boolean; readonly error: unknown };
+  /** `isRejected`: a plugin would not permit it. `mayBeBound`: the binding was sent, and its answer was not waited for. */
+  | { readonly isBound: false; readonly isRejected: boolean; readonly mayBeBound?: boolean; readonly error: unknown };
 
 export interface BindingCyclesOptions {
   readonly writes: StatusWrites;
@@ -167,7 +167,7 @@ export class BindingCycles {
     } catch (error) {
       const { reason } = signal;
       const isOwn = reason instanceof BindingGivenUp || reason instanceof BindingPreempted;
-      return { isBound: false, isRejected: false, error: isOwn ? reason : error };
+      return { isBound: false, isRejected: false, mayBeBound: binding.isSent && signal.aborted, error: isOwn ? reason : error };
     }
   }
 

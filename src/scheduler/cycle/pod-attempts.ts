@@ -4,6 +4,7 @@ import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { RecoveryLines } from '../../base/logging/recovery-lines.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
+import type { BindingRunner } from '../framework/binding-runner.ts';
 import { evictionsOf } from '../framework/plugin.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
@@ -82,18 +83,20 @@ export class PodAttempts {
     return this.#isSuspended;
   }
 
-  /** True while an attempt waits for extenders, or a binding is under way. */
+  /** True while an attempt waits for extenders, or a binding is under way, or is undone. */
   get isBusy(): boolean {
-    return this.#awaited !== undefined || this.bindings.size > 0;
+    return this.#awaited !== undefined || this.bindings.size > 0 || this.#runners().some(({ isUndoing }) => isUndoing);
   }
 
-  /** Resolves once the attempt and the bindings have ended that are under way now. */
+  /** Resolves once the attempt and the bindings have ended that are under way now, and what they had reserved is undone. */
   async flush(): Promise<void> {
     await Promise.all([this.#awaited?.ended, this.bindings.flush()]);
+    await Promise.all(this.#runners().map((runner) => runner.undone()));
   }
 
   /** Gives up the attempt and the bindings that are under way. */
   async stop(): Promise<void> {
+    for (const runner of this.#runners()) runner.giveUp(stopped);
     this.#awaited?.controller.abort(new BindingGivenUp(stopped));
     this.bindings.abortAll(stopped);
     await this.flush();
@@ -104,6 +107,7 @@ export class PodAttempts {
   /** Gives up all that is under way. Until `resume` nothing is tried, and nothing is written of what has failed. */
   suspend(): void {
     this.#isSuspended = true;
+    for (const runner of this.#runners()) runner.giveUp(suspended);
     this.#awaited?.controller.abort(new BindingGivenUp(suspended));
     this.bindings.abortAll(suspended);
     this.#options.preemptions.abort(suspended);
@@ -112,6 +116,7 @@ export class PodAttempts {
 
   resume(): void {
     this.#isSuspended = false;
+    for (const runner of this.#runners()) runner.resume();
   }
 
   /** Tries the next pod, or begins to. False where there is none, and while an attempt waits for extenders. */
@@ -142,6 +147,10 @@ export class PodAttempts {
       logger.info({ ...podFields(pod), node, ...ended }, 'a pod has its node, which could not be placed before');
     }
     this.settled(pod.uid);
+  }
+
+  #runners(): readonly BindingRunner[] {
+    return Array.from(this.#options.frameworks.values(), ({ binding }) => binding);
   }
 
   #try(queued: QueuedPodInfo): void {
@@ -220,7 +229,7 @@ export class PodAttempts {
       return;
     }
     this.#failed += 1;
-    cycle.undo(placed);
+    cycle.undo(placed, end.mayBeBound);
     // its place is free for the others; a pod that was rejected is not helped by its own
     if (!end.isRejected) changes.placeGivenBack(podInfo, nodeName);
     const error = this.#isSuspended ? new BindingGivenUp(suspended) : end.error;

@@ -128,9 +128,9 @@ export class SchedulingCycle {
     return this.#assume(attempt, nodeName);
   }
 
-  /** Gives up what the pod holds of its node. */
-  undo({ framework, state, podInfo, nodeName }: PlacedPod): void {
-    framework.binding.unreserve(state, podInfo, nodeName);
+  /** Gives up what the pod holds of its node. `mayBeBound`: it may be on it all the same. */
+  undo({ framework, state, podInfo, nodeName }: PlacedPod, mayBeBound = false): void {
+    framework.binding.unreserve(state, podInfo, nodeName, mayBeBound);
     // the watch may have brought the pod, or its end, meanwhile
     this.#options.cache.forgetPod(podInfo, nodeName);
   }

@@ -41,6 +41,8 @@ export class BindingRunner {
   readonly #binders: readonly PluginAt<'bind'>[];
   readonly #postBinders: readonly PluginAt<'postBind'>[];
   readonly #onFailure: OnPluginFailure;
+  readonly #undoing = new Set<Promise<void>>();
+  #giveUp = new AbortController();
 
   /** `onFailure` gets the errors of plugins that have no say any more: of unreserve and postBind. */
   constructor(profile: ProfilePlugins, onFailure: OnPluginFailure) {
@@ -72,11 +74,34 @@ export class BindingRunner {
     return undefined;
   }
 
-  /** Tells every plugin, the last one first. */
-  unreserve(state: CycleState, pod: PodInfo, nodeName: string): void {
+  /** Tells every plugin, the last one first. `mayBeBound`: the pod may be on its node all the same, so that nothing is written. */
+  unreserve(state: CycleState, pod: PodInfo, nodeName: string, mayBeBound = false): void {
+    const signal = mayBeBound ? AbortSignal.abort(new Error('the pod may be on its node')) : this.#giveUp.signal;
     for (const plugin of this.#unreservers) {
-      this.#tell(plugin.name, 'reserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
+      this.#tell(plugin.name, 'reserve', pod, () => {
+        const work: unknown = plugin.unreserve?.(state, pod, nodeName, signal);
+        if (work instanceof Promise) this.#undo(plugin.name, pod, work, signal);
+      });
     }
+  }
+
+  /** True while plugins still undo what they have reserved. */
+  get isUndoing(): boolean {
+    return this.#undoing.size > 0;
+  }
+
+  /** Resolves once plugins have undone what they had reserved. */
+  async undone(): Promise<void> {
+    while (this.#undoing.size > 0) await Promise.all(this.#undoing);
+  }
+
+  /** Plugins write nothing any more of what they undo, until `resume()`. */
+  giveUp(reason: string): void {
+    this.#giveUp.abort(new Error(reason));
+  }
+
+  resume(): void {
+    if (this.#giveUp.signal.aborted) this.#giveUp = new AbortController();
   }
 
   /** The first rejection ends it. */
@@ -116,6 +141,18 @@ export class BindingRunner {
     for (const plugin of this.#postBinders) {
       this.#tell(plugin.name, 'postBind', pod, () => plugin.postBind(state, pod, nodeName));
     }
+  }
+
+  #undo(plugin: string, pod: PodInfo, work: Promise<void>, signal: AbortSignal): void {
+    const failed = (error: unknown): void => {
+      if (!signal.aborted) this.#onFailure(pluginFailure(plugin, 'reserve', error), pod);
+    };
+    const undone: Promise<void> = untilAborted(work, signal)
+      .catch(failed)
+      .then(() => {
+        this.#undoing.delete(undone);
+      });
+    this.#undoing.add(undone);
   }
 
   #tell(plugin: string, point: ExtensionPoint, pod: PodInfo, call: () => unknown): void {

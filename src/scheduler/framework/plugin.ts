@@ -58,8 +58,11 @@ export interface Plugin {
   normalizeScores?(state: CycleState, pod: PodInfo, scores: number[], nodes: readonly NodeInfo[]): void;
   /** The pod has this node now. A rejection takes the node back. */
   reserve?(state: CycleState, pod: PodInfo, nodeName: string): Rejection | undefined;
-  /** Undoes `reserve`; called also where the plugin's own `reserve` was not. */
-  unreserve?(state: CycleState, pod: PodInfo, nodeName: string): void;
+  /**
+   * Undoes `reserve`; called also where the plugin's own `reserve` was not. What takes time is a promise, which `flush()` waits for. The
+   * signal aborts once nothing may be written any more, and has aborted where the pod may be on its node all the same.
+   */
+  unreserve?(state: CycleState, pod: PodInfo, nodeName: string, signal: AbortSignal): void | Promise<void>;
   /** Whether the pod may be bound: undefined, not at all, or after a wait. */
   permit?(state: CycleState, pod: PodInfo, nodeName: string): PermitAnswer;
   /** Asked once the pod has its node: `skip` where `preBind` has nothing to do for it. Without it `preBind` is asked for every pod. */

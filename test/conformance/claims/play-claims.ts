@@ -173,7 +173,7 @@ class RecordedWorld {
     await this.#clock.advance(601_000);
     await work;
     const writes = this.#taken();
-    this.plugin.unreserve?.(state, info, nodeName);
+    await this.plugin.unreserve?.(state, info, nodeName, new AbortController().signal);
     await settle();
     return { ...(error !== undefined && { error }), writes, undone: this.#taken() };
   }

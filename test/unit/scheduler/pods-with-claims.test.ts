@@ -36,7 +36,7 @@ function claiming(name: string, ...claims: readonly string[]): WirePod {
 }
 
 /** A scheduler with one node; what it writes of claims is taken by the server at once, unless it is said otherwise. */
-function claimWorld(options: Partial<SchedulerOptions> = {}, patchStatus?: PatchStatus) {
+function claimWorld(options: Partial<SchedulerOptions> = {}, patchStatus?: PatchStatus, holdsBindings = false) {
   const claims = new Map<string, Claim>();
   let version = 100;
   const set = (claim: Claim): Claim => {
@@ -57,7 +57,7 @@ function claimWorld(options: Partial<SchedulerOptions> = {}, patchStatus?: Patch
     } as Claim);
   };
   const taken: PatchStatus = (_resource, object, patch) => take(object, patch) as never;
-  const world = schedulerWorld(options, false, {
+  const world = schedulerWorld(options, holdsBindings, {
     getObject: async (_resource, object) => current(object) as never,
     patchObject: (_resource, object, patch) => take(object, patch) as never,
     patchObjectStatus: patchStatus ?? taken,
@@ -79,7 +79,7 @@ function claimWorld(options: Partial<SchedulerOptions> = {}, patchStatus?: Patch
     set({ ...now, status: { ...now.status, devices: [{ driver: 'gpu.example.com', pool: 'n1', device, conditions }] } } as Claim);
   };
   const devicesOf = (name: string) => claims.get(name)?.status?.allocation?.devices.results.map(({ device }) => device);
-  return { ...world, claim, claims, say, devicesOf };
+  return { ...world, claim, claims, say, devicesOf, taken };
 }
 
 function withoutNull(members: object): object {
@@ -201,5 +201,72 @@ describe('pods with claims of devices', () => {
     expect(bound(told)).toEqual(['bind plain n1']);
     await scheduler.stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+/** A pod whose claim is written and whose binding was sent. What is written of the claim from then on is held. */
+async function sentPod() {
+  const held: { readonly patch: object; readonly signal: AbortSignal; readonly take: () => void }[] = [];
+  let holds = false;
+  const patchStatus: PatchStatus = async (resource, object, patch, signal) => {
+    if (holds) await new Promise<void>((resolve) => held.push({ patch, signal, take: resolve }));
+    return world.taken(resource, object, patch, signal);
+  };
+  const world = claimWorld({}, patchStatus, true);
+  world.scheduler.setObject(resources.resourceSlices, slice('n1', ['a']) as never);
+  world.claim('c');
+  world.scheduler.setPod(claiming('p', 'c'));
+  world.scheduler.start();
+  await world.clock.advance(0);
+  expect(world.bindings).toHaveLength(1);
+  holds = true;
+  const fail = () => world.bindings[0]?.reject(new Error('refused'));
+  const uses = () => (world.claims.get('c') as unknown as { status: { reservedFor: object[] } }).status.reservedFor.length;
+  return { ...world, held, fail, uses };
+}
+
+describe('the claim of a pod that could not be bound', () => {
+  it('is let go, and flush waits for that', async () => {
+    const { scheduler, clock, held, fail, uses } = await sentPod();
+    fail();
+    await clock.advance(0);
+    expect(held.map(({ patch }) => patch)).toEqual([{ status: { reservedFor: [] } }]);
+    const flushed = scheduler.flush().then(() => 'flushed');
+    expect(await Promise.race([flushed, clock.advance(0).then(() => 'waits')])).toBe('waits');
+    held[0]?.take();
+    expect(await flushed).toBe('flushed');
+    expect(uses()).toBe(0);
+    await scheduler.stop();
+  });
+
+  it('is waited for no longer than half a minute, and not after stop', async () => {
+    const { scheduler, clock, held, fail } = await sentPod();
+    fail();
+    await clock.advance(30_000);
+    expect(held.map(({ signal }) => signal.aborted)).toEqual([true]);
+    const stopped = await sentPod();
+    stopped.fail();
+    await stopped.clock.advance(0);
+    await stopped.scheduler.stop();
+    expect(stopped.held.map(({ signal }) => signal.aborted)).toEqual([true]);
+    await scheduler.stop();
+    expect([clock.pendingTimers, stopped.clock.pendingTimers]).toEqual([0, 0]);
+  });
+
+  it('is not let go by a scheduler that was suspended', async () => {
+    const { scheduler, clock, held } = await sentPod();
+    scheduler.suspend();
+    await clock.advance(1000);
+    expect(held).toEqual([]);
+    await scheduler.stop();
+  });
+
+  it('is not let go where the pod may be on its node all the same', async () => {
+    const { scheduler, clock, held, uses } = await sentPod();
+    await clock.advance(600_000);
+    expect(scheduler.stats().failedAttempts).toBeGreaterThan(0);
+    expect(held).toEqual([]);
+    expect(uses()).toBe(1);
+    await scheduler.stop();
   });
 });

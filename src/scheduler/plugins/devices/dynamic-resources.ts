@@ -1,8 +1,8 @@
 // Behaviour of the plugin dynamicresources, v1.36.3, with its default feature gates.
 import { goDurationMs } from '../../../api/json/go-duration.ts';
 import { safeClock } from '../../../base/clock.ts';
+import { callWithin, settledAtOnce } from '../../../base/concurrency/aborts.ts';
 import { errorText, invalidOption } from '../../../base/errors.ts';
-import { ignoreFailure } from '../../../base/guard.ts';
 import { longestTimerMs, requireKnownOptions } from '../../../base/options.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
 import { DeviceAllocationError } from '../../devices/device-allocation-error.ts';
@@ -49,6 +49,10 @@ const claimsOfAllKey: SharedKey<ClaimsOfAll> = sharedKey('DynamicResources');
 
 /** Writing takes no longer, in milliseconds. */
 const writingMs = 120_000;
+/** A claim is let go in no more, in milliseconds: whoever wants it next waits for that. */
+const lettingGoMs = 30_000;
+/** So many claims of a pod are let go at once. */
+const mostWrites = 4;
 
 /**
  * Finds devices for the claims of a pod, rejects nodes where there are none, and lets the pod be bound once its claims have their devices
@@ -94,9 +98,9 @@ export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, 
       if (data !== undefined) plugin.reserve(data, nodeName);
       return undefined;
     },
-    unreserve(state, { uid }) {
+    unreserve(state, { uid }, _nodeName, signal) {
       const data = state.read(claimsKey);
-      if (data !== undefined) plugin.unreserve(data, uid);
+      return data && plugin.unreserve(data, uid, signal);
     },
     preBindPreFlight(state) {
       const data = state.read(claimsKey);
@@ -214,13 +218,22 @@ class ClaimedDevices {
     }
   }
 
-  unreserve(data: ClaimState, podUID: string): void {
-    for (const claim of data.claims) {
-      this.tracker.release(claim, data);
-      if (hasNoDevices(claim) || !isReservedFor(claim, podUID)) continue;
-      // another try at the pod waits for it
-      this.#writer.unreserve(claim, podUID, new AbortController().signal).catch(ignoreFailure);
-    }
+  /** Undefined where there is nothing to write. Another try at the pod waits for what is written. */
+  unreserve(data: ClaimState, podUID: string, signal: AbortSignal): Promise<void> | undefined {
+    for (const claim of data.claims) this.tracker.release(claim, data);
+    const own = data.claims.filter((claim) => !hasNoDevices(claim) && isReservedFor(claim, podUID));
+    return own.length === 0 ? undefined : this.#letGo(own, podUID, signal);
+  }
+
+  async #letGo(claims: readonly ResourceClaim[], podUID: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#handle;
+    const ended = await settledAtOnce(claims, mostWrites, (claim) => {
+      const late = () => new Error(`claim ${claimKey(claim)} was not let go within ${lettingGoMs} ms`);
+      const limits = { clock, timeoutMs: lettingGoMs, signal, late };
+      return callWithin((over) => this.#writer.unreserve(claim, podUID, over), limits);
+    });
+    const failed = ended.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 
   async bind(data: ClaimState, { pod }: PodInfo, nodeName: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { errorText } from '../../../../src/base/errors.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { frameworkWith, podInfo } from '../framework-world.ts';
@@ -86,5 +87,41 @@ describe('preBind and bind', () => {
     controller.abort(new Error('too late'));
     expect(await both).toMatchObject([{ reason: { plugin: 'A', cause: { message: 'too late' } } }, { reason: { plugin: 'A' } }]);
     await expect(binding.bind(state, pod, 'n1', controller.signal)).rejects.toThrow('too late');
+  });
+});
+
+describe('unreserve', () => {
+  it('that takes time is waited for, and what fails of it is told', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const failing = { name: 'A', unreserve: () => Promise.reject(new Error('refused')) };
+    const failures: string[] = [];
+    const onFailure = (error: unknown): void => void failures.push(errorText(error));
+    const { binding } = frameworkWith([failing, { name: 'B', unreserve: () => promise }], { onFailure });
+    expect(binding.isUndoing).toBe(false);
+    binding.unreserve(state, pod, 'n1');
+    expect(binding.isUndoing).toBe(true);
+    resolve();
+    await binding.undone();
+    expect(binding.isUndoing).toBe(false);
+    expect(failures).toEqual(["The scheduler's plugin A failed in reserve: refused"]);
+  });
+
+  it('writes nothing once it was given up, until the profile is at work again', async () => {
+    const signals: AbortSignal[] = [];
+    const unreserve: Plugin['unreserve'] = (_state, _pod, _node, asked) => {
+      signals.push(asked);
+      return new Promise(() => {});
+    };
+    const { binding } = frameworkWith([{ name: 'A', unreserve }]);
+    binding.unreserve(state, pod, 'n1');
+    binding.giveUp('stopped');
+    binding.unreserve(state, pod, 'n1');
+    await binding.undone();
+    binding.resume();
+    binding.unreserve(state, pod, 'n1', true);
+    await binding.undone();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    binding.unreserve(state, pod, 'n1');
+    expect(signals.at(-1)?.aborted).toBe(false);
   });
 });

@@ -56,7 +56,7 @@ describe('the devices of a claim', () => {
     world.judge(other.pod, state);
     world.place(podWith('p', 'c'));
     expect(() => world.plugin.reserve?.(state, other, 'n1')).toThrow('claim d/c is being allocated for another pod');
-    world.plugin.unreserve?.(state, other, 'n1');
+    void world.plugin.unreserve?.(state, other, 'n1', new AbortController().signal);
     expect(world.judge(podWith('r', 'e'))).toEqual(noRoom);
   });
 

@@ -257,6 +257,7 @@ function merged(object: unknown, patch: unknown): unknown {
 /** A pod that has its node. */
 export class PlacedWithClaims {
   readonly controller = new AbortController();
+  readonly undoing = new AbortController();
   readonly info: PodInfo;
   readonly state: CycleState;
   /** Undefined while the plugin is at work; then the message of what it threw, or `bound`. */
@@ -298,7 +299,8 @@ export class PlacedWithClaims {
   }
 
   async unreserve(): Promise<void> {
-    this.#plugin.unreserve?.(this.state, this.info, this.#nodeName);
+    const undone = this.#plugin.unreserve?.(this.state, this.info, this.#nodeName, this.undoing.signal);
+    void Promise.resolve(undone).catch(() => {});
     await settle();
   }
 }

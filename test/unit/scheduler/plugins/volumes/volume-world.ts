@@ -269,6 +269,6 @@ export class PlacedWithVolumes {
   }
 
   unreserve(): void {
-    this.#plugin.unreserve?.(this.state, createPodInfo(this.#pod), this.#nodeName);
+    void this.#plugin.unreserve?.(this.state, createPodInfo(this.#pod), this.#nodeName, new AbortController().signal);
   }
 }
