@@ -1,7 +1,7 @@
 // Behaviour of k8s.io/dynamic-resource-allocation/structured with the default feature gates, v0.36.3.
 import type { WireNode } from '../../api/json/types.ts';
 import { allocationResult } from './allocation-result.ts';
-import { DeviceAllocationError } from './device-allocation-error.ts';
+import { DeviceAllocationError, requireTime } from './device-allocation-error.ts';
 import { attributeConstraint } from './device-constraints.ts';
 import { DeviceLedger, TakenDevices } from './device-ledger.ts';
 import { DeviceSearch } from './device-search.ts';
@@ -35,19 +35,31 @@ export class ClaimAllocator {
   readonly #options: ClaimAllocatorOptions;
   readonly #pools: SlicePools;
   readonly #taken: TakenDevices;
+  readonly #isOverdue: () => boolean;
+  readonly #judge: SelectorJudge;
   readonly #plans = new WeakMap<ResourceClaim, readonly RequestChoices[]>();
 
   constructor(options: ClaimAllocatorOptions) {
     this.#options = options;
     this.#pools = new SlicePools(options.slices);
     this.#taken = new TakenDevices(options.allocated);
+    this.#isOverdue = options.isOverdue ?? (() => false);
+    const { selectors } = options;
+    this.#judge = {
+      // one expression may take as long as thousands of looks at devices
+      matches: (expression, device) => {
+        requireTime(this.#isOverdue);
+        return selectors.matches(expression, device);
+      },
+    };
   }
 
   /** The allocation of each claim, in order; undefined where the claims do not fit the node. Throws DeviceAllocationError. */
   allocate(node: WireNode, claims: readonly ResourceClaim[]): readonly ClaimAllocation[] | undefined {
     const pools = this.#pools.reachedBy(node);
     const searched = claims.map((claim) => this.#searched(claim));
-    const isOverdue = this.#options.isOverdue ?? (() => false);
+    const isOverdue = this.#isOverdue;
+    requireTime(isOverdue);
     const parts = { node, pools, claims: searched, ledger: new DeviceLedger(this.#taken), isOverdue };
     const found = new DeviceSearch(parts, claims.map(claimName)).run();
     if (found === undefined) {
@@ -70,7 +82,7 @@ export class ClaimAllocator {
   #plansOf(claim: ResourceClaim): readonly RequestChoices[] {
     const known = this.#plans.get(claim);
     if (known !== undefined) return known;
-    const plans = requestPlans(claim, this.#options.deviceClass, this.#options.selectors);
+    const plans = requestPlans(claim, this.#options.deviceClass, this.#judge);
     this.#plans.set(claim, plans);
     return plans;
   }

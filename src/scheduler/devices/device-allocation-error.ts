@@ -14,3 +14,8 @@ export class DeviceAllocationError extends Error {
     this.scope = scope;
   }
 }
+
+/** Throws DeviceAllocationError once there is no time left. */
+export function requireTime(isOverdue: () => boolean): void {
+  if (isOverdue()) throw new DeviceAllocationError('time', 'timed out trying to allocate devices');
+}

@@ -1,6 +1,6 @@
 // Behaviour of allocateOne in k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go, v0.36.3.
 import { errorText } from '../../base/errors.ts';
-import { DeviceAllocationError } from './device-allocation-error.ts';
+import { DeviceAllocationError, requireTime } from './device-allocation-error.ts';
 import type { PooledDevice } from './pooled-device.ts';
 import type { RequestChoices, RequestPlan } from './request-plan.ts';
 import { SearchOutlook } from './search-outlook.ts';
@@ -284,7 +284,6 @@ export class DeviceSearch {
 
   #look(): void {
     this.#looks++;
-    if (this.#looks % looksBetweenTimes !== 0 || !this.#parts.isOverdue()) return;
-    throw new DeviceAllocationError('time', 'timed out trying to allocate devices');
+    if (this.#looks % looksBetweenTimes === 0) requireTime(this.#parts.isOverdue);
   }
 }

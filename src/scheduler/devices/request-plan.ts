@@ -83,6 +83,7 @@ export class RequestPlan {
       try {
         return this.#judge.matches(expression, device.selectable);
       } catch (error) {
+        if (error instanceof DeviceAllocationError) throw error;
         throw new DeviceAllocationError('claims', `${owner}: ${errorText(error)}`, { cause: error });
       }
     });

@@ -2,6 +2,7 @@ import type { WireNode } from '../../../api/json/types.ts';
 import { type NodeTest, parseNodeSelectorTerm } from '../../../api/selectors/node-selector.ts';
 import type { ClaimAllocation, ResourceClaim } from '../../devices/device-types.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
+import type { TimedSearch } from './search-accounts.ts';
 
 /** What finds devices for claims on a node. */
 export interface NodeAllocator {
@@ -9,12 +10,29 @@ export interface NodeAllocator {
   allocate(node: WireNode, claims: readonly ResourceClaim[]): readonly ClaimAllocation[] | undefined;
 }
 
+export type SearchedNode = Parameters<NodeAllocator['allocate']>[0];
+/** A text says why there are no devices. */
+export type FoundOnNode = readonly ClaimAllocation[] | string;
+
+/** What one attempt finds on nodes, and how long that takes. */
+export class NodeSearches {
+  readonly allocator: NodeAllocator;
+  readonly time: TimedSearch;
+  /** What was found on each node that was looked at. */
+  readonly seen = new Map<SearchedNode, FoundOnNode>();
+
+  constructor(allocator: NodeAllocator, time: TimedSearch) {
+    this.allocator = allocator;
+    this.time = time;
+  }
+}
+
 /** What is known of the claims of the pod that is scheduled. What-if questions change nothing of it. */
 export class ClaimState implements StateData<ClaimState> {
   /** As they are known; after they were written as the server has them. */
   readonly claims: ResourceClaim[];
   /** Undefined where all claims have their devices, and once the pod has its node. */
-  allocator: NodeAllocator | undefined;
+  searches: NodeSearches | undefined;
   /** What the claims without devices would get on each node, in their order. */
   readonly byNode = new Map<string, readonly ClaimAllocation[]>();
   /** Claims with devices that cannot be had on some node, by their places. */
@@ -25,9 +43,9 @@ export class ClaimState implements StateData<ClaimState> {
   readonly #places: readonly (NodeTest | undefined)[];
 
   /** Throws ERR_INVALID_ARGUMENT for a node selector that breaks a rule. */
-  constructor(claims: readonly ResourceClaim[], allocator: NodeAllocator | undefined) {
+  constructor(claims: readonly ResourceClaim[], searches: NodeSearches | undefined) {
     this.claims = [...claims];
-    this.allocator = allocator;
+    this.searches = searches;
     this.#places = claims.map(placeOf);
   }
 
@@ -42,7 +60,7 @@ export class ClaimState implements StateData<ClaimState> {
 
   /** Binding may take minutes: only what was chosen is kept. */
   forgetNodes(): void {
-    this.allocator = undefined;
+    this.searches = undefined;
     this.byNode.clear();
     this.unavailable.clear();
   }

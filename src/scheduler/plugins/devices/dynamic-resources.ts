@@ -21,10 +21,19 @@ import { kept, normalizeScores } from '../common.ts';
 import { untilReady } from './awaited-devices.ts';
 import { awaitedConditions, hasBindingConditions, isBindingOverdue, readinessOf } from './binding-conditions.ts';
 import { claimEvents } from './claim-hints.ts';
-import { ClaimState, claimsKey, hasNoDevices, type NodeAllocator } from './claim-state.ts';
+import {
+  ClaimState,
+  claimsKey,
+  type FoundOnNode,
+  hasNoDevices,
+  type NodeAllocator,
+  NodeSearches,
+  type SearchedNode,
+} from './claim-state.ts';
 import { ClaimTracker, type WatchedClaims } from './claim-tracker.ts';
 import { ClaimWriter, isIdle } from './claim-writer.ts';
 import { alternativesScore } from './device-scores.ts';
+import { SearchAccounts } from './search-accounts.ts';
 import { claimKey, isReservedFor, usableClaimsOf } from './usable-claims.ts';
 
 /** What an allocator is made of for one pod. */
@@ -43,6 +52,7 @@ export type MakeAllocator = (needs: AllocatorNeeds) => NodeAllocator;
 interface ClaimsOfAll {
   readonly tracker: ClaimTracker;
   readonly writer: ClaimWriter;
+  readonly accounts: SearchAccounts;
 }
 
 const claimsOfAllKey: SharedKey<ClaimsOfAll> = sharedKey('DynamicResources');
@@ -68,13 +78,13 @@ export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, 
       const claims = usableClaimsOf(pod, plugin.tracker);
       return typeof claims === 'string' ? unresolvable(claims) : undefined;
     },
-    preFilter(state, { pod }) {
+    preFilter(state, { pod, namespace, uid }) {
       const claims = usableClaimsOf(pod, plugin.tracker);
       if (typeof claims === 'string') return unresolvable(claims);
       if (claims.length === 0) return 'skip';
       const refusal = plugin.whyNotNow(claims);
       if (refusal !== undefined) return unresolvable(refusal);
-      state.write(claimsKey, new ClaimState(claims, claims.some(hasNoDevices) ? plugin.allocator() : undefined));
+      state.write(claimsKey, new ClaimState(claims, claims.some(hasNoDevices) ? plugin.search({ namespace, uid }) : undefined));
       return undefined;
     },
     filter(state, _pod, { name, node }) {
@@ -123,6 +133,7 @@ class ClaimedDevices {
   readonly tracker: ClaimTracker;
   readonly bindingTimeoutMs: number;
   readonly #writer: ClaimWriter;
+  readonly #accounts: SearchAccounts;
   readonly #makeAllocator: MakeAllocator;
   readonly #filterTimeoutMs: number;
   readonly #handle: PluginHandle;
@@ -133,10 +144,11 @@ class ClaimedDevices {
   #deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(makeAllocator: MakeAllocator, { filterTimeoutMs, bindingTimeoutMs }: PluginTimes, handle: PluginHandle) {
-    const { tracker, writer } = claimsOfAll(handle);
+    const { tracker, writer, accounts } = claimsOfAll(handle);
     this.tracker = tracker;
     this.bindingTimeoutMs = bindingTimeoutMs;
     this.#writer = writer;
+    this.#accounts = accounts;
     this.#makeAllocator = makeAllocator;
     this.#filterTimeoutMs = filterTimeoutMs;
     this.#handle = handle;
@@ -160,7 +172,17 @@ class ClaimedDevices {
     return lacks && `the pod's ResourceClaims have to be written, and the scheduler's client has no method ${lacks}`;
   }
 
-  allocator(): NodeAllocator {
+  /** Throws for a pod whose search has taken too long before. */
+  search(pod: { readonly namespace: string; readonly uid: string }): NodeSearches {
+    const waitMs = this.#accounts.waitMs(pod);
+    if (waitMs > 0 && !this.#isUnlimited) {
+      const often = `searches for devices of the namespace ${pod.namespace} have taken too long`;
+      throw new Error(`${often}: the pod is not searched for in the next ${Math.ceil(waitMs / 1000)} s`);
+    }
+    return new NodeSearches(this.#allocator(), this.#accounts.search(pod));
+  }
+
+  #allocator(): NodeAllocator {
     return this.#makeAllocator({
       slices: this.#slices.list() as unknown as readonly ResourceSlice[],
       deviceClass: (name) => this.#class(name),
@@ -170,11 +192,11 @@ class ClaimedDevices {
   }
 
   /** Why the node does not fit; undefined where it does: then it is kept what the claims would get there. */
-  lookAt(data: ClaimState, nodeName: string, node: Parameters<NodeAllocator['allocate']>[0]): string | undefined {
+  lookAt(data: ClaimState, nodeName: string, node: SearchedNode): string | undefined {
     const unavailable = data.claims.flatMap((claim, index) =>
       hasNoDevices(claim) || (data.isReached(index, node) && this.#mayBecomeReady(claim)) ? [] : [index],
     );
-    const found = data.allocator && this.#allocate(data.allocator, node, data.toAllocate);
+    const found = data.searches && this.#allocate(data.searches, node, data.toAllocate);
     if (typeof found === 'string') return found;
     for (const index of unavailable) data.unavailable.add(index);
     if (unavailable.length > 0) return 'resourceclaim not available on the node';
@@ -257,20 +279,42 @@ class ClaimedDevices {
   }
 
   /** A text says why there are no devices. */
-  #allocate(
-    allocator: NodeAllocator,
-    node: Parameters<NodeAllocator['allocate']>[0],
-    claims: readonly ResourceClaim[],
-  ): readonly ClaimAllocation[] | string {
-    this.#deadlineMs = this.#filterTimeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#elapsed() + this.#filterTimeoutMs;
+  #allocate({ allocator, time, seen }: NodeSearches, node: SearchedNode, claims: readonly ResourceClaim[]): FoundOnNode {
+    // preemption asks of one node again and again
+    const known = seen.get(node);
+    if (known !== undefined) return known;
+    const leftMs = time.begin();
+    const isOwnLimit = this.#filterTimeoutMs < leftMs;
+    this.#deadlineMs = this.#elapsed() + (this.#isUnlimited ? Number.POSITIVE_INFINITY : Math.min(this.#filterTimeoutMs, leftMs));
+    try {
+      const found = this.#searched({ allocator, time }, node, claims);
+      seen.set(node, found);
+      return found;
+    } catch (error) {
+      if (!(error instanceof DeviceAllocationError) || error.scope !== 'time') throw error;
+      time.breakOff();
+      const what = `node ${node.metadata?.name}: timed out trying to allocate devices`;
+      const all = `${what} for ${claims.map(claimKey).join(', ')}: searching has taken ${time.words}`;
+      throw new Error(isOwnLimit ? what : all, { cause: error });
+    }
+  }
+
+  #searched({ allocator, time }: Omit<NodeSearches, 'seen'>, node: SearchedNode, claims: readonly ResourceClaim[]): FoundOnNode {
+    const startedAt = this.#elapsed();
     try {
       const found = allocator.allocate(node, claims);
       return found?.length === claims.length ? found : 'cannot allocate all claims';
     } catch (error) {
-      if (!(error instanceof DeviceAllocationError) || error.scope === 'claims') throw error;
-      if (error.scope === 'node') return errorText(error);
-      throw new Error(`node ${node.metadata?.name}: timed out trying to allocate devices`, { cause: error });
+      if (error instanceof DeviceAllocationError && error.scope === 'node') return errorText(error);
+      throw error;
+    } finally {
+      if (!this.#isUnlimited) time.end(startedAt);
     }
+  }
+
+  /** Whoever runs the scheduler wants it so. */
+  get #isUnlimited(): boolean {
+    return this.#filterTimeoutMs === 0;
   }
 
   /** False where the devices of a claim will not be ready. */
@@ -303,7 +347,7 @@ function claimsOfAll(handle: PluginHandle): ClaimsOfAll {
   return handle.shared(claimsOfAllKey, () => {
     const clock = safeClock(handle.clock);
     const tracker = new ClaimTracker(handle.objects(resources.resourceClaims) as unknown as WatchedClaims, clock);
-    return { tracker, writer: new ClaimWriter({ client: handle.client, tracker, clock }) };
+    return { tracker, writer: new ClaimWriter({ client: handle.client, tracker, clock }), accounts: new SearchAccounts(clock) };
   });
 }
 
@@ -315,7 +359,7 @@ function unresolvable(reason: string): Rejection {
 const noClaims: PostFilterAnswer = { nominatedNodeName: undefined, message: 'no new claims to deallocate' };
 
 interface PluginTimes {
-  /** 0: a node may be looked at for as long as it takes. */
+  /** 0: nodes may be looked at for as long as it takes. */
   readonly filterTimeoutMs: number;
   readonly bindingTimeoutMs: number;
 }

@@ -79,6 +79,18 @@ describe('an allocator', () => {
     expect(scopeOf(allocatorOf([invalid, other]), claimOf([requestOf('r', 2)]))).toBe('node');
   });
 
+  it('asks for the time before each selector: one may take as long as thousands of looks', () => {
+    let asked = 0;
+    const matches: typeof judgeByText = () => {
+      asked += 1;
+      return false;
+    };
+    const slices = [sliceOf('x', manyDevices(100))];
+    const claim = claimOf([requestOf('r', 1, { selectors: [attributeSelector('fast')] })]);
+    expect(scopeOf(allocatorOf(slices, { selectors: { matches }, isOverdue: () => asked >= 3 }), claim)).toBe('time');
+    expect(asked).toBe(3);
+  });
+
   it('tells whom a failure concerns', () => {
     expect(scopeOf(allocatorOf([]), claimOf([requestOf('r', 1, { deviceClassName: 'other' })]))).toBe('claims');
     expect(scopeOf(allocatorOf([]), claimOf([requestOf('r')], { constraints: [{}] }))).toBe('claims');

@@ -17,6 +17,8 @@ function templatePod(statuses: object[]): WirePod {
 
 const owner = (uid: string) => [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }];
 
+const noRoom = { n1: 'cannot allocate all claims' };
+
 describe('a pod with claims', () => {
   it('has nothing to do with the plugin without any', () => {
     const world = new ClaimWorld({});
@@ -119,6 +121,46 @@ describe('a pod with claims', () => {
     expect(() => new ClaimWorld({ resourceClaims: [claimOf('c')] }, { allocate: fail }).judge(podWith('p', 'c'))).toThrow(
       'broken',
     );
+  });
+
+  it('is searched for on all nodes together for a limited time, and then not again for a while', () => {
+    let asked = 0;
+    const world: ClaimWorld = new ClaimWorld(
+      { resourceClaims: [claimOf('c'), claimOf('e')] },
+      {
+        nodes: Array.from({ length: 50 }, (_, index) => `n${index}`),
+        allocate: (needs, _node, claims) => {
+          asked += 1;
+          if (claims[0]?.metadata?.name === 'e') return [allocationOf('a')];
+          world.laterMs += 100;
+          if (needs.isOverdue()) throw new DeviceAllocationError('time', 'late');
+          return undefined;
+        },
+      },
+    );
+    expect(() => world.judge(podWith('p', 'c'))).toThrow(
+      'node n11: timed out trying to allocate devices for d/c: searching has taken 1200 ms at 12 looks at nodes',
+    );
+    expect(() => world.judge(podWith('p', 'c'))).toThrow('searches for devices of the namespace d have taken too long');
+    expect(asked).toBe(12);
+    expect(world.judge(podWith('q', 'e'))).toEqual({});
+    world.laterMs += 2000;
+    expect(() => world.judge(podWith('p', 'c'))).toThrow('timed out trying');
+  });
+
+  it('is searched for once on each node, however often preemption asks', () => {
+    let asked = 0;
+    const allocate = () => {
+      asked += 1;
+      return undefined;
+    };
+    const world = new ClaimWorld({ resourceClaims: [claimOf('c')] }, { allocate });
+    const state = new CycleState();
+    expect(world.judge(podWith('p', 'c'), state)).toEqual(noRoom);
+    const [node] = world.snapshot().nodes;
+    const rejection = node && world.plugin.filter?.(state, createPodInfo(podWith('p', 'c')), node.clone());
+    expect(rejection?.reasons).toEqual(['cannot allocate all claims']);
+    expect(asked).toBe(1);
   });
 
   it('says where the client cannot write claims', () => {
