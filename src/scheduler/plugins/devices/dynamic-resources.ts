@@ -34,7 +34,7 @@ import { ClaimTracker, type WatchedClaims } from './claim-tracker.ts';
 import { ClaimWriter, isIdle } from './claim-writer.ts';
 import { alternativesScore } from './device-scores.ts';
 import { SearchAccounts } from './search-accounts.ts';
-import { claimKey, isReservedFor, usableClaimsOf } from './usable-claims.ts';
+import { claimKey, isReservedFor, namesOfClaims, usableClaimsOf } from './usable-claims.ts';
 
 /** What an allocator is made of for one pod. */
 export interface AllocatorNeeds {
@@ -274,7 +274,7 @@ class ClaimedDevices {
   awaited({ claims }: ClaimState): string {
     const now = claims.map((claim) => this.tracker.newestOf(claim));
     const conditions = awaitedConditions(now);
-    const names = claims.map(claimKey).join(', ');
+    const names = namesOfClaims(claims);
     return conditions === '' ? `the claims ${names} to be written` : `the devices of ${names} to be ready: ${conditions}`;
   }
 
@@ -294,7 +294,7 @@ class ClaimedDevices {
       if (!(error instanceof DeviceAllocationError) || error.scope !== 'time') throw error;
       time.breakOff();
       const what = `node ${node.metadata?.name}: timed out trying to allocate devices`;
-      const all = `${what} for ${claims.map(claimKey).join(', ')}: searching has taken ${time.words}`;
+      const all = `${what} for ${namesOfClaims(claims)}: searching has taken ${time.words}`;
       throw new Error(isOwnLimit ? what : all, { cause: error });
     }
   }

@@ -16,10 +16,16 @@ interface ClaimName {
   readonly isOwn: boolean;
 }
 
+/** No server bounds them, and each is looked at for each node. */
+const mostClaims = 256;
+
 /** The claims of a pod, each once, in the order of its spec; a text says why one of them cannot be used. */
 export function usableClaimsOf(pod: WirePod, claims: ClaimsByName): readonly ResourceClaim[] | string {
+  const podClaims = pod.spec?.resourceClaims ?? [];
+  if (podClaims.length > mostClaims)
+    return `pod ${JSON.stringify(podKey(pod))} has ${podClaims.length} claims, and no more than ${mostClaims} are looked at`;
   const found = new Map<string, ResourceClaim>();
-  for (const podClaim of pod.spec?.resourceClaims ?? []) {
+  for (const podClaim of podClaims) {
     const named = claimNameOfPod(pod, podClaim);
     if (typeof named === 'string') return named;
     if (named.name === undefined) continue;
@@ -61,6 +67,15 @@ export function isReservedFor({ status }: ResourceClaim, podUID: string): boolea
 /** `namespace/name`. */
 export function claimKey({ metadata }: ResourceClaim): string {
   return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+}
+
+/** So many are named in a message. */
+const mostNamed = 3;
+
+/** `d/a, d/b and 2 more`. */
+export function namesOfClaims(claims: readonly ResourceClaim[]): string {
+  const shown = claims.slice(0, mostNamed).map(claimKey).join(', ');
+  return claims.length > mostNamed ? `${shown} and ${claims.length - mostNamed} more` : shown;
 }
 
 function podKey({ metadata }: WirePod): string {

@@ -71,6 +71,16 @@ describe('a pod with claims', () => {
     expect(world.judge(podWith('p', 'c'))).toEqual({});
   });
 
+  it('is not looked at with more claims than anybody needs', () => {
+    const names = Array.from({ length: 257 }, (_, index) => `c${index}`);
+    const resourceClaims = names.map((name) => claimOf(name, { allocation: allocationOf(name) }));
+    const world = new ClaimWorld({ resourceClaims });
+    expect(world.judge(podWith('p', ...names))).toBe('pod "d/p" has 257 claims, and no more than 256 are looked at');
+    expect(world.judge(podWith('p', ...names.slice(1)))).toEqual({});
+    const placed = world.place(podWith('p', ...names.slice(1)));
+    expect(placed.awaited).toBe('the claims d/c1, d/c2, d/c3 and 253 more to be written');
+  });
+
   it('fits where there are devices for all of them', () => {
     const resourceClaims = [claimOf('c'), claimOf('e')];
     const world = new ClaimWorld({ resourceClaims }, { nodes: ['n1', 'n2'], devices: { n1: ['a'], n2: ['a', 'b'] } });
