@@ -3,6 +3,9 @@ import { canonicalQuantity } from '../../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../../api/quantity/quantity-arithmetic.ts';
 import { type AllocatedDevice, type AllocatedDevices, type ClaimAllocation, deviceKey } from '../../devices/device-types.ts';
 
+/** A thousand E, in billionths. */
+const largestWithSuffix = 10n ** 30n;
+
 /** What one claim has of a device. */
 interface TakenPart {
   readonly device: string;
@@ -80,13 +83,19 @@ function partOf(result: AllocatedDevice): readonly TakenPart[] {
 /** A share that cannot be read counts as the whole device. */
 function shareOf({ consumedCapacity }: AllocatedDevice): ReadonlyMap<string, bigint> | undefined {
   try {
-    const amounts = Object.entries(consumedCapacity ?? {});
-    return new Map(amounts.map(([name, amount]) => [name, quantityInNano(canonicalQuantity(String(amount)))]));
+    const given = Object.entries(consumedCapacity ?? {});
+    const amounts = new Map(given.map(([name, amount]) => [name, quantityInNano(canonicalQuantity(String(amount)))]));
+    return [...amounts.values()].some((amount) => amount < 0n) ? undefined : amounts;
   } catch {
     return undefined;
   }
 }
 
 function textsOf(nano: ReadonlyMap<string, bigint>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Array.from(nano, ([name, amount]) => [name, canonicalQuantity(`${amount}n`)]));
+  return Object.fromEntries(Array.from(nano, ([name, amount]) => [name, textOf(amount)]));
+}
+
+/** Suffixes end at E: the canonical text of a larger amount has lost its size, as upstream's has. */
+function textOf(amount: bigint): string {
+  return amount < largestWithSuffix ? canonicalQuantity(`${amount}n`) : `${amount}e-9`;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { amountOrNone } from '../../../../../src/scheduler/devices/capacity-rules.ts';
 import { DevicesOfClaims } from '../../../../../src/scheduler/plugins/devices/devices-of-claims.ts';
 import { allocationOf } from './claim-world.ts';
 
@@ -33,4 +34,19 @@ it('takes a share that cannot be read for the whole device', () => {
   const taken = new DevicesOfClaims();
   taken.set('c', allocationOf(share('1', 'much')));
   expect([...taken.devices]).toEqual(['gpu.example.com/n1/a']);
+});
+
+it('takes a share of less than nothing for the whole device: it would make room for others', () => {
+  const taken = new DevicesOfClaims();
+  taken.set('c', allocationOf(share('1', '-5Gi')));
+  expect([[...taken.devices], taken.consumedCapacity.size]).toEqual([['gpu.example.com/n1/a'], 0]);
+});
+
+it('keeps the size of amounts for which there is no suffix', () => {
+  const taken = new DevicesOfClaims();
+  taken.set('c', allocationOf(share('1', '1e99'), share('2', '1e21')));
+  const { memory = '' } = taken.consumedCapacity.get('gpu.example.com/n1/a') ?? {};
+  expect(amountOrNone(memory)?.nano).toBe(10n ** 108n + 10n ** 30n);
+  taken.set('c', allocationOf(share('1', '999E')));
+  expect(taken.consumedCapacity.get('gpu.example.com/n1/a')).toEqual({ memory: '999E' });
 });
