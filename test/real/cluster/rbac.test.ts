@@ -25,6 +25,7 @@ import {
 import { MirrorPodClient } from '../../../src/mirror.ts';
 import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from '../../../src/node.ts';
 import { ResourceClient, resources } from '../../../src/reflector.ts';
+import type { ResourceClaim } from '../../../src/scheduler/devices/device-types.ts';
 import { ClusterScheduler } from '../../../src/scheduler.ts';
 import { buildStaticPod } from '../../../src/testing.ts';
 import { AdminClient } from '../../support/admin-client.ts';
@@ -252,7 +253,7 @@ describe('the rights in deploy/scheduler-rbac.yaml', () => {
     const objects = await roles.applyFile('scheduler-rbac.yaml');
     await using transport = new KubeTransport(await roles.configOf('pod-status-manager-scheduler'), { logger: null });
     const used = noteRights(transport);
-    loseFirstBinding(transport);
+    loseFirstAnswers(transport, [/\/pods\/[^/]+\/binding$/, /\/resourceclaims\/[^/]+\/status$/]);
     const nodePath = '/api/v1/nodes/rbac-schedules';
     const allocatable = { cpu: '2', memory: '8Gi', pods: '10' };
     await admin.send('POST', '/api/v1/nodes', {
@@ -300,6 +301,16 @@ describe('the rights in deploy/scheduler-rbac.yaml', () => {
       return volume.spec?.claimRef?.name === 'there' && selectedNode in (claim.metadata?.annotations ?? {});
     };
     await expect.poll(isPatched, { timeout: 30_000 }).toBe(true);
+
+    // the first write of a claim is lost on its way back: the claim is read
+    await createDevices('rbac-schedules');
+    const resourceClaims = [{ name: 'device', resourceClaimName: 'device' }];
+    const containers = [{ name: 'app', image: 'app:1', resources: { claims: [{ name: 'device' }] } }];
+    await create('with-device', '1m', { resourceClaims, containers });
+    await expect.poll(() => nodeOf('with-device'), { timeout: 30_000 }).toBe('rbac-schedules');
+    const { status } = (await admin.send('GET', devicesPath('resourceclaims/device'))).body as ResourceClaim;
+    expect(status?.reservedFor).toMatchObject([{ resource: 'pods', name: 'with-device' }]);
+    expect(status?.allocation?.devices?.results).toMatchObject([{ driver: deviceDriver, device: 'one' }]);
     await scheduler.stop();
     await admin.send('DELETE', nodePath);
     expect(failures.filter((failure) => /forbidden/.test(String(failure)))).toEqual([]);
@@ -330,14 +341,35 @@ async function createStorage(): Promise<string[]> {
   return Object.keys(provisioners);
 }
 
-/** The answer to the first binding is lost on its way: the scheduler must read the pod. */
-function loseFirstBinding(transport: KubeTransport): void {
+const deviceDriver = 'rbac.test.example.com';
+const deviceApi = '/apis/resource.k8s.io/v1';
+const devicesPath = (path: string): string => `${deviceApi}/namespaces/${namespace}/${path}`;
+
+/** A device on the node, a class for its driver, and a claim of one. */
+async function createDevices(onNode: string): Promise<void> {
+  const pool = { name: onNode, generation: 1, resourceSliceCount: 1 };
+  const slice = { driver: deviceDriver, nodeName: onNode, pool, devices: [{ name: 'one' }] };
+  const selectors = [{ cel: { expression: `device.driver == "${deviceDriver}"` } }];
+  const requests = [{ name: 'device', exactly: { deviceClassName: deviceDriver } }];
+  const made = [
+    await admin.send('POST', `${deviceApi}/deviceclasses`, { body: { metadata: { name: deviceDriver }, spec: { selectors } } }),
+    await admin.send('POST', `${deviceApi}/resourceslices`, { body: { metadata: { name: deviceDriver }, spec: slice } }),
+    await admin.send('POST', devicesPath('resourceclaims'), {
+      body: { metadata: { name: 'device' }, spec: { devices: { requests } } },
+    }),
+  ];
+  expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+}
+
+/** The answer to the first request of each kind is lost on its way: the scheduler must read what it has written. */
+function loseFirstAnswers(transport: KubeTransport, kinds: readonly RegExp[]): void {
   const request = transport.request.bind(transport);
-  let isLost = false;
+  const left = new Set(kinds);
   transport.request = async (options) => {
     const answer = await request(options);
-    if (isLost || !options.path.endsWith('/binding')) return answer;
-    isLost = true;
+    const kind = [...left].find((one) => options.method !== 'GET' && one.test(options.path));
+    if (kind === undefined) return answer;
+    left.delete(kind);
     throw new ApiError({ reason: 'Timeout', message: 'the answer was lost' });
   };
 }

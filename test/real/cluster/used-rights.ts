@@ -14,12 +14,17 @@ export function rightsOf(rules: readonly Rule[]): string[] {
   return [...new Set(rights)].sort();
 }
 
+const claimStatus = 'resource.k8s.io/resourceclaims/status';
+
 /** The rights that the requests of a transport use, as `VERB GROUP/RESOURCE`, from now on. A watch that begins with a list uses both. */
 export function noteRights(transport: KubeTransport): ReadonlySet<string> {
   const used = new Set<string>();
   const [request, stream] = [transport.request.bind(transport), transport.stream.bind(transport)];
   transport.request = (options) => {
-    used.add(`${verbOf(options.method, options.path)} ${resourceOf(options.path)}`);
+    const [verb, resource] = [verbOf(options.method, options.path), resourceOf(options.path)];
+    used.add(`${verb} ${resource}`);
+    // the server asks for this one, too, where the devices of a claim or the pods that it is for change
+    if (resource === claimStatus && verb !== 'get') used.add(`${verb} ${resource.replace('status', 'binding')}`);
     return request(options);
   };
   transport.stream = (options) => {
