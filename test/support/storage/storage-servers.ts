@@ -14,6 +14,8 @@ import { type StorageVersion, storageVersion, storedKeys } from './storage-recor
 /** With these etcd keeps every version, in words that can be read. */
 const storageFlags = ['--storage-media-type=application/json', '--etcd-compaction-interval=0'];
 
+const storageControllers: readonly string[] = ['persistentvolume-binder-controller', 'ephemeral-volume-controller'];
+
 const collections = {
   Node: '/api/v1/nodes',
   PersistentVolume: '/api/v1/persistentvolumes',
@@ -22,7 +24,7 @@ const collections = {
   CSIDriver: '/apis/storage.k8s.io/v1/csidrivers',
 } as const;
 
-/** A control plane with the real controllers that bind volumes to claims, and make claims for ephemeral volumes. It has no scheduler. */
+/** A control plane with real controllers: those that bind volumes to claims, and make claims for ephemeral volumes. It has no scheduler. */
 export class StorageServers implements AsyncDisposable {
   readonly controlPlane: ControlPlane;
   readonly admin: AdminClient;
@@ -36,7 +38,8 @@ export class StorageServers implements AsyncDisposable {
     this.#dir = dir;
   }
 
-  static async start(): Promise<StorageServers> {
+  /** `controllerNames`: of kube-controller-manager, by their names. */
+  static async start(controllerNames = storageControllers): Promise<StorageServers> {
     const command = await goTool('kube-controller-manager');
     const controlPlane = await ControlPlane.start({ apiServerArgs: storageFlags, quiet: true });
     const dir = await mkdtemp(join(tmpdir(), 'storage-servers-'));
@@ -46,7 +49,7 @@ export class StorageServers implements AsyncDisposable {
       command,
       args: [
         ...[`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--bind-address=127.0.0.1', '--secure-port=0'],
-        '--controllers=persistentvolume-binder-controller,ephemeral-volume-controller',
+        `--controllers=${controllerNames.join()}`,
         ...['--pvclaimbinder-sync-period=5s', '--kube-api-qps=1000', '--kube-api-burst=1000'],
       ],
       logFile: join(dir, 'kube-controller-manager.log'),
