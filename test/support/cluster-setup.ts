@@ -12,7 +12,7 @@ declare module 'vitest' {
 /** Starts one control plane for a whole run. The test files share it, each in its own namespaces. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Tests ask for them, and building them takes longer than a test may.
-  for (const tool of ['oracle', 'kube-controller-manager', 'kubectl'] as const) await goTool(tool);
+  for (const tool of ['oracle', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const) await goTool(tool);
   const controlPlane = await ControlPlane.start();
   project.provide('controlPlaneKubeconfig', controlPlane.kubeconfigYaml());
   return () => controlPlane.stop();

@@ -7,7 +7,7 @@ import { withLockFile } from './lock-file.ts';
 import { isExecutable, userCache } from './user-cache.ts';
 
 /**
- * `etcd`, `kube-apiserver` and `kube-controller-manager`: the real control plane. `peer`: the Go status manager for benchmarks.
+ * `etcd`, `kube-apiserver` and `kube-controller-manager`: the real control plane. `kube-scheduler`: beside ours. `peer`: the Go status manager for benchmarks.
  * `oracle`: its recorder.
  * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
  * `kubectl`: the client of users. `metrics-server`: what `kubectl top` asks. `virtual-kubelet`: with its mock, and `virtual-kubelet-suite`, its end-to-end tests. `kwok-suite`: two cases of kwok's.
@@ -18,6 +18,7 @@ export type GoTool =
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
+  | 'kube-scheduler'
   | 'kubectl'
   | 'metrics-server'
   | 'peer'
@@ -44,6 +45,7 @@ const modules: Readonly<Record<GoTool, string>> = {
   etcd: 'peers/status',
   'kube-apiserver': 'peers/status',
   'kube-controller-manager': 'peers/node-kit/go/k8s',
+  'kube-scheduler': 'peers/node-kit/go/k8s',
   kubectl: 'peers/node-kit/go/k8s',
   'metrics-server': 'peers/metrics-server',
   peer: 'peers/status',
@@ -83,6 +85,7 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
   },
   'kube-apiserver': kubernetesCommand('kube-apiserver', '5 min'),
   'kube-controller-manager': kubernetesCommand('kube-controller-manager', '2 min'),
+  'kube-scheduler': kubernetesCommand('kube-scheduler', '2 min'),
   kubectl: kubernetesCommand('kubectl', '1 min'),
   'metrics-server': {
     name: 'metrics-server',
@@ -147,6 +150,7 @@ const foreign: readonly GoTool[] = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
+  'kube-scheduler',
   'kubectl',
   'metrics-server',
   'kwok',

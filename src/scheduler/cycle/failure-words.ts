@@ -3,7 +3,7 @@ import { ExtenderError } from '../extenders/extender-error.ts';
 import { FitError } from '../framework/fit-error.ts';
 import { helpForPlugin, PluginError } from '../framework/plugin-error.ts';
 import { type FailureWords, givenUp } from '../reports/last-attempts.ts';
-import { kindOfNowhere } from '../reports/plugin-help.ts';
+import { helpForFailedPlugin, kindOfNowhere } from '../reports/plugin-help.ts';
 import { isApiFailure, wordsOfRequest } from '../reports/request-words.ts';
 import { NoNodesError } from './algorithm.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';
@@ -48,5 +48,5 @@ function wordsOfFit({ message, diagnosis }: FitError, nodeName: string | undefin
 function wordsOfPlugin({ plugin, extensionPoint, cause, message }: PluginError, nodeName: string | undefined): FailureWords {
   if (extensionPoint === 'bind' && cause !== undefined && (plugin === binder || isApiFailure(cause)))
     return wordsOfRequest(`the pod could not be bound to the node ${nodeName}`, cause);
-  return { kind: 'plugin-failed', message, help: helpForPlugin(plugin) };
+  return { kind: 'plugin-failed', message, help: helpForFailedPlugin(plugin, extensionPoint) ?? helpForPlugin(plugin) };
 }

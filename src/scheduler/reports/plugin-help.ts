@@ -144,6 +144,14 @@ const asSuch: Readonly<Record<string, string>> = {
   InterPodAffinity: 'Correct the affinity of the pod: it cannot be read.',
 };
 
+/** What would help where a plugin of ours has failed on account of what users wrote; undefined where the plugin is to be corrected. */
+export function helpForFailedPlugin(plugin: string, extensionPoint: string): string | undefined {
+  if (plugin !== 'DynamicResources') return undefined;
+  if (extensionPoint === 'filter' || extensionPoint === 'preFilter')
+    return 'Correct what the message names, in the claim or its template, the device class or the slices of the driver: it cannot be worked out as it stands.';
+  return 'See what the message says of the claim: it could not be written, or its devices are not ready. The pod is tried again.';
+}
+
 /** By what the plugin for claims of devices says of a pod as such. */
 const deviceClaimsHelp: readonly (readonly [reason: RegExp, help: string])[] = [
   [

@@ -5,6 +5,7 @@ import type { AskedExtender } from '../extenders/extender-reports.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { PodPlace } from '../queue/scheduling-queue.ts';
 import { gateWords } from '../queue/waiting-pods.ts';
+import { claimsInWords } from './claims-in-words.ts';
 import { givenUp, type LastAttempt } from './last-attempts.ts';
 import { helpBeforeBinding, helpForGate, helpForNowhere } from './plugin-help.ts';
 
@@ -239,7 +240,7 @@ function gated({ place }: KnownOfAttempts): PodTrouble | undefined {
   const help =
     gatedBy === 'SchedulingGates'
       ? `Take ${someNames(gates)} out of the pod's schedulingGates, or see why their owner does not.`
-      : helpForGate(gatedBy, gate.reasons);
+      : withClaims(helpForGate(gatedBy, gate.reasons), gatedBy === claimsPlugin, podInfo);
   return { ...shared, kind: 'gated', message: `the pod is not tried: ${reasons} (${gatedBy})`, help: () => help };
 }
 
@@ -256,13 +257,27 @@ function lastFailure({ place, last, asksForEvents, maxInUnschedulableMs }: Known
     since,
     attempt,
     retryAt: place?.place === 'backoff' ? place.backoffEnd : timeout,
-    help: () => words.help ?? helpForFit(last),
+    help: () => words.help ?? withClaims(helpForFit(last), isOfClaims(last), place?.info.podInfo),
   };
 }
 
 function helpForFit({ diagnosis, fitsNowhere }: LastAttempt): string | undefined {
   if (diagnosis !== undefined) return helpForNowhere(diagnosis);
   return fitsNowhere ? 'Read the counts of the message: what each node had against the pod is no longer kept.' : undefined;
+}
+
+const claimsPlugin = 'DynamicResources';
+
+function isOfClaims({ diagnosis }: LastAttempt): boolean {
+  return diagnosis?.rejectors.has(claimsPlugin) === true;
+}
+
+/** The reasons are those of kube-scheduler, which do not always say which claim it is. */
+function withClaims(help: string, isOfClaims: boolean, podInfo: PodInfo | undefined): string;
+function withClaims(help: string | undefined, isOfClaims: boolean, podInfo: PodInfo | undefined): string | undefined;
+function withClaims(help: string | undefined, isOfClaims: boolean, podInfo: PodInfo | undefined): string | undefined {
+  const claims = isOfClaims && podInfo !== undefined ? claimsInWords(podInfo) : undefined;
+  return help === undefined || claims === undefined ? help : `${help} ${claims}`;
 }
 
 /** `a, b, c and 2 more`. */

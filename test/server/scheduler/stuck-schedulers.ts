@@ -55,6 +55,26 @@ async function addPodWithClaim({ places }: StuckSchedulerWorld): Promise<void> {
   await places.addPod('web', '1', { spec: { volumes } });
 }
 
+const driver = 'gpu.example.com';
+
+/** A pod that asks for a device by the claim `gpu`. */
+async function addPodWithDevice({ places }: StuckSchedulerWorld): Promise<void> {
+  const resourceClaims = [{ name: 'gpu', resourceClaimName: 'gpu' }];
+  await places.addPod('web', '1', { spec: { resourceClaims } });
+}
+
+/** The claim `gpu`, and its class where that is there. */
+async function addDeviceClaim({ places, server }: StuckSchedulerWorld, hasClass: boolean): Promise<void> {
+  const api = '/apis/resource.k8s.io/v1';
+  const deviceClassName = `gpus-${places.namespace}`;
+  const selectors = [{ cel: { expression: `device.driver == "${driver}"` } }];
+  const classBody = { metadata: { name: deviceClassName }, spec: { selectors } };
+  if (hasClass) await server.admin.send('POST', `${api}/deviceclasses`, { body: classBody });
+  const spec = { devices: { requests: [{ name: 'one', exactly: { deviceClassName } }] } };
+  const path = `${api}/namespaces/${places.namespace}/resourceclaims`;
+  await server.admin.send('POST', path, { body: { metadata: { name: 'gpu' }, spec } });
+}
+
 async function endVictim({ places, server }: StuckSchedulerWorld): Promise<void> {
   await server.admin.patchPod(places.namespace, 'lesser', { metadata: { finalizers: null } }, 'merge');
   await server.admin.deletePod(places.namespace, 'lesser', { gracePeriodSeconds: 0 });
@@ -447,6 +467,62 @@ const failureRows: readonly StuckSchedulerRow[] = [
       await world.start();
       await world.places.addNode('n', '2');
       await addPodWithClaim(world);
+    },
+  },
+  {
+    id: 'device-claim-missing',
+    title: 'a pod with a claim of devices that is not there',
+    about: 'pod',
+    kind: 'gated',
+    words: 'could not find ResourceClaim "',
+    help: 'Make the claim that the message names, or correct its name in the pod. A server without resource.k8s.io/v1 has no claims. Claims of devices of the pod: NAMESPACE/gpu.',
+    servers: 'both',
+    async arrange(world) {
+      await world.start();
+      await world.places.addNode('n', '2');
+      await addPodWithDevice(world);
+    },
+  },
+  {
+    id: 'device-class-missing',
+    title: 'a pod with a claim of devices whose class is not there',
+    about: 'pod',
+    kind: 'resource-claim',
+    words: 'request one: device class gpus-',
+    log: noNode,
+    event: failed,
+    help: 'Make the device class that the message names, or correct its name in the claim. Claims of devices of the pod: NAMESPACE/gpu.',
+    servers: 'both',
+    async arrange(world) {
+      await addDeviceClaim(world, false);
+      await world.start();
+      await world.places.addNode('n', '2');
+      await addPodWithDevice(world);
+    },
+  },
+  {
+    id: 'no-device',
+    title: 'a pod with a claim of devices for which none is free',
+    about: 'pod',
+    kind: 'no-node-fits',
+    words: '1 cannot allocate all claims',
+    log: noNode,
+    event: failed,
+    help: "Add devices, end pods that use some, or ask for less in the pod's claims: what they ask for is not free on 1 node. Claims of devices of the pod: NAMESPACE/gpu.",
+    async arrange(world) {
+      await addDeviceClaim(world, true);
+      await world.start();
+      await world.places.addNode('n', '2');
+      await addPodWithDevice(world);
+    },
+    async mend({ places, server }) {
+      const nodeName = `${places.schedulerName}-n`;
+      const pool = { name: nodeName, generation: 1, resourceSliceCount: 1 };
+      const spec = { driver, nodeName, pool, devices: [{ name: 'gpu-0' }] };
+      await server.admin.send('POST', '/apis/resource.k8s.io/v1/resourceslices', {
+        body: { metadata: { name: nodeName }, spec },
+      });
+      await places.bound('web');
     },
   },
   {

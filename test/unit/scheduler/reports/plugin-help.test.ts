@@ -78,7 +78,7 @@ describe('what would help a pod that fits nowhere', () => {
       [node('n1')],
       [],
       { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gone' }] },
-      'Make the claim that the message names, or correct its name in the pod. A server without resource.k8s.io/v1 has no claims.',
+      'Make the claim that the message names, or correct its name in the pod. A server without resource.k8s.io/v1 has no claims. Claims of devices of the pod: default/gone.',
     ],
   ])('is said of %s', async (_, nodes, others, spec, help) => {
     const { scheduler } = schedulerWorld();
