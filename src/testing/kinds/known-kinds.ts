@@ -3,6 +3,7 @@ import { pathSegmentProblem } from '../objects/api-names.ts';
 import { clusterFieldsBeside, objectAt, textAt } from '../objects/selectors.ts';
 import type { ObjectRules } from '../objects/store-types.ts';
 import { configMapRules, secretRules } from './data-objects.ts';
+import { deviceClaimTemplateTraits, deviceClaimTraits } from './device-claim-rules.ts';
 import { eventRules } from './events.ts';
 import { serviceAccountSchema } from './kind-patch-schemas.ts';
 import { nodeRules } from './node-rules.ts';
@@ -100,8 +101,8 @@ function groupKinds(): KnownKind[] {
     named(storage, 'cluster', 'csinodes', 'CSINode', { ...specOnly, ...versioned }),
     named(storage, 'cluster', 'volumeattachments', 'VolumeAttachment', { ...specAndStatus, ...versioned }),
     named(storage, 'ns', 'csistoragecapacities', 'CSIStorageCapacity', { updatesNeedVersion: true }),
-    named(dra, 'ns', 'resourceclaims', 'ResourceClaim', { ...specAndStatus, returnsDeleted: true }),
-    named(dra, 'ns', 'resourceclaimtemplates', 'ResourceClaimTemplate', { returnsDeleted: true }),
+    named(dra, 'ns', 'resourceclaims', 'ResourceClaim', { ...specAndStatus, ...deviceClaimTraits, returnsDeleted: true }),
+    named(dra, 'ns', 'resourceclaimtemplates', 'ResourceClaimTemplate', { ...deviceClaimTemplateTraits, returnsDeleted: true }),
     named(dra, 'cluster', 'resourceslices', 'ResourceSlice', { ...specOnly, returnsDeleted: true, fields: sliceFields }),
     named(dra, 'cluster', 'deviceclasses', 'DeviceClass', { ...specOnly, returnsDeleted: true }),
   ];
