@@ -1,3 +1,4 @@
+import { DomainTotals, type LabelledNodes } from './domain-totals.ts';
 import type { AffinityTerm, PodInfo } from './pod-info.ts';
 
 /** How many pods are on each node, by the node's name. Nodes that are not known may be among them. */
@@ -39,10 +40,11 @@ export interface GroupedPods {
 
 /** Keeps the groups up to date, pod by pod. */
 export class PodIndex implements GroupedPods {
-  readonly #groups = new Counters<{ readonly sample: PodInfo }>();
-  readonly #antiAffinity = new Counters<{ readonly term: AffinityTerm }>();
-  readonly #preferences = new Counters<{ readonly term: AffinityTerm; readonly weight: number | undefined }>();
-  readonly #claims = new Counters<object>();
+  readonly #totals = new DomainTotals();
+  readonly #groups = new Counters<{ readonly sample: PodInfo }>(this.#totals);
+  readonly #antiAffinity = new Counters<{ readonly term: AffinityTerm }>(this.#totals);
+  readonly #preferences = new Counters<{ readonly term: AffinityTerm; readonly weight: number | undefined }>(this.#totals);
+  readonly #claims = new Counters<object>(this.#totals);
 
   groups(): Iterable<PodGroup> {
     return this.#groups.all();
@@ -58,6 +60,11 @@ export class PodIndex implements GroupedPods {
 
   usersOf(claimKey: string): PodsByNode {
     return this.#claims.get(claimKey)?.nodes ?? new Map();
+  }
+
+  /** The pods of one of these groups by the domains of their nodes, see {@link DomainTotals.of}. */
+  byDomain(nodes: PodsByNode, topologyKey: string, source: LabelledNodes): ReadonlyMap<string, number> {
+    return this.#totals.of(nodes, topologyKey, source);
   }
 
   add(nodeName: string, pod: PodInfo): void {
@@ -89,6 +96,11 @@ export class PodIndex implements GroupedPods {
 /** Numbers by group and node. What falls to nothing is dropped. */
 class Counters<About extends object> {
   readonly #byKey = new Map<string, About & { readonly nodes: Map<string, number> }>();
+  readonly #totals: DomainTotals;
+
+  constructor(totals: DomainTotals) {
+    this.#totals = totals;
+  }
 
   get(key: string): (About & { readonly nodes: PodsByNode }) | undefined {
     return this.#byKey.get(key);
@@ -104,8 +116,14 @@ class Counters<About extends object> {
       counter = { ...about, nodes: new Map() };
       this.#byKey.set(key, counter);
     }
-    const count = (counter.nodes.get(nodeName) ?? 0) + by;
-    if (count > 0) counter.nodes.set(nodeName, count);
-    else if (counter.nodes.delete(nodeName) && counter.nodes.size === 0) this.#byKey.delete(key);
+    const { nodes } = counter;
+    const before = nodes.get(nodeName) ?? 0;
+    const count = Math.max(0, before + by);
+    if (count > 0) nodes.set(nodeName, count);
+    else nodes.delete(nodeName);
+    this.#totals.change(nodes, nodeName, count - before);
+    if (nodes.size > 0) return;
+    this.#byKey.delete(key);
+    this.#totals.drop(nodes);
   }
 }

@@ -1,6 +1,9 @@
 import { requireKnownOptions } from '../../base/options.ts';
 import type { CycleState, StateData, StateKey } from '../framework/cycle-state.ts';
 import { maxNodeScore } from '../framework/plugin.ts';
+import { totalsByDomain } from '../nodes/domain-totals.ts';
+import type { Snapshot } from '../nodes/node-info.ts';
+import { PodIndex, type PodsByNode } from '../nodes/pod-index.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
 /** The label that tells nodes apart. */
@@ -111,6 +114,15 @@ export function normalizeScores(scores: number[], { reverse = false }: { readonl
     const share = highest === 0 ? 0 : Math.trunc((maxNodeScore * (scores[index] ?? 0)) / highest);
     scores[index] = reverse ? maxNodeScore - share : share;
   }
+}
+
+/** How many of a group's pods each domain has. Pods on nodes that lack the label, or are not in the snapshot, are not counted. */
+export function podsByDomain(pods: PodsByNode, topologyKey: string, snapshot: Snapshot): ReadonlyMap<string, number> {
+  const { grouped } = snapshot;
+  // a group of the index may have been counted before
+  return grouped instanceof PodIndex
+    ? grouped.byDomain(pods, topologyKey, snapshot)
+    : totalsByDomain(pods, topologyKey, snapshot);
 }
 
 /** What the plugin kept earlier in this cycle. Throws where it kept nothing: then it must not agree to a node. */

@@ -5,9 +5,8 @@ import { type Domains, type NodePlaces, noDomain } from '../../framework/node-pl
 import type { PlaceFilter } from '../../framework/placed-plugin.ts';
 import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
-import type { PodsByNode } from '../../nodes/pod-index.ts';
 import type { AffinityTerm, PodInfo } from '../../nodes/pod-info.ts';
-import { DomainCounts } from '../common.ts';
+import { DomainCounts, podsByDomain } from '../common.ts';
 
 const noAffinity: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ["node(s) didn't match pod affinity rules"] };
 const ownAntiAffinity: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match pod anti-affinity rules"] };
@@ -48,10 +47,12 @@ export class AffinityCounts implements StateData<AffinityCounts> {
     const ownLabels = labelsOf(namespace) ?? {};
     for (const { term, nodes } of snapshot.grouped.antiAffinity()) {
       if (!term.matches(pod, ownLabels)) continue;
-      for (const [node, pods] of nodesOf(nodes, snapshot)) counts.#counts.opposed.add(node, term.topologyKey, pods);
+      counts.#counts.opposed.addAll(term.topologyKey, podsByDomain(nodes, term.topologyKey, snapshot));
     }
     if (requiredAffinityTerms.length + requiredAntiAffinityTerms.length > 0) {
-      for (const { sample, nodes } of snapshot.grouped.groups()) counts.#addOwn(sample, nodesOf(nodes, snapshot));
+      for (const { sample, nodes } of snapshot.grouped.groups()) {
+        counts.#addOwn(sample, (topologyKey) => podsByDomain(nodes, topologyKey, snapshot));
+      }
     } else if (counts.#counts.opposed.isEmpty) {
       return undefined;
     }
@@ -67,7 +68,10 @@ export class AffinityCounts implements StateData<AffinityCounts> {
   /** One pod more (1) or less (-1) on `node`. */
   change(other: PodInfo, node: WireNode, by: 1 | -1): void {
     this.#changeOpposed(other, node, by);
-    this.#addOwn(other, [[node, by]]);
+    this.#addOwn(other, (topologyKey) => {
+      const domain = labelOf(node.metadata?.labels, topologyKey);
+      return domain === undefined ? [] : [[domain, by]];
+    });
   }
 
   /** Why the pod must not go to `node`. */
@@ -114,17 +118,15 @@ export class AffinityCounts implements StateData<AffinityCounts> {
     }
   }
 
-  /** So many pods as `sample` on each node. */
-  #addOwn(sample: PodInfo, nodes: Iterable<readonly [WireNode, number]>): void {
+  /** So many pods as `sample` in each domain of a key. */
+  #addOwn(sample: PodInfo, podsOf: (topologyKey: string) => PodsByDomain): void {
     const { requiredAffinityTerms, requiredAntiAffinityTerms } = this.#toSchedule;
     const labels = this.#labelsOf(sample.namespace);
     const isWanted = matchesAllTerms(requiredAffinityTerms, sample.pod, this.#labelsOf);
     const unwanted = requiredAntiAffinityTerms.filter((term) => term.matches(sample.pod, labels));
-    if (!isWanted && unwanted.length === 0) return;
-    for (const [node, pods] of nodes) {
-      if (isWanted) for (const { topologyKey } of requiredAffinityTerms) this.#counts.wanted.add(node, topologyKey, pods);
-      for (const { topologyKey } of unwanted) this.#counts.unwanted.add(node, topologyKey, pods);
-    }
+    if (isWanted)
+      for (const { topologyKey } of requiredAffinityTerms) this.#counts.wanted.addAll(topologyKey, podsOf(topologyKey));
+    for (const { topologyKey } of unwanted) this.#counts.unwanted.addAll(topologyKey, podsOf(topologyKey));
   }
 }
 
@@ -166,6 +168,8 @@ function hasPods(all: readonly DomainsWithPods[], place: number): boolean {
   return false;
 }
 
+type PodsByDomain = Iterable<readonly [domain: string, pods: number]>;
+
 /** How many pods a domain has, for each of several topology keys. A clone costs what was changed since. */
 class TopologyCounts {
   readonly #byKey: Map<string, DomainCounts>;
@@ -183,13 +187,19 @@ class TopologyCounts {
   /** Counts so many pods more in the node's domain of this key. A node without the label has none. */
   add(node: WireNode, topologyKey: string, pods: number): void {
     const domain = labelOf(node.metadata?.labels, topologyKey);
-    if (domain === undefined) return;
-    let counts = this.#byKey.get(topologyKey);
-    if (counts === undefined) {
-      counts = new DomainCounts();
-      this.#byKey.set(topologyKey, counts);
+    if (domain !== undefined) this.addAll(topologyKey, [[domain, pods]]);
+  }
+
+  /** Counts so many pods more in each of these domains. */
+  addAll(topologyKey: string, pods: PodsByDomain): void {
+    for (const [domain, count] of pods) {
+      let counts = this.#byKey.get(topologyKey);
+      if (counts === undefined) {
+        counts = new DomainCounts();
+        this.#byKey.set(topologyKey, counts);
+      }
+      counts.add(domain, count);
     }
-    counts.add(domain, pods);
   }
 
   /** The keys that were counted. */
@@ -227,12 +237,4 @@ export function matchesAllTerms(terms: readonly AffinityTerm[], other: WirePod, 
   if (terms.length === 0) return false;
   const namespaceLabels = labelsOf(other.metadata?.namespace ?? '');
   return terms.every((term) => term.matches(other, namespaceLabels));
-}
-
-/** The nodes of the snapshot that have some of these pods, and how many. */
-export function* nodesOf(pods: PodsByNode, snapshot: Snapshot): Generator<readonly [WireNode, number]> {
-  for (const [nodeName, count] of pods) {
-    const node = snapshot.get(nodeName)?.node;
-    if (node !== undefined) yield [node, count];
-  }
 }

@@ -1,4 +1,3 @@
-import type { WireNode } from '../../../api/json/types.ts';
 import { type LabelSet, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { type NodePlaces, noDomain } from '../../framework/node-places.ts';
@@ -7,7 +6,8 @@ import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
 import type { PodsByNode } from '../../nodes/pod-index.ts';
 import type { AffinityTerm, PodInfo } from '../../nodes/pod-info.ts';
-import { type NamespaceLabels, nodesOf } from './affinity-counts.ts';
+import { podsByDomain } from '../common.ts';
+import type { NamespaceLabels } from './affinity-counts.ts';
 
 /** How much one pod likes each domain, by what it prefers and by what the pods there prefer. */
 export class AffinityScores implements StateData<AffinityScores> {
@@ -94,19 +94,12 @@ export class AffinityScores implements StateData<AffinityScores> {
     }
   }
 
-  #addAll(term: AffinityTerm, weight: number, nodes: PodsByNode, snapshot: Snapshot): void {
-    for (const [node, pods] of nodesOf(nodes, snapshot)) this.#add(node, term, weight * pods);
-  }
-
-  #add(node: WireNode, { topologyKey }: AffinityTerm, weight: number): void {
-    const domain = labelOf(node.metadata?.labels, topologyKey);
-    if (domain === undefined) return;
-    let byDomain = this.#scores.get(topologyKey);
-    if (byDomain === undefined) {
-      byDomain = new Map();
-      this.#scores.set(topologyKey, byDomain);
-    }
-    byDomain.set(domain, (byDomain.get(domain) ?? 0) + weight);
+  #addAll({ topologyKey }: AffinityTerm, weight: number, nodes: PodsByNode, snapshot: Snapshot): void {
+    const counts = podsByDomain(nodes, topologyKey, snapshot);
+    if (counts.size === 0) return;
+    const byDomain = this.#scores.get(topologyKey) ?? new Map<string, number>();
+    this.#scores.set(topologyKey, byDomain);
+    for (const [domain, pods] of counts) byDomain.set(domain, (byDomain.get(domain) ?? 0) + weight * pods);
   }
 }
 

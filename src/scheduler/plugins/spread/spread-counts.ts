@@ -7,7 +7,7 @@ import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { GroupedPods, PodGroup } from '../../nodes/pod-index.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { DomainCounts } from '../common.ts';
+import { DomainCounts, podsByDomain } from '../common.ts';
 import { hasTopologyKeys, type Inclusion, includesAllNodes, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 
 const broken: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match pod topology spread constraints"] };
@@ -43,9 +43,10 @@ export class SpreadCounts implements StateData<SpreadCounts> {
     known: KnownDomains,
   ): SpreadCounts {
     const includes = inclusionFor(pod);
-    const domains = includesAllNodes(pod, constraints)
-      ? known.of(snapshot, constraints)
-      : includedDomains(snapshot, constraints, includes);
+    const areAllIncluded = includesAllNodes(pod, constraints);
+    // with one key the nodes that have a domain are those that count
+    const hasOneKey = new Set(constraints.map(({ topologyKey }) => topologyKey)).size === 1;
+    const domains = areAllIncluded ? known.of(snapshot, constraints) : includedDomains(snapshot, constraints, includes);
     const counted = constraints.map((constraint, index) => ({
       constraint,
       counts: domains[index] ?? new DomainCounts(),
@@ -53,6 +54,10 @@ export class SpreadCounts implements StateData<SpreadCounts> {
     }));
     for (const { constraint, counts } of counted) {
       for (const group of matchingGroups(snapshot.grouped, constraint.selector, namespace)) {
+        if (areAllIncluded && hasOneKey) {
+          for (const [domain, pods] of podsByDomain(group.nodes, constraint.topologyKey, snapshot)) counts.add(domain, pods);
+          continue;
+        }
         for (const [nodeName, pods] of group.nodes) {
           const node = snapshot.get(nodeName)?.node;
           const labels = node?.metadata?.labels;

@@ -13,7 +13,6 @@ import { clusterObjects } from '../../../support/cluster-objects.ts';
 import { createNodeInfo, nodeSnapshotOf } from '../../../support/node-snapshots.ts';
 import { barePod } from '../../../support/pods.ts';
 
-const steps = 150;
 const keys = ['zone', 'kubernetes.io/hostname'];
 
 /** A whole number from 0 up to, but not including, `end`. */
@@ -63,8 +62,8 @@ function randomPod(prng: Prng, index: number): WirePod {
   });
 }
 
-const randomNode = (prng: Prng) => {
-  const name = `n${below(prng, 8)}`;
+const randomNode = (prng: Prng, nodes: number) => {
+  const name = `n${below(prng, nodes)}`;
   return { metadata: { name, labels: { 'kubernetes.io/hostname': name, zone: `z${below(prng, 3)}` } } };
 };
 
@@ -72,7 +71,14 @@ describe.each([
   ['PodTopologySpread', createPodTopologySpread],
   ['InterPodAffinity', createInterPodAffinity],
 ])('%s after many changes', (_name, factory) => {
-  it.each([[1], [2], [3]])('says what it says of nodes that it sees for the first time: seed %d', (seed) => {
+  // pods of one kind on many nodes are not counted anew each time
+  it.each([
+    [1, 8, 150],
+    [2, 8, 150],
+    [3, 8, 150],
+    [4, 40, 300],
+    [5, 40, 300],
+  ])('says what it says of nodes that it sees for the first time: seed %d, %d nodes', (seed, nodes, steps) => {
     const prng = new Prng(seed);
     const cache = new SchedulerCache({ clock: new FakeClock() });
     const run = new LongRun(factory, cache.updateSnapshot());
@@ -80,9 +86,9 @@ describe.each([
     let answers = 0;
     for (let step = 0; step < steps; step++) {
       const info = createPodInfo(randomPod(prng, step));
-      const nodeName = `n${below(prng, 8)}`;
-      if (step < 8 || below(prng, 5) === 0) cache.addNode(randomNode(prng));
-      if (below(prng, 12) === 0) cache.removeNode(randomNode(prng));
+      const nodeName = `n${below(prng, nodes)}`;
+      if (step < nodes || below(prng, 5) === 0) cache.addNode(randomNode(prng, nodes));
+      if (below(prng, 12) === 0) cache.removeNode(randomNode(prng, nodes));
       cache.assumePod(info, nodeName);
       pods.push({ info, nodeName });
       const gone = below(prng, 2) === 0 ? pods.splice(below(prng, pods.length), 1)[0] : undefined;
