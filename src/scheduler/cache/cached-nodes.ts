@@ -1,6 +1,6 @@
 import type { WireNode } from '../../api/json/types.ts';
 import { labelOf } from '../../api/selectors/label-selector.ts';
-import { type ImageState, type NodeInfo, NodeState, type Snapshot, zoneKeyOf } from '../nodes/node-info.ts';
+import { type ImageState, type NodeInfo, NodeState, type SnapshotWithGenerations, zoneKeyOf } from '../nodes/node-info.ts';
 import type { GroupedPods } from '../nodes/pod-index.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
@@ -238,10 +238,11 @@ export interface NodeSource {
  * The nodes as they were at the last update. A NodeInfo never changes; an update puts others into their places, so lists are
  * not to be kept beyond it. An update costs as much as has changed, and as much as all nodes only when nodes come or go.
  */
-export class CacheSnapshot implements Snapshot {
+export class CacheSnapshot implements SnapshotWithGenerations {
   readonly grouped: GroupedPods;
   #labelsVersion = 0;
   #nodes: NodeInfo[] = [];
+  #generations = new Float64Array(0);
   #positions = new Map<string, number>();
   readonly #withAffinity = new NodePart((node) => node.podsWithAffinity.length > 0);
   readonly #withRequiredAntiAffinity = new NodePart((node) => node.podsWithRequiredAntiAffinity.length > 0);
@@ -256,6 +257,10 @@ export class CacheSnapshot implements Snapshot {
 
   get nodes(): readonly NodeInfo[] {
     return this.#nodes;
+  }
+
+  get generations(): Float64Array {
+    return this.#generations;
   }
 
   get nodesWithAffinity(): readonly NodeInfo[] {
@@ -283,6 +288,7 @@ export class CacheSnapshot implements Snapshot {
   rebuild(order: readonly string[], source: NodeSource): void {
     this.#labelsVersion += 1;
     this.#nodes = order.flatMap((name) => source.get(name) ?? []);
+    this.#generations = Float64Array.from(this.#nodes, ({ generation }) => generation);
     this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
     this.#withAffinity.forget();
     this.#withRequiredAntiAffinity.forget();
@@ -296,6 +302,7 @@ export class CacheSnapshot implements Snapshot {
       if (position === undefined || node === undefined) continue;
       if (!hasSameLabels(node, this.#nodes[position])) this.#labelsVersion += 1;
       this.#nodes[position] = node;
+      this.#generations[position] = node.generation;
       this.#withAffinity.put(node);
       this.#withRequiredAntiAffinity.put(node);
     }

@@ -16,6 +16,11 @@ export class Nominator {
     return this.#byUID.size;
   }
 
+  /** The nodes that were promised to a pod. */
+  nodeNames(): Iterable<string> {
+    return this.#byNode.keys();
+  }
+
   /** The pods that were promised this node, in the order in which they were. */
   onNode(nodeName: string): readonly PodInfo[] {
     return this.#byNode.get(nodeName) ?? noPods;

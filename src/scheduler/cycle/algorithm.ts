@@ -1,6 +1,7 @@
 import { CycleState } from '../framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
+import type { PlaceScan } from '../framework/place-scan.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
 import type { NodeScores } from '../framework/plugin-runner.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
@@ -124,7 +125,9 @@ export class NodeSearch {
   readonly #framework: Framework;
   readonly #state: CycleState;
   readonly #pod: PodInfo;
-  #places: number[] | undefined;
+  #places: readonly number[] | undefined;
+  /** The run whose rejections nobody has asked for yet. */
+  #scanned: PlaceScan | undefined;
 
   constructor(framework: Framework, state: CycleState, pod: PodInfo) {
     this.#framework = framework;
@@ -134,6 +137,7 @@ export class NodeSearch {
 
   /** How many nodes were looked at that do not fit. */
   get rejectedNodes(): number {
+    if (this.#scanned !== undefined) return this.#scanned.rejected;
     return this.#failures.size === 0 ? this.#rejected.length : this.#allFailures().size;
   }
 
@@ -187,7 +191,11 @@ export class NodeSearch {
         ? nodesToFind(nodes.length, profile.percentageOfNodesToScore ?? 0)
         : Math.min(1, nodes.length);
     const snapshot = this.#framework.snapshot();
-    const verdict = nodes === snapshot.nodes ? kept.verdicts(this.#state, this.#pod, snapshot) : undefined;
+    const verdicts = nodes === snapshot.nodes ? kept.verdicts(this.#state, this.#pod, snapshot) : undefined;
+    if (verdicts?.scan !== undefined && this.#failures.size === 0 && !extenders.looksAtNodes) {
+      return this.#scan(verdicts.scan, nodes, startIndex, enough);
+    }
+    const verdict = verdicts?.verdict;
     const feasible: NodeInfo[] = [];
     const places: number[] = [];
     for (let step = 0; step < nodes.length && feasible.length < enough; step += 1) {
@@ -205,6 +213,23 @@ export class NodeSearch {
     return feasible;
   }
 
+  /** Where a pod finds a node, nobody asks why it does not fit on others. */
+  #scan(scan: PlaceScan, nodes: readonly NodeInfo[], startIndex: number, enough: number): NodeInfo[] {
+    const places = scan.run(startIndex % nodes.length, enough);
+    this.#places = places;
+    this.#scanned = scan;
+    if (places.length === 0) this.#tellRejections();
+    const feasible = new Array<NodeInfo>(places.length);
+    for (let index = 0; index < places.length; index += 1) feasible[index] = nodes[places[index] as number] as NodeInfo;
+    return feasible;
+  }
+
+  #tellRejections(): void {
+    const scan = this.#scanned;
+    this.#scanned = undefined;
+    if (scan !== undefined) for (const [node, rejection] of scan.rejections()) this.#reject(node, rejection);
+  }
+
   /** Keeps what something other than a plugin has against nodes. */
   keep(failures: ReadonlyMap<string, PluginRejection>): void {
     const all = this.#allFailures();
@@ -220,6 +245,11 @@ export class NodeSearch {
   diagnosis(rest: PluginRejection | undefined, isRejectedAsSuch: boolean): Diagnosis {
     const { length: nodes } = this.#framework.snapshot().nodes;
     const failures = (): ReadonlyMap<string, PluginRejection> => this.#allFailures();
+    const known = <Known>(of: Known): Known => {
+      this.#tellRejections();
+      return of;
+    };
+    const [rejectors, pending] = [this.rejectors, this.#pending];
     return {
       nodes,
       get failures() {
@@ -227,8 +257,12 @@ export class NodeSearch {
       },
       rest,
       isRejectedAsSuch,
-      rejectors: this.rejectors,
-      pending: this.#pending,
+      get rejectors() {
+        return known(rejectors);
+      },
+      get pending() {
+        return known(pending);
+      },
     };
   }
 
@@ -241,6 +275,7 @@ export class NodeSearch {
 
   /** By the names of the nodes. */
   #allFailures(): Map<string, PluginRejection> {
+    this.#tellRejections();
     for (const [index, { name }] of this.#rejected.entries()) {
       this.#failures.set(name, this.#rejections[index] as PluginRejection);
     }

@@ -2,7 +2,7 @@ import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
 import { placesFor } from './kept-columns.ts';
-import { type CountedNominations, type FilterPlainly, KeptFilters, type PlaceVerdict } from './kept-filters.ts';
+import { type CountedNominations, type FilterPlainly, KeptFilters, type PodVerdicts } from './kept-filters.ts';
 import { KeptScores } from './kept-scores.ts';
 import { NodePlaces } from './node-places.ts';
 import { type Plugin, type ProfilePlugins, pluginsAt } from './plugin.ts';
@@ -35,7 +35,7 @@ export class KeptAnswers {
   }
 
   /** How nodes are to be asked about for this pod; undefined where nothing is kept. After preFilter. */
-  verdicts(state: CycleState, pod: PodInfo, snapshot: Snapshot): PlaceVerdict | undefined {
+  verdicts(state: CycleState, pod: PodInfo, snapshot: Snapshot): PodVerdicts | undefined {
     if (!this.#isOn) return undefined;
     this.#signatures.begin();
     this.#begin(snapshot);

@@ -1,16 +1,22 @@
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
+import type { DomainCheck } from './domain-check.ts';
 import { FilterColumn, type FoundRejection } from './kept-columns.ts';
 import type { NodePlaces } from './node-places.ts';
-import { type PlaceFilter, placedAnswersOf } from './placed-plugin.ts';
+import { PlaceScan, type PlaceVerdict } from './place-scan.ts';
+import { placedAnswersOf } from './placed-plugin.ts';
 import type { NominatedPods, PluginAt, PluginRejection, Rejection } from './plugin.ts';
 import { asRejection, pluginFailure } from './plugin-error.ts';
 import { Patience, RecurringValues } from './recurring-values.ts';
 import type { Signatures } from './signatures.ts';
 
-/** What the filters say of the node at this place of the snapshot. */
-export type PlaceVerdict = (node: NodeInfo, place: number) => PluginRejection | undefined;
+/** How nodes are asked about for one pod. */
+export interface PodVerdicts {
+  readonly verdict: PlaceVerdict;
+  /** Does the same for many nodes; undefined where a plugin is to be asked about each of them. For one run. */
+  readonly scan: PlaceScan | undefined;
+}
 
 /** How a node is asked about with nothing kept. */
 export interface FilterPlainly {
@@ -20,7 +26,12 @@ export interface FilterPlainly {
 /** The promised nodes, with their number where that is known. */
 export interface CountedNominations extends NominatedPods {
   readonly size?: number;
+  /** The names of these nodes. */
+  nodeNames?(): Iterable<string>;
 }
+
+/** With more promised nodes, each node is asked about by itself. */
+const mostPromised = 256;
 
 /** One filter at work for one pod. */
 interface Step {
@@ -28,7 +39,7 @@ interface Step {
   readonly number: number;
   readonly plugin: PluginAt<'filter'>;
   /** Asked in place of the plugin, where it can be. */
-  readonly byPlace: PlaceFilter | undefined;
+  readonly checks: readonly DomainCheck[] | undefined;
   /** What it said by a place last: it often says the same. */
   last?: { readonly answer: Rejection; readonly rejection: PluginRejection };
 }
@@ -67,19 +78,35 @@ export class KeptFilters {
   }
 
   /** For one pod, after preFilter. `most`: how many columns may be kept. */
-  begin(state: CycleState, pod: PodInfo, places: NodePlaces, most: number): PlaceVerdict {
+  begin(state: CycleState, pod: PodInfo, places: NodePlaces, most: number): PodVerdicts {
     const plainly: PlaceVerdict = (node) => this.#plainly.filterWithNominated(state, pod, node);
     const steps = this.#stepsFor(state, pod, places);
     const column = steps.keyed.length === 0 ? undefined : this.#columns.get(steps.key, most, () => new FilterColumn());
     if (column !== undefined) this.#patience.found();
-    if (column === undefined && steps.others.every(({ byPlace }) => byPlace === undefined)) return plainly;
+    if (column === undefined && steps.others.every(({ checks }) => checks === undefined)) {
+      return { verdict: plainly, scan: undefined };
+    }
     column?.begin(places.epoch, places.nodes.length);
-    const verdict: PlaceVerdict =
+    const unpromised: PlaceVerdict =
       column === undefined
         ? (node, place) => ask(steps.all, steps, node, place, noLimit)
         : (node, place) => askKept(steps, column, node, place);
-    if (this.#nominated.size === 0) return verdict;
-    return (node, place) => (this.#nominated.onNode(node.name).length > 0 ? plainly(node, place) : verdict(node, place));
+    const odd = this.#promisedPlaces(places);
+    const verdict: PlaceVerdict =
+      this.#nominated.size === 0
+        ? unpromised
+        : (node, place) => (this.#nominated.onNode(node.name).length > 0 ? plainly(node, place) : unpromised(node, place));
+    const checks = checksOf(steps.others);
+    if (column === undefined || odd === undefined || checks === undefined) return { verdict, scan: undefined };
+    return { verdict, scan: new PlaceScan({ places, column, checks, odd, verdict }) };
+  }
+
+  /** Undefined where they are not known, or too many. */
+  #promisedPlaces(places: NodePlaces): ReadonlySet<number> | undefined {
+    const { size = Number.POSITIVE_INFINITY } = this.#nominated;
+    if (size === 0) return new Set();
+    const names = size > mostPromised ? undefined : this.#nominated.nodeNames?.();
+    return names && new Set([...names].map((name) => places.of(name) ?? -1));
   }
 
   /** Nothing is known any more. */
@@ -96,8 +123,8 @@ export class KeptFilters {
     for (const [number, plugin] of this.#filters.entries()) {
       if (state.skippedFilters.has(plugin.name)) continue;
       const signature = isAsked ? this.#signatures.of(plugin, pod, 'filter') : undefined;
-      const byPlace = signature === undefined ? placedAnswersOf(plugin)?.filter?.(state, places) : undefined;
-      const step: Step = { number, plugin, byPlace };
+      const checks = signature === undefined ? placedAnswersOf(plugin)?.filter?.(state, places) : undefined;
+      const step: Step = { number, plugin, checks };
       all.push(step);
       if (signature === undefined) {
         others.push(step);
@@ -108,6 +135,25 @@ export class KeptFilters {
     }
     return { state, pod, all, keyed, others, key };
   }
+}
+
+/** Those of all these filters; undefined where one of them has none. */
+function checksOf(steps: readonly Step[]): readonly DomainCheck[] | undefined {
+  const all: DomainCheck[] = [];
+  for (const { checks } of steps) {
+    if (checks === undefined) return undefined;
+    all.push(...checks);
+  }
+  return all;
+}
+
+/** The first rejection of these checks. */
+function firstRejection(checks: readonly DomainCheck[], place: number): Rejection | undefined {
+  for (const check of checks) {
+    const rejection = check.rejection(place);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
 }
 
 /** The first rejection of these filters, in their order. Those after the number `last` are not asked. `told` is told which filter rejects. */
@@ -122,11 +168,11 @@ function ask(
   let running = '';
   try {
     for (const step of steps) {
-      const { number, plugin, byPlace } = step;
+      const { number, plugin, checks } = step;
       if (number > last) break;
       running = plugin.name;
-      if (byPlace !== undefined) {
-        const answer = byPlace(place);
+      if (checks !== undefined) {
+        const answer = firstRejection(checks, place);
         if (answer === undefined) continue;
         if (step.last?.answer !== answer) step.last = { answer, rejection: asRejection(running, 'filter', answer) };
         return step.last.rejection;

@@ -4,7 +4,7 @@ import type { CycleState } from './cycle-state.ts';
 import { ScoreColumn } from './kept-columns.ts';
 import type { NodePlaces } from './node-places.ts';
 import { type PlaceScore, placedAnswersOf } from './placed-plugin.ts';
-import { type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
+import { maxNodeScore, type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
 import { pluginFailure } from './plugin-error.ts';
 import { addWeighted, askPreScore, normalize, requireScore, scoresOf } from './plugin-runner.ts';
 import { Patience, RecurringValues } from './recurring-values.ts';
@@ -46,7 +46,17 @@ export class KeptScores {
       if (state.skippedScores.has(plugin.name)) continue;
       const weight = this.#weights.get(plugin.name) ?? 1;
       const score = placedAnswersOf(plugin)?.score?.(state, scored.places);
-      const raw = score === undefined ? this.#kept(number, plugin, scored, most) : byPlace(plugin, score, scored.at);
+      if (score !== undefined) {
+        addWeighted(totals, normalize(plugin, state, pod, nodes, byPlace(plugin, score, scored.at)), weight);
+        continue;
+      }
+      const column = this.#columnOf(number, plugin, scored, most);
+      const isScaled = plugin.normalizeScores !== undefined;
+      if (column !== undefined && !isScaled && isFilled(column, plugin, scored)) {
+        addColumn(totals, column, scored, weight);
+        continue;
+      }
+      const raw = column !== undefined && isScaled ? fromColumn(column, plugin, scored) : scoresOf(plugin, state, pod, nodes);
       addWeighted(totals, normalize(plugin, state, pod, nodes, raw), weight);
     }
     return totals;
@@ -71,33 +81,66 @@ export class KeptScores {
     }
   }
 
-  #kept(number: number, plugin: PluginAt<'score'>, { state, pod, nodes, at, places }: Scored, most: number): number[] {
+  /** Undefined where nothing is kept for the pod. */
+  #columnOf(number: number, plugin: PluginAt<'score'>, { pod, places }: Scored, most: number): ScoreColumn | undefined {
     const patience = this.#patience[number];
     const signature = patience?.ask() === true ? this.#signatures.of(plugin, pod, 'score') : undefined;
-    const column =
-      signature === undefined ? undefined : this.#columns.get(`${number} ${signature}`, most, () => new ScoreColumn());
-    if (column === undefined) return scoresOf(plugin, state, pod, nodes);
+    if (signature === undefined) return undefined;
+    const column = this.#columns.get(`${number} ${signature}`, most, () => new ScoreColumn());
+    if (column === undefined) return undefined;
     patience?.found();
     column.begin(places.epoch, places.nodes.length);
-    const scores = new Array<number>(nodes.length);
-    try {
-      for (let index = 0; index < scores.length; index += 1) {
-        const node = nodes[index] as NodeInfo;
-        const place = at[index] as number;
-        const known = column.get(place, node.generation);
-        if (!Number.isNaN(known)) {
-          scores[index] = known;
-          continue;
-        }
-        const score = requireScore(plugin, plugin.score(state, pod, node));
-        column.set(place, node.generation, score);
-        scores[index] = score;
-      }
-    } catch (error) {
-      throw pluginFailure(plugin.name, 'score', error);
-    }
-    return scores;
+    return column;
   }
+}
+
+/** Asks about the nodes of which nothing is known. False where a score is not to be added as it is. */
+function isFilled(column: ScoreColumn, plugin: PluginAt<'score'>, { state, pod, nodes, at, places }: Scored): boolean {
+  const { generations } = places;
+  try {
+    for (let index = 0; index < at.length; index += 1) {
+      const place = at[index] as number;
+      const generation = generations[place] as number;
+      if (!Number.isNaN(column.get(place, generation))) continue;
+      const score = requireScore(plugin, plugin.score(state, pod, nodes[index] as NodeInfo));
+      if (!(score >= 0 && score <= maxNodeScore)) return false;
+      column.set(place, generation, score);
+    }
+  } catch (error) {
+    throw pluginFailure(plugin.name, 'score', error);
+  }
+  return true;
+}
+
+/** All nodes are known. */
+function addColumn(totals: number[], column: ScoreColumn, { at, places }: Scored, weight: number): void {
+  const { generations } = places;
+  for (let index = 0; index < totals.length; index += 1) {
+    const place = at[index] as number;
+    totals[index] = (totals[index] as number) + column.get(place, generations[place] as number) * weight;
+  }
+}
+
+function fromColumn(column: ScoreColumn, plugin: PluginAt<'score'>, { state, pod, nodes, at, places }: Scored): number[] {
+  const scores = new Array<number>(nodes.length);
+  const { generations } = places;
+  try {
+    for (let index = 0; index < scores.length; index += 1) {
+      const place = at[index] as number;
+      const generation = generations[place] as number;
+      const known = column.get(place, generation);
+      if (!Number.isNaN(known)) {
+        scores[index] = known;
+        continue;
+      }
+      const score = requireScore(plugin, plugin.score(state, pod, nodes[index] as NodeInfo));
+      column.set(place, generation, score);
+      scores[index] = score;
+    }
+  } catch (error) {
+    throw pluginFailure(plugin.name, 'score', error);
+  }
+  return scores;
 }
 
 function byPlace(plugin: PluginAt<'score'>, score: PlaceScore, at: readonly number[]): number[] {

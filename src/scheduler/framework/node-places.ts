@@ -1,5 +1,5 @@
 import { labelOf } from '../../api/selectors/label-selector.ts';
-import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
+import { generationsOf, type NodeInfo, type Snapshot } from '../nodes/node-info.ts';
 import { RecurringValues } from './recurring-values.ts';
 
 /** So many topology keys are kept: clusters have a few. */
@@ -57,6 +57,7 @@ function domainsOf(key: string, nodes: readonly NodeInfo[]): Domains {
 export class NodePlaces {
   readonly #domains = new RecurringValues<KeptDomains>();
   #nodes: readonly NodeInfo[] = [];
+  #generations: Float64Array = new Float64Array(0);
   #labelsVersion = -1;
   #domainsVersion = 0;
   #epoch = 0;
@@ -66,13 +67,20 @@ export class NodePlaces {
     return this.#nodes;
   }
 
+  /** By place. */
+  get generations(): Float64Array {
+    return this.#generations;
+  }
+
   /** Another number whenever the places belong to other nodes. */
   get epoch(): number {
     return this.#epoch;
   }
 
   /** Nodes change in place; a list of other nodes is another list. */
-  begin({ nodes, labelsVersion }: Snapshot): void {
+  begin(snapshot: Snapshot): void {
+    const { nodes, labelsVersion } = snapshot;
+    this.#generations = generationsOf(snapshot);
     if (nodes === this.#nodes && labelsVersion === this.#labelsVersion) return;
     if (nodes !== this.#nodes) {
       this.#nodes = nodes;

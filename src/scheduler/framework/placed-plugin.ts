@@ -1,10 +1,9 @@
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
+import type { DomainCheck } from './domain-check.ts';
 import type { NodePlaces } from './node-places.ts';
-import type { Plugin, Rejection } from './plugin.ts';
+import type { Plugin } from './plugin.ts';
 
-/** As `filter`, for the node at this place of the snapshot. */
-export type PlaceFilter = (place: number) => Rejection | undefined;
 /** As `score`. */
 export type PlaceScore = (place: number) => number;
 
@@ -13,7 +12,8 @@ export type PlaceScore = (place: number) => number;
  * work for each node. Undefined: the method itself is to be asked.
  */
 export interface PlacedAnswers {
-  filter?(state: CycleState, places: NodePlaces): PlaceFilter | undefined;
+  /** The first check that rejects a node counts. */
+  filter?(state: CycleState, places: NodePlaces): readonly DomainCheck[] | undefined;
   /** `at`: the places of the nodes to score. `done`: the plugin has kept what `score` needs. */
   preScore?(state: CycleState, pod: PodInfo, at: readonly number[], places: NodePlaces): 'skip' | 'done' | undefined;
   score?(state: CycleState, places: NodePlaces): PlaceScore | undefined;

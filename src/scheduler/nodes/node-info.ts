@@ -67,6 +67,18 @@ export interface Snapshot {
   readonly imagesVersion: number;
 }
 
+/** A snapshot that has the generations of its nodes together, so that no node is touched to find out whether it has changed. */
+export interface SnapshotWithGenerations extends Snapshot {
+  /** In the order of the nodes; changed in place. */
+  readonly generations: Float64Array;
+}
+
+/** In the order of the nodes. */
+export function generationsOf(snapshot: Snapshot): Float64Array {
+  const { generations } = snapshot as Partial<SnapshotWithGenerations>;
+  return generations ?? Float64Array.from(snapshot.nodes, ({ generation }) => generation);
+}
+
 // Behaviour of pkg/scheduler/framework NodeInfo, v1.36.3.
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -1,8 +1,8 @@
 import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import { type LabelSet, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
-import { type Domains, type NodePlaces, noDomain } from '../../framework/node-places.ts';
-import type { PlaceFilter } from '../../framework/placed-plugin.ts';
+import { type CheckReasons, DomainCheck } from '../../framework/domain-check.ts';
+import type { NodePlaces } from '../../framework/node-places.ts';
 import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { AffinityTerm, PodInfo } from '../../nodes/pod-info.ts';
@@ -83,19 +83,30 @@ export class AffinityCounts implements StateData<AffinityCounts> {
   }
 
   /** As {@link rejection}, by places; undefined where the domains are not known by their places. The counts must not change any more. */
-  byPlace(places: NodePlaces): PlaceFilter | undefined {
+  byPlace(places: NodePlaces): readonly DomainCheck[] | undefined {
     const { wanted, unwanted, opposed } = this.#counts;
     const terms = this.#toSchedule.requiredAffinityTerms;
-    const near = placesWithPods(wanted, new Set(terms.map(({ topologyKey }) => topologyKey)), places);
-    const ownFar = placesWithPods(unwanted, unwanted.keys(), places);
-    const othersFar = placesWithPods(opposed, opposed.keys(), places);
-    if (near === undefined || ownFar === undefined || othersFar === undefined) return undefined;
     const isFirst = terms.length > 0 && wanted.isEmpty && matchesAllTerms(terms, this.#toSchedule.pod, this.#labelsOf);
-    return (place) => {
-      if (!areAllNear(near, place, isFirst)) return noAffinity;
-      if (hasPods(ownFar, place)) return ownAntiAffinity;
-      return hasPods(othersFar, place) ? othersAntiAffinity : undefined;
+    const checks: DomainCheck[] = [];
+    const add = (counts: TopologyCounts, keys: Iterable<string>, reasons: CheckReasons, only: boolean): boolean => {
+      for (const key of keys) {
+        const domains = places.domains(key);
+        if (domains === undefined) return false;
+        checks.push(DomainCheck.of(domains, reasons, only, counts.domainsWithPods(key)));
+      }
+      return true;
     };
+    // the first pod needs nodes with the label, but no pods there
+    const areKnown =
+      add(
+        wanted,
+        new Set(terms.map(({ topologyKey }) => topologyKey)),
+        { rejection: noAffinity, lacking: noAffinity },
+        isFirst,
+      ) &&
+      add(unwanted, unwanted.keys(), { rejection: ownAntiAffinity, lacking: undefined }, true) &&
+      add(opposed, opposed.keys(), { rejection: othersAntiAffinity, lacking: undefined }, true);
+    return areKnown ? checks : undefined;
   }
 
   /**
@@ -128,44 +139,6 @@ export class AffinityCounts implements StateData<AffinityCounts> {
       for (const { topologyKey } of requiredAffinityTerms) this.#counts.wanted.addAll(topologyKey, podsOf(topologyKey));
     for (const { topologyKey } of unwanted) this.#counts.unwanted.addAll(topologyKey, podsOf(topologyKey));
   }
-}
-
-/** The domains of a topology key, and by their numbers which of them have pods. */
-interface DomainsWithPods {
-  readonly at: Domains['at'];
-  readonly hasPods: Uint8Array;
-}
-
-function placesWithPods(counts: TopologyCounts, keys: Iterable<string>, places: NodePlaces): DomainsWithPods[] | undefined {
-  const found: DomainsWithPods[] = [];
-  for (const key of keys) {
-    const domains = places.domains(key);
-    if (domains === undefined) return undefined;
-    const hasPods = new Uint8Array(domains.names.length);
-    for (const name of counts.domainsWithPods(key)) {
-      const number = domains.numbers.get(name);
-      if (number !== undefined) hasPods[number] = 1;
-    }
-    found.push({ at: domains.at, hasPods });
-  }
-  return found;
-}
-
-/** `isFirst`: a node needs the label, but its domain no pods. */
-function areAllNear(all: readonly DomainsWithPods[], place: number, isFirst: boolean): boolean {
-  for (const { at, hasPods } of all) {
-    const domain = at[place] as number;
-    if (domain === noDomain || !(isFirst || hasPods[domain] === 1)) return false;
-  }
-  return true;
-}
-
-function hasPods(all: readonly DomainsWithPods[], place: number): boolean {
-  for (const { at, hasPods } of all) {
-    const domain = at[place] as number;
-    if (domain !== noDomain && hasPods[domain] === 1) return true;
-  }
-  return false;
 }
 
 type PodsByDomain = Iterable<readonly [domain: string, pods: number]>;

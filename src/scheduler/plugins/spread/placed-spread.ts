@@ -19,15 +19,16 @@ interface Spread {
   readonly needsAllKeys: boolean;
 }
 
+/** What one constraint adds to the score of a node. */
 interface Counted {
-  readonly constraint: SpreadConstraint;
-  readonly domains: Domains;
-  /** Pods by the number of the domain. */
+  /** The domain of each place. */
+  readonly at: Int32Array;
+  /** By the number of the domain. */
   readonly byDomain: Float64Array;
-  /** Pods by place, where each node is a domain of its own. */
+  /** By place, where each node is a domain of its own. */
   readonly byPlace: ReadonlyMap<number, number> | undefined;
-  /** Domains count for more where there are many of them. */
-  readonly weight: number;
+  /** On all other nodes, in that case. */
+  readonly elsewhere: number;
 }
 
 /** What `SpreadScores` says, by places: with a number for each domain in place of its name. */
@@ -67,31 +68,34 @@ export class PlacedSpread implements StateData<PlacedSpread> {
   score(place: number): number {
     if (this.#lacksKey?.(place)) return 0;
     let score = 0;
-    for (const { constraint, domains, byDomain, byPlace, weight } of this.#counted) {
-      const domain = domains.at[place] as number;
+    for (const { at, byDomain, byPlace, elsewhere } of this.#counted) {
+      const domain = at[place] as number;
       if (domain === noDomain) continue;
-      const count = byPlace === undefined ? (byDomain[domain] as number) : (byPlace.get(place) ?? 0);
-      score += count * weight + (constraint.maxSkew - 1);
+      score += byPlace === undefined ? (byDomain[domain] as number) : (byPlace.get(place) ?? elsewhere);
     }
     return score;
   }
 
   /** Scores in the order of the places that were to be scored. */
   normalize(scores: number[]): void {
-    normalizeSpread(scores, (index) => this.#lacksKey?.(this.#at[index] as number) === true);
+    const lacksKey = this.#lacksKey;
+    normalizeSpread(scores, lacksKey && ((index) => lacksKey(this.#at[index] as number)));
   }
 }
 
 const nobody = new Float64Array(0);
 
 function countedOf(constraint: SpreadConstraint, domains: Domains, scored: readonly number[], spread: Spread): Counted {
+  const { at } = domains;
+  const added = (pods: number, weight: number): number => pods * weight + (constraint.maxSkew - 1);
   if (constraint.topologyKey === hostname) {
+    const weight = Math.log(scored.length + 2);
     const byPlace = new Map<number, number>();
     for (const [name, pods] of podsByNode(constraint, spread.pod.namespace, spread.snapshot)) {
       const place = spread.places.of(name);
-      if (place !== undefined) byPlace.set(place, pods);
+      if (place !== undefined) byPlace.set(place, added(pods, weight));
     }
-    return { constraint, domains, byDomain: nobody, byPlace, weight: Math.log(scored.length + 2) };
+    return { at, byDomain: nobody, byPlace, elsewhere: added(0, weight) };
   }
   const isScored = new Uint8Array(domains.names.length);
   let size = 0;
@@ -104,8 +108,9 @@ function countedOf(constraint: SpreadConstraint, domains: Domains, scored: reado
       size += 1;
     }
   }
-  const byDomain = podsByDomain(constraint, domains, isScored, spread);
-  return { constraint, domains, byDomain, byPlace: undefined, weight: Math.log(size + Number(hasNameless) + 2) };
+  const weight = Math.log(size + Number(hasNameless) + 2);
+  const byDomain = podsInDomains(constraint, domains, isScored, spread).map((pods) => added(pods, weight));
+  return { at, byDomain, byPlace: undefined, elsewhere: 0 };
 }
 
 /** Nodes without the label count as one domain, that of an empty value. `noDomain` where no node has that value. */
@@ -115,7 +120,7 @@ function countedDomain({ at, numbers }: Domains, place: number): number {
 }
 
 /** The pods that the constraint counts, in the domains of the nodes to score. */
-function podsByDomain(
+function podsInDomains(
   constraint: SpreadConstraint,
   domains: Domains,
   isScored: Uint8Array,

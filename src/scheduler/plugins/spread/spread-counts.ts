@@ -1,8 +1,8 @@
 import type { WireNode } from '../../../api/json/types.ts';
 import { type LabelSelector, labelOf } from '../../../api/selectors/label-selector.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
-import { type NodePlaces, noDomain } from '../../framework/node-places.ts';
-import type { PlaceFilter } from '../../framework/placed-plugin.ts';
+import { type CheckReasons, DomainCheck } from '../../framework/domain-check.ts';
+import type { NodePlaces } from '../../framework/node-places.ts';
 import type { Rejection } from '../../framework/plugin.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { GroupedPods, PodGroup } from '../../nodes/pod-index.ts';
@@ -97,32 +97,18 @@ export class SpreadCounts implements StateData<SpreadCounts> {
   }
 
   /** As {@link rejection}, by places; undefined where the domains are not known by their places. The counts must not change any more. */
-  byPlace(places: NodePlaces): PlaceFilter | undefined {
-    const parts: {
-      readonly each: Counted;
-      readonly at: Int32Array;
-      readonly names: readonly string[];
-      readonly known: Uint8Array;
-    }[] = [];
+  byPlace(places: NodePlaces): readonly DomainCheck[] | undefined {
+    const checks: DomainCheck[] = [];
     for (const each of this.#counted) {
       const domains = places.domains(each.constraint.topologyKey);
       if (domains === undefined) return undefined;
-      parts.push({ each, at: domains.at, names: domains.names, known: new Uint8Array(domains.names.length) });
+      checks.push(DomainCheck.asking(domains, reasons, (domain) => isTooFull(each, domains.names[domain] as string)));
     }
-    return (place) => {
-      for (const { each, at, names, known } of parts) {
-        const domain = at[place] as number;
-        if (domain === noDomain) return noLabel;
-        if (known[domain] === 0) known[domain] = isTooFull(each, names[domain] as string) ? tooFull : hasRoom;
-        if (known[domain] === tooFull) return broken;
-      }
-      return undefined;
-    };
+    return checks;
   }
 }
 
-const hasRoom = 1;
-const tooFull = 2;
+const reasons: CheckReasons = { rejection: broken, lacking: noLabel };
 
 /** True where the domain would have more than `maxSkew` pods over the emptiest one. */
 function isTooFull({ constraint, counts, own }: Counted, domain: string): boolean {

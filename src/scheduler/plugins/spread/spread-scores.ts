@@ -81,16 +81,17 @@ export class SpreadScores implements StateData<SpreadScores> {
 }
 
 /** The emptiest node gets 100, and nodes that are ignored 0. */
-export function normalizeSpread(scores: number[], isIgnored: (index: number) => boolean): void {
+export function normalizeSpread(scores: number[], isIgnored?: (index: number) => boolean): void {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = 0;
   for (let index = 0; index < scores.length; index += 1) {
-    if (isIgnored(index)) continue;
-    lowest = Math.min(lowest, scores[index] as number);
-    highest = Math.max(highest, scores[index] as number);
+    if (isIgnored?.(index)) continue;
+    const score = scores[index] as number;
+    if (score < lowest) lowest = score;
+    if (score > highest) highest = score;
   }
   for (let index = 0; index < scores.length; index += 1) {
-    if (isIgnored(index)) scores[index] = 0;
+    if (isIgnored?.(index)) scores[index] = 0;
     else if (highest === 0) scores[index] = maxNodeScore;
     else scores[index] = Math.trunc((maxNodeScore * (highest + lowest - (scores[index] as number))) / highest);
   }

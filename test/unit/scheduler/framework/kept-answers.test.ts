@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findNodesThatFit, type ScheduleResult } from '../../../../src/scheduler/cycle/algorithm.ts';
+import { findNodesThatFit, type ScheduleResult, SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
@@ -121,6 +121,20 @@ describe('KeptAnswers', () => {
     const framework = frameworkWith([plugin, { name: 'Scoring', signature: () => '', score: () => 1 }, other]);
     for (let turn = 0; turn < 4; turn += 1) search(framework);
     expect(asked.length).toBe(12);
+  });
+
+  it('refuses a score out of bounds each time', () => {
+    const { plugin } = counting();
+    const scoring: Plugin = {
+      name: 'Scoring',
+      signature: () => '',
+      score: (_state, _pod, { name }) => (name === 'n3' ? 101 : 1),
+    };
+    const algorithm = new SchedulingAlgorithm();
+    const framework = frameworkWith([plugin, scoring]);
+    for (let turn = 0; turn < 4; turn += 1) {
+      expect(() => algorithm.schedulePod(framework, podInfo('a'))).toThrow('scores must be from 0 to 100, node n3 has 101');
+    }
   });
 
   it('has a signature of each plugin of the library that filters or scores', () => {
