@@ -28,7 +28,8 @@ import type { BackoffBounds } from './queue/backoff-queue.ts';
 /** What a scheduler writes with, and how it schedules. `client` is needed. */
 export interface SchedulerOptions {
   /** Carries out what the scheduler decides. What it does not have is left out; without `deletePod` no pod is preempted, without `patchObject` no volume is bound, and without
-   * `patchObjectStatus` and `getObject` beside it no claim of devices is given any. */
+   * `patchObjectStatus` and `getObject` beside it no claim of devices is given any; with `createObject`, `deleteObject` and `patchStatus`, too,
+   * devices are given for extended resources. */
   readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
   /**
    * How pods are scheduled, by their `schedulerName`: each profile as in kube-scheduler's configuration, or made by `policyProfile`
@@ -155,7 +156,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
 }
 
 /** What a client need not have: a plugin that needs it says so. */
-const objectMethods = ['patchObject', 'patchObjectStatus', 'getObject'] as const;
+const objectMethods = ['patchObject', 'patchObjectStatus', 'getObject', 'createObject', 'deleteObject'] as const;
 
 /** The client with what it lacks left out; what it throws at an event is logged. */
 function wholeClient(client: SchedulerOptions['client'], logger: Logger): SchedulerClient {
@@ -170,6 +171,9 @@ function wholeClient(client: SchedulerOptions['client'], logger: Logger): Schedu
     ...(client.patchObject && { patchObject: client.patchObject.bind(client) }),
     ...(client.patchObjectStatus && { patchObjectStatus: client.patchObjectStatus.bind(client) }),
     ...(client.getObject && { getObject: client.getObject.bind(client) }),
+    // a claim that was made has to be named in the pod's status
+    ...(client.createObject && client.patchStatus && { createObject: client.createObject.bind(client) }),
+    ...(client.deleteObject && { deleteObject: client.deleteObject.bind(client) }),
     event: (event) =>
       callGuarded(
         () => client.event?.(event),

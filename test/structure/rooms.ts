@@ -223,7 +223,8 @@ export const rooms: Readonly<Record<string, string>> = {
   'scheduler/framework':
     'base/guard base/clock base/errors base/concurrency api/json api/selectors client/transport client/resources client/reflector ' +
     'scheduler/nodes scheduler/extenders',
-  'scheduler/plugins': 'base/errors base/options api/json api/pod api/selectors scheduler/nodes scheduler/framework',
+  'scheduler/plugins':
+    'base/errors base/names base/options api/json api/pod api/selectors client/resources scheduler/nodes scheduler/framework',
   'scheduler/plugins/pod-affinity':
     'base/errors base/options api/json api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/plugins/resources':
@@ -241,7 +242,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/errors base/text-beginning scheduler/devices/cel scheduler/devices/cel/functions scheduler/devices/cel/evaluation',
   'scheduler/devices': 'base/errors api/quantity api/json api/selectors',
   'scheduler/plugins/devices':
-    'base/clock base/errors base/guard base/options base/concurrency api/quantity api/json api/selectors client/resources ' +
+    'base/clock base/errors base/guard base/names base/options base/concurrency api/quantity api/json api/selectors client/resources ' +
     'scheduler/nodes scheduler/framework scheduler/plugins scheduler/devices scheduler/devices/selectors',
   'scheduler/classic/plugins':
     'api/json api/pod api/selectors client/resources scheduler/nodes scheduler/framework scheduler/plugins ' +

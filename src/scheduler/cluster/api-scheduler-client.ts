@@ -98,6 +98,16 @@ export class ApiSchedulerClient implements SchedulerClient {
     return new ResourceClient<T>(this.#transport, resource).get({ namespace, name }, { signal });
   }
 
+  createObject<T extends ApiObject>(resource: ApiResource<T>, object: T, signal: AbortSignal): Promise<T> {
+    return new ResourceClient<T>(this.#transport, resource).create(object, { signal });
+  }
+
+  async deleteObject<T extends ApiObject>(resource: ApiResource<T>, { metadata }: T, signal: AbortSignal): Promise<void> {
+    const { namespace, name = '', uid } = metadata ?? {};
+    const client = new ResourceClient<T>(this.#transport, resource);
+    await this.#retried(signal, () => client.delete({ namespace, name }, { uid, signal }));
+  }
+
   event(event: SchedulingEvent): void {
     if (this.#mayWrite()) this.#events.send({ ...event, at: this.#clock.now() });
   }
@@ -215,12 +225,14 @@ function statusPatch(pod: WirePod, change: PodStatusChange, now: number): object
   const condition = changedCondition(pod, change, now);
   const { nominatedNodeName } = change;
   const isNominationNew = nominatedNodeName !== undefined && nominatedNodeName !== (pod.status?.nominatedNodeName ?? '');
-  if (condition === undefined && !isNominationNew) return undefined;
+  const { extendedResourceClaimStatus } = change;
+  if (condition === undefined && !isNominationNew && extendedResourceClaimStatus === undefined) return undefined;
   return {
     metadata: { uid: pod.metadata?.uid },
     status: {
       ...(condition !== undefined && { conditions: [condition] }),
       ...(isNominationNew && { nominatedNodeName: nominatedNodeName === '' ? null : nominatedNodeName }),
+      ...(extendedResourceClaimStatus !== undefined && { extendedResourceClaimStatus }),
     },
   };
 }

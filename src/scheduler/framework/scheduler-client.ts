@@ -7,6 +7,8 @@ export interface PodStatusChange {
   readonly condition?: Pick<WirePodCondition, 'type' | 'status' | 'reason' | 'message'>;
   /** An empty text clears it. */
   readonly nominatedNodeName?: string;
+  /** The claim that gives the pod its extended resources. */
+  readonly extendedResourceClaimStatus?: NonNullable<NonNullable<WirePod['status']>['extendedResourceClaimStatus']>;
 }
 
 /** What the scheduler tells people of a pod. */
@@ -45,6 +47,13 @@ export interface SchedulerClient {
   patchObjectStatus?<T extends ApiObject>(resource: ApiResource<T>, object: T, patch: object, signal: AbortSignal): Promise<T>;
   /** The object of this name as the server has it now. Rejects where there is none. Without it no claim of devices is given any. */
   getObject?<T extends ApiObject>(resource: ApiResource<T>, object: T, signal: AbortSignal): Promise<T>;
+  /**
+   * Makes an object, to which the server gives a name where it has a `generateName` alone, and resolves to it. Rejects otherwise. Without it, and
+   * without `deleteObject` and `patchStatus`, no pod gets extended resources as devices.
+   */
+  createObject?<T extends ApiObject>(resource: ApiResource<T>, object: T, signal: AbortSignal): Promise<T>;
+  /** Deletes the object. One that is gone, or another one by now, is no failure. */
+  deleteObject?<T extends ApiObject>(resource: ApiResource<T>, object: T, signal: AbortSignal): Promise<void>;
   /** Never waits and never throws. */
   event(event: SchedulingEvent): void;
 }

@@ -102,6 +102,11 @@ function volumesClause({ nodes, reasons }: Against): string {
 }
 
 function devicesClause({ nodes, reasons }: Against): string {
+  const said = [...reasons.keys()].join('; ');
+  const [, lacking] = /has no method (\w+)/.exec(said) ?? [];
+  if (lacking !== undefined) return `give the scheduler's client the method ${lacking}: it writes the claim that the pod needs`;
+  if (said.includes('cannot schedule extended resource claim'))
+    return "wait until the claim that was made for the pod's extended resources before is gone, or end the pods that use it: the pod gets another one then";
   if ([...reasons.keys()].some((reason) => /not available on the node/.test(reason)))
     return `add a node where the devices of the pod's claims can be had, or make the claims anew: they cannot be had on ${nodesText(nodes)}`;
   return `add devices, end pods that use some, or ask for less in the pod's claims: what they ask for is not free on ${nodesText(nodes)}`;

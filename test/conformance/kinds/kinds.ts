@@ -7,6 +7,7 @@ import { configKind } from '../config/config-kind.ts';
 import { deviceSelectorsKind } from '../device-selectors/device-selectors-kind.ts';
 import { devicesKind } from '../devices/devices-kind.ts';
 import { evictionKind } from '../eviction/eviction-kind.ts';
+import { extendedClaimsKind } from '../extended-claims/extended-claims-kind.ts';
 import { extendedKind } from '../extender/extended-kind.ts';
 import { extenderKind } from '../extender/extender-kind.ts';
 import { filterScoreKind } from '../filter-score/filter-score-kind.ts';
@@ -45,6 +46,7 @@ export const kinds: ReadonlyMap<string, ReplayedKind> = new Map<string, Replayed
   ['volumeHints', volumeHintsKind],
   ['devices', devicesKind],
   ['claims', claimsKind],
+  ['extendedClaims', extendedClaimsKind],
   ['schedulerConfig', schedulerConfigKind],
   ['deviceSelectors', deviceSelectorsKind],
   ['classic', classicKind],

@@ -2,49 +2,46 @@ import type { WireNode } from '../../../api/json/types.ts';
 import { type NodeTest, parseNodeSelectorTerm } from '../../../api/selectors/node-selector.ts';
 import type { ClaimAllocation, ResourceClaim } from '../../devices/device-types.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
-import type { TimedSearch } from './search-accounts.ts';
+import type { NodeSearches } from './device-searches.ts';
+import type { ChosenExtendedClaim, ExtendedClaim, ExtendedNeeds } from './extended-needs.ts';
 
-/** What finds devices for claims on a node. */
-export interface NodeAllocator {
-  /** What each claim gets, in their order; undefined where the node has not enough. Throws DeviceAllocationError. */
-  allocate(node: WireNode, claims: readonly ResourceClaim[]): readonly ClaimAllocation[] | undefined;
+/** What the pod would get on a node. */
+export interface NodeDevices {
+  /** For the claims without devices, in their order, and then for `extended`. */
+  readonly allocations: readonly ClaimAllocation[];
+  readonly extended: ExtendedClaim | undefined;
 }
 
-export type SearchedNode = Parameters<NodeAllocator['allocate']>[0];
-/** A text says why there are no devices. */
-export type FoundOnNode = readonly ClaimAllocation[] | string;
-
-/** What one attempt finds on nodes, and how long that takes. */
-export class NodeSearches {
-  readonly allocator: NodeAllocator;
-  readonly time: TimedSearch;
-  /** What was found on each node that was looked at. */
-  readonly seen = new Map<SearchedNode, FoundOnNode>();
-
-  constructor(allocator: NodeAllocator, time: TimedSearch) {
-    this.allocator = allocator;
-    this.time = time;
-  }
+/** What the pod asks for beside the claims that it names. */
+export interface ExtendedPart {
+  readonly needs: ExtendedNeeds;
+  /** The claim that an attempt before this one has left: it has to go first. */
+  readonly left: ResourceClaim | undefined;
 }
 
 /** What is known of the claims of the pod that is scheduled. What-if questions change nothing of it. */
 export class ClaimState implements StateData<ClaimState> {
   /** As they are known; after they were written as the server has them. */
   readonly claims: ResourceClaim[];
-  /** Undefined where all claims have their devices, and once the pod has its node. */
+  /** Undefined where no class stands for anything that the pod asks for. */
+  readonly extended: ExtendedPart | undefined;
+  /** Undefined where nothing can need devices, and once the pod has its node. */
   searches: NodeSearches | undefined;
-  /** What the claims without devices would get on each node, in their order. */
-  readonly byNode = new Map<string, readonly ClaimAllocation[]>();
+  /** What the pod would get on each node. */
+  readonly byNode = new Map<string, NodeDevices>();
   /** Claims with devices that cannot be had on some node, by their places. */
   readonly unavailable = new Set<number>();
   /** What the claim at each place is to have on the node that was chosen. */
   readonly reserved = new Map<number, ClaimAllocation>();
+  /** What gives the pod its extended resources on the node that was chosen; undefined where that has them itself. */
+  chosen: ChosenExtendedClaim | undefined;
   /** Where the devices of the claim at each place can be had; undefined: everywhere. */
   readonly #places: readonly (NodeTest | undefined)[];
 
   /** Throws ERR_INVALID_ARGUMENT for a node selector that breaks a rule. */
-  constructor(claims: readonly ResourceClaim[], searches: NodeSearches | undefined) {
+  constructor(claims: readonly ResourceClaim[], extended: ExtendedPart | undefined, searches: NodeSearches | undefined) {
     this.claims = [...claims];
+    this.extended = extended;
     this.searches = searches;
     this.#places = claims.map(placeOf);
   }
@@ -52,6 +49,11 @@ export class ClaimState implements StateData<ClaimState> {
   /** The claims that have no devices yet. */
   get toAllocate(): readonly ResourceClaim[] {
     return this.claims.filter(hasNoDevices);
+  }
+
+  /** Those that the pod names, and the one for its extended resources once the server has it. */
+  get boundClaims(): readonly ResourceClaim[] {
+    return this.chosen?.made === undefined ? this.claims : [...this.claims, this.chosen.made];
   }
 
   isReached(index: number, node: WireNode): boolean {

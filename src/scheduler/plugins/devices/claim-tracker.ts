@@ -45,6 +45,8 @@ export class ClaimTracker {
   readonly #pending = new Map<string, PendingAllocation>();
   /** By the claim's key: newer than what the watch has brought. */
   readonly #written = new Map<string, ResourceClaim>();
+  /** By the claim's uid, claims that the server has made and the watch has not brought: their keys, and how long they are believed in. */
+  readonly #unseen = new Map<string, { readonly key: string; readonly untilMs: number }>();
   readonly #waiting = new Map<string, Set<() => void>>();
   #doubts = 0;
 
@@ -62,7 +64,8 @@ export class ClaimTracker {
 
   get(namespace: string | undefined, name: string): ResourceClaim | undefined {
     const stored = this.#watched.get(namespace, name);
-    return stored && (this.#written.get(claimKey(stored)) ?? stored);
+    if (stored === undefined && this.#unseen.size === 0) return undefined;
+    return this.#written.get(`${namespace ?? ''}/${name}`) ?? stored;
   }
 
   /** The newest that is known of this claim, also where it is gone by now. */
@@ -121,6 +124,29 @@ export class ClaimTracker {
     this.#count(claim);
   }
 
+  /**
+   * The server has made a claim for what was reserved for `planned`, which has no name. It is known from now on, for a minute also where the
+   * watch does not bring it. Throws Error where nothing is reserved.
+   */
+  made(claim: ResourceClaim, planned: ResourceClaim, owner: object): void {
+    const { namespace, name = '', uid = '' } = claim.metadata ?? {};
+    const pending = this.#pending.get(planned.metadata?.uid ?? '');
+    if (pending?.owner !== owner) throw new Error(`the devices of claim ${claimKey(claim)} were given back in the meantime`);
+    if (this.#watched.get(namespace, name)?.metadata?.uid !== uid) {
+      this.#unseen.set(uid, { key: claimKey(claim), untilMs: this.#clock.elapsed() + longestDoubtMs });
+      this.#written.set(claimKey(claim), claim);
+    }
+    this.reserve(claim, pending.allocation, owner);
+    this.release(planned, owner);
+  }
+
+  /** The server has the claim no more, though the watch may not have said so yet. */
+  gone(claim: ResourceClaim): void {
+    const uid = claim.metadata?.uid ?? '';
+    this.#endDoubtOf(claim);
+    if (this.#unseen.has(uid)) this.#forgetUnseen(uid);
+  }
+
   /** Calls the function after each change of the claim, until the answer is called. */
   onChangeOf(claim: ResourceClaim, look: () => void): () => void {
     const key = claimKey(claim);
@@ -136,6 +162,7 @@ export class ClaimTracker {
     const claims = [before, after].filter((claim) => claim !== undefined);
     for (const claim of claims) {
       const key = claimKey(claim);
+      this.#unseen.delete(claim.metadata?.uid ?? '');
       const written = this.#written.get(key);
       const isNewer = written !== undefined && after !== undefined && isOlderThan(after, written);
       if (!isNewer || after.metadata?.uid !== written.metadata?.uid) this.#written.delete(key);
@@ -148,8 +175,9 @@ export class ClaimTracker {
   }
 
   #endDoubts(): void {
-    if (this.#doubts === 0) return;
+    if (this.#doubts === 0 && this.#unseen.size === 0) return;
     const now = this.#clock.elapsed();
+    for (const [uid, { untilMs }] of [...this.#unseen]) if (untilMs <= now) this.#forgetUnseen(uid);
     for (const pending of [...this.#pending.values()]) {
       if (pending.doubt !== undefined && pending.doubt.untilMs <= now) this.#end(pending);
     }
@@ -164,6 +192,15 @@ export class ClaimTracker {
   #endDoubtOf({ metadata }: ResourceClaim): void {
     const pending = this.#pending.get(metadata?.uid ?? '');
     if (pending?.doubt !== undefined) this.#end(pending);
+  }
+
+  #forgetUnseen(uid: string): void {
+    const { key = '' } = this.#unseen.get(uid) ?? {};
+    this.#unseen.delete(uid);
+    const claim = this.#written.get(key);
+    if (claim?.metadata?.uid !== uid) return;
+    this.#written.delete(key);
+    this.#count(claim);
   }
 
   #end(pending: PendingAllocation): void {

@@ -11,6 +11,7 @@ import { classifyApiError, type ErrorClass } from '../../../client/resources/err
 import type { ClaimAllocation, ResourceClaim } from '../../devices/device-types.ts';
 import type { SchedulerClient } from '../../framework/scheduler-client.ts';
 import type { ClaimTracker } from './claim-tracker.ts';
+import { claimToMake } from './extended-needs.ts';
 import { claimKey, isReservedFor } from './usable-claims.ts';
 
 export interface ClaimWriterOptions {
@@ -68,8 +69,9 @@ export class ClaimWriter {
   }
 
   /** What the client lacks for it; undefined where it has all. */
-  get lacks(): string | undefined {
-    return (['getObject', 'patchObject', 'patchObjectStatus'] as const).find((method) => this.#client[method] === undefined);
+  lacks(makesClaims: boolean): string | undefined {
+    const methods = ['getObject', 'patchObject', 'patchObjectStatus', 'createObject', 'deleteObject'] as const;
+    return methods.slice(0, makesClaims ? 5 : 3).find((method) => this.#client[method] === undefined);
   }
 
   /** Resolves to the claim once the server has the allocation and the reservation for the pod. */
@@ -91,6 +93,41 @@ export class ClaimWriter {
     const statusOf = (now: ResourceClaim): NewStatus | undefined =>
       now.status?.allocation == null || !isIdle(now, podUID) ? undefined : { allocation: null, reservedFor: null, devices: null };
     return this.#inTurn(claim, signal, () => this.#changed(claim, { what: endedAllocation, statusOf }, signal));
+  }
+
+  /** Makes the claim for which devices were reserved under `planned`, and resolves to it as the server has it. */
+  async make(planned: ResourceClaim, owner: object, signal: AbortSignal): Promise<ResourceClaim> {
+    const { createObject } = this.#client;
+    if (createObject === undefined) throw new Error("the scheduler's client has no method createObject, which makes claims");
+    signal.throwIfAborted();
+    const wanted = asObject(claimToMake(planned));
+    let answer: unknown;
+    try {
+      answer = await untilAborted(createObject(resources.resourceClaims, wanted, signal), signal);
+    } catch (error) {
+      throw new Error(`create claim for extended resources of ${podOf(planned)}: ${errorText(error)}`, { cause: error });
+    }
+    const made = asClaim('createObject', answer);
+    if (!made.metadata?.name || !made.metadata.uid)
+      throw new TypeError("createObject of the scheduler's client resolved to an object without a name or uid");
+    this.#tracker.made(made, planned, owner);
+    return made;
+  }
+
+  /** Deletes a claim that nobody but the pod uses. Nothing where it is gone, or another one by now. Throws where somebody uses it. */
+  remove(claim: ResourceClaim, podUID: string, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(claim, signal, async () => {
+      try {
+        // the finalizer may be there though the answer to its write was lost
+        await this.#read(claim, signal);
+        const now = await this.#retried(claim, signal, (newest) => this.#unprotect(newest, podUID, signal));
+        await this.#delete(now, signal);
+      } catch (error) {
+        const cause = error instanceof ClaimWriteError ? error.cause : error;
+        if (!(cause instanceof GoneClaim) && classifyApiError(cause) !== 'gone') throw error;
+      }
+      this.#tracker.gone(claim);
+    });
   }
 
   async #bind(binding: ClaimBinding, signal: AbortSignal): Promise<ResourceClaim> {
@@ -133,12 +170,21 @@ export class ClaimWriter {
     return { allocation: { ...allocated, allocationTimestamp } as ClaimAllocation, reservedFor };
   }
 
-  async #changed(claim: ResourceClaim, change: ClaimChange, signal: AbortSignal): Promise<ResourceClaim> {
+  #changed(claim: ResourceClaim, change: ClaimChange, signal: AbortSignal): Promise<ResourceClaim> {
+    return this.#retried(claim, signal, (now) => this.#write(now, change, signal));
+  }
+
+  /** Tries it again with the newest version where somebody else has been faster. */
+  async #retried(
+    claim: ResourceClaim,
+    signal: AbortSignal,
+    write: (now: ResourceClaim) => Promise<ResourceClaim>,
+  ): Promise<ResourceClaim> {
     let now = this.#tracker.newestOf(claim);
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       try {
-        return await this.#write(now, change, signal);
+        return await write(now);
       } catch (error) {
         if (signal.aborted || attempt === conflictTries || classifyApiError(error) !== 'conflict') throw error;
       }
@@ -162,6 +208,22 @@ export class ClaimWriter {
     const done = await this.#patch('patchObjectStatus', `${what} ${claimKey(now)}`, protectedClaim, { status }, signal);
     this.#tracker.written(done);
     return done;
+  }
+
+  /** The claim without what keeps it from being deleted. */
+  async #unprotect(now: ResourceClaim, podUID: string, signal: AbortSignal): Promise<ResourceClaim> {
+    if (!isIdle(now, podUID)) throw new Error(`claim ${claimKey(now)} is used by another pod`);
+    const finalizers = now.metadata?.finalizers ?? [];
+    if (!finalizers.includes(finalizer)) return now;
+    const patch = { metadata: { finalizers: finalizers.filter((one) => one !== finalizer) } };
+    return this.#patch('patchObject', `remove finalizer from claim ${claimKey(now)}`, now, patch, signal);
+  }
+
+  async #delete(claim: ResourceClaim, signal: AbortSignal): Promise<void> {
+    const { deleteObject } = this.#client;
+    if (deleteObject === undefined) throw new Error("the scheduler's client has no method deleteObject, which deletes claims");
+    signal.throwIfAborted();
+    await untilAborted(deleteObject(resources.resourceClaims, asObject(claim), signal), signal);
   }
 
   async #patch(
@@ -190,7 +252,7 @@ export class ClaimWriter {
     if (getObject === undefined) throw new Error("the scheduler's client has no method getObject, which reads claims");
     const read = await untilAborted(getObject(resources.resourceClaims, asObject(claim), signal), signal);
     const now = asClaim('getObject', read);
-    if (now.metadata?.uid !== claim.metadata?.uid) throw new Error(`claim ${claimKey(claim)} got deleted in the meantime`);
+    if (now.metadata?.uid !== claim.metadata?.uid) throw new GoneClaim(`claim ${claimKey(claim)} got deleted in the meantime`);
     this.#tracker.written(now);
     return now;
   }
@@ -219,6 +281,10 @@ export class ClaimWriter {
       if (this.#last.get(uid) === turn) this.#last.delete(uid);
     }
   }
+}
+
+class GoneClaim extends Error {
+  override readonly name = 'GoneClaim';
 }
 
 class ClaimWriteError extends Error {
@@ -255,6 +321,10 @@ function devicesOf({ devices, nodeSelector }: ClaimAllocation): unknown {
 /** True where nobody but this pod uses the claim. */
 export function isIdle({ status }: ResourceClaim, podUID: string): boolean {
   return (status?.reservedFor ?? []).every(({ uid }, index) => index === 0 && uid === podUID);
+}
+
+function podOf({ metadata }: ResourceClaim): string {
+  return `${metadata?.namespace}/${metadata?.ownerReferences?.[0]?.name}`;
 }
 
 type WireClaim = NonNullable<Parameters<NonNullable<SchedulerClient['patchObject']>>[1]>;

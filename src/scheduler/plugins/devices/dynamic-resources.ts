@@ -1,12 +1,12 @@
 // Behaviour of the plugin dynamicresources, v1.36.3, with its default feature gates.
 import { goDurationMs } from '../../../api/json/go-duration.ts';
+import type { WirePod } from '../../../api/json/types.ts';
 import { safeClock } from '../../../base/clock.ts';
-import { callWithin, settledAtOnce } from '../../../base/concurrency/aborts.ts';
-import { errorText, invalidOption } from '../../../base/errors.ts';
+import { callWithin, settledAtOnce, untilAborted } from '../../../base/concurrency/aborts.ts';
+import { invalidOption } from '../../../base/errors.ts';
 import { longestTimerMs, requireKnownOptions } from '../../../base/options.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
-import { DeviceAllocationError } from '../../devices/device-allocation-error.ts';
-import type { AllocatedDevices, ClaimAllocation, DeviceClass, ResourceClaim, ResourceSlice } from '../../devices/device-types.ts';
+import type { ClaimAllocation, DeviceClass, ResourceClaim, ResourceSlice } from '../../devices/device-types.ts';
 import type { ObjectLister } from '../../framework/cluster-objects.ts';
 import {
   type Plugin,
@@ -16,43 +16,29 @@ import {
   type SharedKey,
   sharedKey,
 } from '../../framework/plugin.ts';
+import type { NodeInfo } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { kept, normalizeScores } from '../common.ts';
+import { DelegatedResources, delegatedKey, type ResourceClasses, resourceClassesOf } from '../resource-classes.ts';
 import { untilReady } from './awaited-devices.ts';
 import { awaitedConditions, hasBindingConditions, isBindingOverdue, readinessOf } from './binding-conditions.ts';
 import { claimEvents } from './claim-hints.ts';
-import {
-  ClaimState,
-  claimsKey,
-  type FoundOnNode,
-  hasNoDevices,
-  type NodeAllocator,
-  NodeSearches,
-  type SearchedNode,
-} from './claim-state.ts';
+import { ClaimState, claimsKey, type ExtendedPart, hasNoDevices } from './claim-state.ts';
 import { ClaimTracker, type WatchedClaims } from './claim-tracker.ts';
 import { ClaimWriter, isIdle } from './claim-writer.ts';
 import { alternativesScore } from './device-scores.ts';
+import { DeviceSearches, type MakeAllocator } from './device-searches.ts';
+import { type ChosenExtendedClaim, ExtendedNeeds, extendedOwnerKey, extendedOwners, leftFromBefore } from './extended-needs.ts';
 import { SearchAccounts } from './search-accounts.ts';
 import { claimKey, isReservedFor, namesOfClaims, usableClaimsOf } from './usable-claims.ts';
-
-/** What an allocator is made of for one pod. */
-export interface AllocatorNeeds {
-  readonly slices: readonly ResourceSlice[];
-  readonly deviceClass: (name: string) => DeviceClass | undefined;
-  readonly allocated: AllocatedDevices;
-  /** True where the time for the node is over. */
-  readonly isOverdue: () => boolean;
-}
-
-/** Makes what finds devices for the claims of one pod. */
-export type MakeAllocator = (needs: AllocatorNeeds) => NodeAllocator;
 
 /** The claims of the cluster, and what the pods of all profiles are to have. */
 interface ClaimsOfAll {
   readonly tracker: ClaimTracker;
   readonly writer: ClaimWriter;
   readonly accounts: SearchAccounts;
+  /** The claims that were made for the extended resources of this pod. */
+  readonly madeFor: (ownerKey: string) => readonly ResourceClaim[];
 }
 
 const claimsOfAllKey: SharedKey<ClaimsOfAll> = sharedKey('DynamicResources');
@@ -73,23 +59,26 @@ export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, 
   return {
     name: 'DynamicResources',
     preBindTimeoutMs: Math.min(plugin.bindingTimeoutMs + writingMs, longestTimerMs),
-    eventsToRegister: () => claimEvents(plugin.tracker),
+    eventsToRegister: () => claimEvents(plugin.tracker, plugin.resourceClasses),
     preEnqueue(pod) {
       const claims = usableClaimsOf(pod, plugin.tracker);
       return typeof claims === 'string' ? unresolvable(claims) : undefined;
     },
-    preFilter(state, { pod, namespace, uid }) {
-      const claims = usableClaimsOf(pod, plugin.tracker);
+    preFilter(state, pod) {
+      const claims = usableClaimsOf(pod.pod, plugin.tracker);
       if (typeof claims === 'string') return unresolvable(claims);
-      if (claims.length === 0) return 'skip';
-      const refusal = plugin.whyNotNow(claims);
+      const extended = plugin.extendedPartOf(pod);
+      if (claims.length === 0 && extended === undefined) return 'skip';
+      const refusal = plugin.whyNotNow(claims, extended);
       if (refusal !== undefined) return unresolvable(refusal);
-      state.write(claimsKey, new ClaimState(claims, claims.some(hasNoDevices) ? plugin.search({ namespace, uid }) : undefined));
+      if (extended !== undefined) state.write(delegatedKey, new DelegatedResources(extended.needs.delegated));
+      const needsDevices = claims.some(hasNoDevices) || (extended !== undefined && extended.left === undefined);
+      state.write(claimsKey, new ClaimState(claims, extended, needsDevices ? plugin.searches.begin(pod) : undefined));
       return undefined;
     },
-    filter(state, _pod, { name, node }) {
+    filter(state, _pod, node) {
       const data = kept(state, claimsKey);
-      const found = plugin.lookAt(data, name, node);
+      const found = plugin.lookAt(data, node);
       return found === undefined ? undefined : unresolvable(found);
     },
     postFilter(state, pod) {
@@ -100,7 +89,7 @@ export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, 
     score(state, _pod, { name }) {
       const data = kept(state, claimsKey);
       const found = data.byNode.get(name);
-      return found === undefined ? 0 : alternativesScore(data.claims, found);
+      return found === undefined ? 0 : alternativesScore(data.claims, found.allocations);
     },
     normalizeScores: (_state, _pod, scores) => normalizeScores(scores),
     reserve(state, _pod, nodeName) {
@@ -129,84 +118,87 @@ export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, 
   };
 }
 
+/** What a claim is let go by. */
+interface ClaimWrite {
+  readonly claim: ResourceClaim;
+  readonly write: (signal: AbortSignal) => Promise<unknown>;
+}
+
 class ClaimedDevices {
   readonly tracker: ClaimTracker;
+  readonly resourceClasses: ResourceClasses;
   readonly bindingTimeoutMs: number;
+  readonly searches: DeviceSearches;
   readonly #writer: ClaimWriter;
-  readonly #accounts: SearchAccounts;
-  readonly #makeAllocator: MakeAllocator;
-  readonly #filterTimeoutMs: number;
+  readonly #madeFor: ClaimsOfAll['madeFor'];
   readonly #handle: PluginHandle;
-  readonly #elapsed: () => number;
   readonly #classes: ObjectLister;
-  readonly #slices: ObjectLister;
-  /** By the clock's `elapsed`. */
-  #deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(makeAllocator: MakeAllocator, { filterTimeoutMs, bindingTimeoutMs }: PluginTimes, handle: PluginHandle) {
-    const { tracker, writer, accounts } = claimsOfAll(handle);
+    const { tracker, writer, madeFor, accounts } = claimsOfAll(handle);
     this.tracker = tracker;
+    this.resourceClasses = resourceClassesOf(handle);
+    this.#madeFor = madeFor;
     this.bindingTimeoutMs = bindingTimeoutMs;
     this.#writer = writer;
-    this.#accounts = accounts;
-    this.#makeAllocator = makeAllocator;
-    this.#filterTimeoutMs = filterTimeoutMs;
     this.#handle = handle;
-    const clock = safeClock(handle.clock);
-    this.#elapsed = () => clock.elapsed();
     this.#classes = handle.objects(resources.deviceClasses);
-    this.#slices = handle.objects(resources.resourceSlices);
+    const slices = handle.objects(resources.resourceSlices);
+    const needs = () => ({
+      slices: slices.list() as unknown as readonly ResourceSlice[],
+      deviceClass: (name: string) => this.#class(name),
+      allocated: tracker.taken,
+    });
+    this.searches = new DeviceSearches({ makeAllocator, needs, accounts, filterTimeoutMs, clock: safeClock(handle.clock) });
+  }
+
+  /** Undefined where no class stands for anything that the pod asks for. */
+  extendedPartOf(info: PodInfo): ExtendedPart | undefined {
+    const needs = ExtendedNeeds.of(info, this.resourceClasses);
+    return needs && { needs, left: this.#madeFor(extendedOwnerKey(info.pod))[0] };
   }
 
   /** Why no node need be looked at now. Throws for a claim that cannot be read, and where it is not known how a write has ended. */
-  whyNotNow(claims: readonly ResourceClaim[]): string | undefined {
+  whyNotNow(claims: readonly ResourceClaim[], extended: ExtendedPart | undefined): string | undefined {
     for (const claim of claims) {
       if (!hasNoDevices(claim)) continue;
-      const pending = this.tracker.pendingOf(claim);
-      if (pending === 'pending') return `resource claim ${claimKey(claim)} is in the process of being allocated`;
-      if (pending === 'doubt') throw new Error(`it is not known yet whether claim ${claimKey(claim)} got its devices`);
-      const reason = this.#whyNoClass(claim);
+      const reason = this.#whyPending(claim) ?? this.#whyNoClass(claim);
       if (reason !== undefined) return reason;
     }
-    const { lacks } = this.#writer;
-    return lacks && `the pod's ResourceClaims have to be written, and the scheduler's client has no method ${lacks}`;
-  }
-
-  /** Throws for a pod whose search has taken too long before. */
-  search(pod: { readonly namespace: string; readonly uid: string }): NodeSearches {
-    const waitMs = this.#accounts.waitMs(pod);
-    if (waitMs > 0 && !this.#isUnlimited) {
-      const often = `searches for devices of the namespace ${pod.namespace} have taken too long`;
-      throw new Error(`${often}: the pod is not searched for in the next ${Math.ceil(waitMs / 1000)} s`);
-    }
-    return new NodeSearches(this.#allocator(), this.#accounts.search(pod));
-  }
-
-  #allocator(): NodeAllocator {
-    return this.#makeAllocator({
-      slices: this.#slices.list() as unknown as readonly ResourceSlice[],
-      deviceClass: (name) => this.#class(name),
-      allocated: this.tracker.taken,
-      isOverdue: () => this.#elapsed() > this.#deadlineMs,
-    });
+    const pending = extended?.left && hasNoDevices(extended.left) ? this.#whyPending(extended.left) : undefined;
+    if (pending !== undefined) return pending;
+    return claims.length === 0 ? undefined : this.#whyNotWritten(false);
   }
 
   /** Why the node does not fit; undefined where it does: then it is kept what the claims would get there. */
-  lookAt(data: ClaimState, nodeName: string, node: SearchedNode): string | undefined {
+  lookAt(data: ClaimState, { name, node, allocatable }: NodeInfo): string | undefined {
+    if (data.extended?.left !== undefined) return leftFromBefore;
+    const extended = data.extended?.needs.on(allocatable.scalar);
+    if (typeof extended === 'string') return extended;
+    const refusal = extended && this.#whyNotWritten(true);
+    if (refusal !== undefined) return refusal;
     const unavailable = data.claims.flatMap((claim, index) =>
       hasNoDevices(claim) || (data.isReached(index, node) && this.#mayBecomeReady(claim)) ? [] : [index],
     );
-    const found = data.searches && this.#allocate(data.searches, node, data.toAllocate);
+    const wanted = extended === undefined ? data.toAllocate : [...data.toAllocate, extended.claim];
+    const found = data.searches && wanted.length > 0 ? this.searches.on(data.searches, node, wanted) : undefined;
     if (typeof found === 'string') return found;
     for (const index of unavailable) data.unavailable.add(index);
     if (unavailable.length > 0) return 'resourceclaim not available on the node';
-    if (found !== undefined) data.byNode.set(nodeName, found);
+    if (found !== undefined) data.byNode.set(name, { allocations: found, extended });
     return undefined;
   }
 
-  /** Takes the devices from a claim that nobody else uses, so that others can be found for it. */
-  deallocation({ claims, unavailable }: ClaimState, { uid }: PodInfo): PostFilterAnswer {
+  /** Takes the devices from a claim that nobody else uses, so that others can be found for it; deletes one that an attempt before has left. */
+  deallocation({ claims, unavailable, extended }: ClaimState, { uid }: PodInfo): PostFilterAnswer {
     const claim = [...unavailable].map((index) => claims[index]).find((one) => one !== undefined && isIdle(one, uid));
+    const left = extended?.left;
+    if (claim === undefined && left !== undefined && isIdle(left, uid)) {
+      const change = (signal: AbortSignal): Promise<void> => this.#writer.remove(left, uid, signal);
+      const what = `claim ${claimKey(left)}, which was left from before, could not be deleted`;
+      const message = 'deletion of ResourceClaim completed';
+      return { nominatedNodeName: undefined, message, actions: [{ kind: 'change', what, change }] };
+    }
     if (claim === undefined) return { nominatedNodeName: undefined, message: 'still not schedulable' };
     const change = async (signal: AbortSignal): Promise<void> => {
       await this.#writer.deallocate(claim, uid, signal);
@@ -220,19 +212,26 @@ class ClaimedDevices {
 
   /** Throws where what was found is not there any more: nothing is taken then. */
   reserve(data: ClaimState, nodeName: string): void {
-    const claims = data.toAllocate;
-    if (claims.length === 0) return;
     const found = data.byNode.get(nodeName);
+    const extended = found?.extended;
+    const claims = extended === undefined ? data.toAllocate : [...data.toAllocate, extended.claim];
+    if (claims.length === 0) return;
     if (found === undefined) throw new Error('claim allocation not found for node');
-    if (found.length !== claims.length)
-      throw new Error(`internal error, have ${found.length} allocations, ${claims.length} claims to allocate`);
-    const allocations = found.values();
+    const { length } = found.allocations;
+    if (length !== claims.length)
+      throw new Error(`internal error, have ${length} allocations, ${claims.length} claims to allocate`);
+    const allocations = found.allocations.values();
     try {
       for (const [index, claim] of data.claims.entries()) {
         if (!hasNoDevices(claim)) continue;
         const allocation = allocations.next().value as ClaimAllocation;
         this.tracker.reserve(claim, allocation, data);
         data.reserved.set(index, allocation);
+      }
+      if (extended !== undefined) {
+        const allocation = allocations.next().value as ClaimAllocation;
+        this.tracker.reserve(extended.claim, allocation, data);
+        data.chosen = { ...extended, allocation, made: undefined };
       }
     } catch (error) {
       for (const claim of claims) this.tracker.release(claim, data);
@@ -242,17 +241,23 @@ class ClaimedDevices {
 
   /** Undefined where there is nothing to write. Another try at the pod waits for what is written. */
   unreserve(data: ClaimState, podUID: string, signal: AbortSignal): Promise<void> | undefined {
-    for (const claim of data.claims) this.tracker.release(claim, data);
-    const own = data.claims.filter((claim) => !hasNoDevices(claim) && isReservedFor(claim, podUID));
-    return own.length === 0 ? undefined : this.#letGo(own, podUID, signal);
+    const { claims, chosen } = data;
+    const ownMade = chosen?.made === undefined ? [] : [chosen.made];
+    for (const claim of [...claims, ...ownMade, ...(chosen === undefined ? [] : [chosen.claim])])
+      this.tracker.release(claim, data);
+    const own = claims.filter((claim) => !hasNoDevices(claim) && isReservedFor(claim, podUID));
+    const writes = [
+      ...own.map((claim) => ({ claim, write: (over: AbortSignal) => this.#writer.unreserve(claim, podUID, over) })),
+      ...ownMade.map((claim) => ({ claim, write: (over: AbortSignal) => this.#writer.remove(claim, podUID, over) })),
+    ];
+    return writes.length === 0 ? undefined : this.#letGo(writes, signal);
   }
 
-  async #letGo(claims: readonly ResourceClaim[], podUID: string, signal: AbortSignal): Promise<void> {
+  async #letGo(writes: readonly ClaimWrite[], signal: AbortSignal): Promise<void> {
     const { clock } = this.#handle;
-    const ended = await settledAtOnce(claims, mostWrites, (claim) => {
+    const ended = await settledAtOnce(writes, mostWrites, ({ claim, write }) => {
       const late = () => new Error(`claim ${claimKey(claim)} was not let go within ${lettingGoMs} ms`);
-      const limits = { clock, timeoutMs: lettingGoMs, signal, late };
-      return callWithin((over) => this.#writer.unreserve(claim, podUID, over), limits);
+      return callWithin(write, { clock, timeoutMs: lettingGoMs, signal, late });
     });
     const failed = ended.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
@@ -263,58 +268,43 @@ class ClaimedDevices {
       const allocation = data.reserved.get(index);
       data.claims[index] = await this.#writer.bind({ claim, allocation, pod, owner: data }, signal);
     }
-    if (!data.claims.some(hasBindingConditions)) return;
+    if (data.chosen !== undefined) await this.#bindExtended(data.chosen, data, pod, signal);
+    if (!data.boundClaims.some(hasBindingConditions)) return;
     const note = `waiting for binding conditions for device on node ${nodeName}`;
     this.#handle.client.event({ pod, type: 'Normal', reason: 'BindingConditionsPending', action: 'Scheduling', note });
     const { clock } = this.#handle;
-    await untilReady(data.claims, { tracker: this.tracker, clock, timeoutMs: this.bindingTimeoutMs, signal });
+    await untilReady(data.boundClaims, { tracker: this.tracker, clock, timeoutMs: this.bindingTimeoutMs, signal });
   }
 
   /** What a pod that has its node waits for, in words. */
-  awaited({ claims }: ClaimState): string {
-    const now = claims.map((claim) => this.tracker.newestOf(claim));
+  awaited({ boundClaims, chosen }: ClaimState): string | undefined {
+    const now = boundClaims.map((claim) => this.tracker.newestOf(claim));
     const conditions = awaitedConditions(now);
-    const names = namesOfClaims(claims);
+    const unnamed = chosen !== undefined && chosen.made === undefined ? ['of extended resources'] : [];
+    const names = [...(boundClaims.length === 0 ? [] : [namesOfClaims(boundClaims)]), ...unnamed].join(', ');
+    if (names === '') return undefined;
     return conditions === '' ? `the claims ${names} to be written` : `the devices of ${names} to be ready: ${conditions}`;
   }
 
-  /** A text says why there are no devices. */
-  #allocate({ allocator, time, seen }: NodeSearches, node: SearchedNode, claims: readonly ResourceClaim[]): FoundOnNode {
-    // preemption asks of one node again and again
-    const known = seen.get(node);
-    if (known !== undefined) return known;
-    const leftMs = time.begin();
-    const isOwnLimit = this.#filterTimeoutMs < leftMs;
-    this.#deadlineMs = this.#elapsed() + (this.#isUnlimited ? Number.POSITIVE_INFINITY : Math.min(this.#filterTimeoutMs, leftMs));
-    try {
-      const found = this.#searched({ allocator, time }, node, claims);
-      seen.set(node, found);
-      return found;
-    } catch (error) {
-      if (!(error instanceof DeviceAllocationError) || error.scope !== 'time') throw error;
-      time.breakOff();
-      const what = `node ${node.metadata?.name}: timed out trying to allocate devices`;
-      const all = `${what} for ${namesOfClaims(claims)}: searching has taken ${time.words}`;
-      throw new Error(isOwnLimit ? what : all, { cause: error });
-    }
+  async #bindExtended(chosen: ChosenExtendedClaim, owner: object, pod: WirePod, signal: AbortSignal): Promise<void> {
+    chosen.made = await this.#writer.make(chosen.claim, owner, signal);
+    chosen.made = await this.#writer.bind({ claim: chosen.made, allocation: chosen.allocation, pod, owner }, signal);
+    const resourceClaimName = chosen.made.metadata?.name ?? '';
+    const extendedResourceClaimStatus = { requestMappings: [...chosen.mappings], resourceClaimName };
+    signal.throwIfAborted();
+    await untilAborted(this.#handle.client.patchStatus(pod, { extendedResourceClaimStatus }, signal), signal);
   }
 
-  #searched({ allocator, time }: Omit<NodeSearches, 'seen'>, node: SearchedNode, claims: readonly ResourceClaim[]): FoundOnNode {
-    const startedAt = this.#elapsed();
-    try {
-      const found = allocator.allocate(node, claims);
-      return found?.length === claims.length ? found : 'cannot allocate all claims';
-    } catch (error) {
-      if (error instanceof DeviceAllocationError && error.scope === 'node') return errorText(error);
-      throw error;
-    } finally {
-      if (!this.#isUnlimited) time.end(startedAt);
-    }
+  #whyNotWritten(makesClaims: boolean): string | undefined {
+    const lacks = this.#writer.lacks(makesClaims);
+    return lacks && `the pod's ResourceClaims have to be written, and the scheduler's client has no method ${lacks}`;
   }
 
-  /** Whoever runs the scheduler wants it so. */
-  get #isUnlimited(): boolean {
-    return this.#filterTimeoutMs === 0;
+  /** Throws where it is not known how a write has ended. */
+  #whyPending(claim: ResourceClaim): string | undefined {
+    const pending = this.tracker.pendingOf(claim);
+    if (pending === 'doubt') throw new Error(`it is not known yet whether claim ${claimKey(claim)} got its devices`);
+    return pending && `resource claim ${claimKey(claim)} is in the process of being allocated`;
   }
 
   /** False where the devices of a claim will not be ready. */
@@ -346,8 +336,16 @@ class ClaimedDevices {
 function claimsOfAll(handle: PluginHandle): ClaimsOfAll {
   return handle.shared(claimsOfAllKey, () => {
     const clock = safeClock(handle.clock);
-    const tracker = new ClaimTracker(handle.objects(resources.resourceClaims) as unknown as WatchedClaims, clock);
-    return { tracker, writer: new ClaimWriter({ client: handle.client, tracker, clock }), accounts: new SearchAccounts(clock) };
+    const watched = handle.objects(resources.resourceClaims);
+    const madeFor = watched.index((claim) => extendedOwners(claim as unknown as ResourceClaim));
+    const tracker = new ClaimTracker(watched as unknown as WatchedClaims, clock);
+    const writer = new ClaimWriter({ client: handle.client, tracker, clock });
+    return {
+      tracker,
+      writer,
+      accounts: new SearchAccounts(clock),
+      madeFor: (key) => madeFor(key) as unknown as readonly ResourceClaim[],
+    };
   });
 }
 

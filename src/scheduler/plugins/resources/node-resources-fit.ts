@@ -4,10 +4,17 @@ import type { WireNode, WirePod } from '../../../api/json/types.ts';
 import { isExtendedResource } from '../../../base/names.ts';
 import type { JsonMembers } from '../../../client/transport/api-answer.ts';
 import { withSignature } from '../../framework/placed-plugin.ts';
-import type { ClusterEventWithHint, Plugin, QueueingHint, Rejection } from '../../framework/plugin.ts';
+import type { ClusterEventWithHint, Plugin, PluginHandle, QueueingHint, Rejection } from '../../framework/plugin.ts';
 import { type PodInfo, podAmounts } from '../../nodes/pod-info.ts';
 import { type AllocatableAmounts, allocatableAmounts, type ResourceAmounts } from '../../nodes/resource.ts';
 import { requestsText } from '../common.ts';
+import {
+  classResourcePrefix,
+  delegatedKey,
+  extendedResourceOf,
+  type ResourceClasses,
+  resourceClassesOf,
+} from '../resource-classes.ts';
 import { fitArgs, type ScoringStrategy } from './args.ts';
 import { leastAllocated, mostAllocated, type ResourceScorer, requestedToCapacityRatio } from './strategies.ts';
 
@@ -18,21 +25,29 @@ import { leastAllocated, mostAllocated, type ResourceScorer, requestedToCapacity
  * what stands before the `/`. `scoringStrategy` has a `type` (`LeastAllocated`, the default, spreads pods; `MostAllocated`
  * fills nodes up; `RequestedToCapacityRatio` follows the line of `requestedToCapacityRatio.shape`) and `resources`, by default
  * CPU and memory, each with a `weight` from 1 to 100. Throws ERR_INVALID_OPTION for other arguments.
+ *
+ * What DynamicResources gives as devices is looked at on those nodes alone that have some of it themselves.
  */
-export function nodeResourcesFit(args?: unknown): Plugin {
+export function nodeResourcesFit(args?: unknown, handle?: Pick<PluginHandle, 'objects' | 'shared'>): Plugin {
   const { ignoredResources, ignoredResourceGroups, scoringStrategy } = fitArgs(args);
   const ignoresAny = ignoredResources.size > 0 || ignoredResourceGroups.size > 0;
   const ignored = ignoresAny ? { names: ignoredResources, groups: ignoredResourceGroups } : undefined;
   const score = scorerOf(scoringStrategy);
   const containersAlone = rememberedByObject(containersOf);
+  const classes = handle && resourceClassesOf(handle);
   const plugin: Plugin = {
     name: 'NodeResourcesFit',
-    eventsToRegister: fitEvents,
-    filter: (_state, { requests }, node) => shortages(requests, node.allocatable, node.requested, node.pods.length, ignored),
+    eventsToRegister: () => fitEvents(classes),
+    filter(state, { requests }, node) {
+      const delegated = requests.scalar.size === 0 ? undefined : state.read(delegatedKey)?.names;
+      return shortages(requests, node.allocatable, node.requested, node.pods.length, ignored, delegated);
+    },
     // upstream's scores, unlike its filter, do not look at the resources of the pod as a whole
     score: (_state, pod, node) => score(pod.pod.spec?.resources === undefined ? pod : containersAlone(pod), node),
   };
-  return withSignature(plugin, (pod) => (pod.pod.spec?.resources === undefined ? requestsText(pod) : undefined));
+  const isSigned = ({ pod, requests }: PodInfo): boolean =>
+    pod.spec?.resources === undefined && (classes === undefined || !asksForAny(requests, classes));
+  return withSignature(plugin, (pod) => (isSigned(pod) ? requestsText(pod) : undefined));
 }
 
 function scorerOf(strategy: ScoringStrategy): ResourceScorer {
@@ -55,6 +70,11 @@ export interface Ignored {
   readonly groups: ReadonlySet<string>;
 }
 
+/** Resources that somebody else gives where a node has none of them. */
+interface Names {
+  has(name: string): boolean;
+}
+
 /** A pod may ask for thousands of resources, and each node would name them all. */
 const mostReasons = 100;
 
@@ -69,6 +89,7 @@ export function shortages(
   requested: ResourceAmounts,
   pods: number,
   ignored?: Ignored,
+  delegated?: Names,
 ): Rejection | undefined {
   let reasons: string[] | undefined;
   let unresolvable = false;
@@ -89,6 +110,7 @@ export function shortages(
     if (amount === 0 || (ignored !== undefined && isIgnored(name, ignored))) continue;
     const capacity = allocatable.scalar.get(name) ?? 0;
     if (amount <= capacity - (requested.scalar.get(name) ?? 0)) continue;
+    if (capacity <= 0 && delegated?.has(name)) continue;
     const isFull = reasons !== undefined && reasons.length >= mostReasons;
     if (!isFull) reasons = added(reasons, `Insufficient ${name}`);
     unresolvable ||= amount > capacity;
@@ -114,7 +136,7 @@ function isIgnored(name: string, { names, groups }: Ignored): boolean {
 const nothing: ResourceAmounts = { milliCPU: 0, memory: 0, ephemeralStorage: 0, scalar: new Map() };
 
 /** What may help a pod that fits nowhere: a pod that ends or asks for less, and a node that has, or gets, enough. */
-export function fitEvents(): readonly ClusterEventWithHint[] {
+export function fitEvents(classes?: ResourceClasses): readonly ClusterEventWithHint[] {
   // one event is held against many pods, and one pod against many events
   const requestsOf = rememberedByObject((pod: WirePod) => podAmounts(pod).requests);
   const allocatableOf = rememberedByObject((node: WireNode) => allocatableAmounts(node.status?.allocatable));
@@ -124,14 +146,16 @@ export function fitEvents(): readonly ClusterEventWithHint[] {
     if (!after.spec?.nodeName) return 'Skip';
     return hint(anyMore(requestsOf(pod), requestsOf(before), requestsOf(after)));
   };
+  const delegated: Names = { has: (name) => classes?.classNameOf(name) !== undefined };
   const nodeHasEnough = (pod: WirePod, before: WireNode | undefined, after: WireNode | undefined): QueueingHint => {
     if (after === undefined) return 'Skip';
     const requests = requestsOf(pod);
     const allocatable = allocatableOf(after);
-    if (shortages(requests, allocatable, nothing, 0) !== undefined) return 'Skip';
+    if (shortages(requests, allocatable, nothing, 0, undefined, delegated) !== undefined) return 'Skip';
     if (before === undefined) return 'Queue';
     const had = allocatableOf(before);
-    return hint(allocatable.pods > had.pods || anyMore(requests, allocatable, had));
+    if (allocatable.pods > had.pods || anyMore(requests, allocatable, had)) return 'Queue';
+    return hint(anyDelegated(requests, allocatable, delegated));
   };
   return [
     {
@@ -145,7 +169,23 @@ export function fitEvents(): readonly ClusterEventWithHint[] {
       actions: ['Add', 'UpdateNodeAllocatable'],
       hint: (pod, before, after) => nodeHasEnough(pod, before as WireNode | undefined, after as WireNode | undefined),
     },
+    ...(classes === undefined ? [] : [classEvents(requestsOf)]),
   ];
+}
+
+/** A class that comes to stand for what the pod asks for may help it. */
+function classEvents(requestsOf: (pod: WirePod) => ResourceAmounts): ClusterEventWithHint {
+  return {
+    resource: 'DeviceClass',
+    actions: ['Add', 'Update'],
+    hint(pod, before, after) {
+      const { scalar } = requestsOf(pod);
+      const explicit = extendedResourceOf(after);
+      if (before !== undefined) return hint(explicit !== extendedResourceOf(before) && scalar.has(explicit));
+      const { name = '' } = (after as WireNode | undefined)?.metadata ?? {};
+      return hint(scalar.has(`${classResourcePrefix}${name}`) || scalar.has(explicit));
+    },
+  };
 }
 
 function hint(helps: boolean): QueueingHint {
@@ -154,6 +194,18 @@ function hint(helps: boolean): QueueingHint {
 
 function podOf(object: JsonMembers | undefined): WirePod {
   return (object ?? {}) as WirePod;
+}
+
+function asksForAny({ scalar }: ResourceAmounts, classes: ResourceClasses): boolean {
+  for (const [name, amount] of scalar) if (amount !== 0 && classes.classNameOf(name) !== undefined) return true;
+  return false;
+}
+
+/** True where a node that has this leaves some of what is asked for to somebody else. */
+function anyDelegated({ scalar }: ResourceAmounts, allocatable: ResourceAmounts, delegated: Names): boolean {
+  for (const [name, amount] of scalar)
+    if (amount !== 0 && (allocatable.scalar.get(name) ?? 0) <= 0 && delegated.has(name)) return true;
+  return false;
 }
 
 /** True where `one` has more than `other` of a resource that is asked for. */

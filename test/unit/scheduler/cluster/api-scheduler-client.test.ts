@@ -318,4 +318,47 @@ describe('a write of a claim', () => {
     await client.getObject(resources.resourceClaims, claim as never, signal);
     expect(server.asked).toEqual(['GET web']);
   });
+
+  it('makes one to which the server gives a name', async () => {
+    const { server, client } = world();
+    const planned = { metadata: { generateName: 'web-', namespace: 'default', uid: 'u1' } };
+    await client.createObject(resources.resourceClaims, planned as never, signal);
+    expect(server.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims',
+      body: planned,
+    });
+  });
+
+  it('deletes the one that is meant, and no other', async () => {
+    const { server, client } = world();
+    await client.deleteObject(resources.resourceClaims, claim as never, signal);
+    server.uid = 'u2';
+    await client.deleteObject(resources.resourceClaims, claim as never, signal);
+    server.isGone = true;
+    await client.deleteObject(resources.resourceClaims, claim as never, signal);
+    expect(server.requests).toHaveLength(3);
+    expect(server.requests[0]).toMatchObject({
+      method: 'DELETE',
+      path: '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/web',
+      body: { preconditions: { uid: 'u1' } },
+    });
+  });
+
+  it('makes and deletes none without the Lease', async () => {
+    const { server, client } = world([], () => false);
+    await expect(client.createObject(resources.resourceClaims, claim as never, signal)).rejects.toThrow('not the leader');
+    await expect(client.deleteObject(resources.resourceClaims, claim as never, signal)).rejects.toThrow('not the leader');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is named in the status of its pod', async () => {
+    const { server, client } = world();
+    const requestMappings = [{ containerName: 'c', resourceName: 'example.com/gpu', requestName: 'r' }];
+    const extendedResourceClaimStatus = { requestMappings, resourceClaimName: 'web-1' };
+    await client.patchStatus(web, { extendedResourceClaimStatus }, signal);
+    expect(server.requests.map(({ body }) => body)).toEqual([
+      { metadata: { uid: web.metadata?.uid }, status: { extendedResourceClaimStatus } },
+    ]);
+  });
 });

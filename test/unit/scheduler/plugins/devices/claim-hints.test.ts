@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../../../src/api/json/types.ts';
+import { resources } from '../../../../../src/client/resources/api-resource.ts';
 import type { EventAction, EventResource, QueueingHint } from '../../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
 import { claimEvents } from '../../../../../src/scheduler/plugins/devices/claim-hints.ts';
+import { ResourceClasses } from '../../../../../src/scheduler/plugins/resource-classes.ts';
 import { podUpdateEvents } from '../../../../../src/scheduler/queue/cluster-event.ts';
 import { barePod } from '../../../../support/pods.ts';
 import { allocationOf, ClaimWorld, claimOf, podWith, reservedFor } from './claim-world.ts';
@@ -43,7 +45,8 @@ describe('a change of a claim', () => {
       looked.push(`${namespace}/${name}`);
       return claimOf(name);
     };
-    const hint = claimEvents({ get }).find(({ resource }) => resource === 'ResourceClaim')?.hint;
+    const classes = new ResourceClasses(world().objects.lister(resources.deviceClasses));
+    const hint = claimEvents({ get }, classes).find(({ resource }) => resource === 'ResourceClaim')?.hint;
     const other = claimOf('c', {}, { namespace: 'other', uid: 'u-other' });
     expect(hint?.(podWith('p', 'c'), undefined, other as never)).toBe('Skip');
     expect(looked).toEqual([]);

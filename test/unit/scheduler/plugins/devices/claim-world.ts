@@ -9,7 +9,8 @@ import { Framework } from '../../../../../src/scheduler/framework/framework.ts';
 import type { ChangeAction, Plugin, PluginHandle } from '../../../../../src/scheduler/framework/plugin.ts';
 import type { SchedulerClient } from '../../../../../src/scheduler/framework/scheduler-client.ts';
 import { createPodInfo, type PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
-import { type AllocatorNeeds, dynamicResourcesBy } from '../../../../../src/scheduler/plugins/devices/dynamic-resources.ts';
+import type { AllocatorNeeds } from '../../../../../src/scheduler/plugins/devices/device-searches.ts';
+import { dynamicResourcesBy } from '../../../../../src/scheduler/plugins/devices/dynamic-resources.ts';
 import { FakeClock, settle } from '../../../../../src/testing/fakes/fake-clock.ts';
 import { clusterObjects, type GivenObjects } from '../../../../support/cluster-objects.ts';
 import { frameworkContext } from '../../../../support/framework-context.ts';
@@ -59,9 +60,15 @@ export function podWith(name: string, ...claims: readonly string[]): WirePod {
   });
 }
 
+/** A pod of the namespace `d` that asks for these resources. */
+export function podAsking(name: string, requests: Readonly<Record<string, string>>, ...claims: readonly string[]): WirePod {
+  const pod = podWith(name, ...claims);
+  return { ...pod, spec: { ...pod.spec, containers: [{ name: 'main', resources: { requests } }] } } as WirePod;
+}
+
 /** A write that the client was asked for. */
 export interface AskedWrite {
-  /** `status d/c`, or `object d/c`. */
+  /** `status d/c`, `object d/c`, `make d/p-`, `delete d/c`, or `pod d/p`. */
   readonly what: string;
   readonly patch: unknown;
   readonly signal: AbortSignal;
@@ -74,6 +81,8 @@ export interface AskedWrite {
 
 export interface ClaimWorldOptions {
   readonly nodes?: readonly string[];
+  /** What each node has for pods. */
+  readonly allocatable?: Readonly<Record<string, string>>;
   readonly args?: unknown;
   readonly client?: Partial<SchedulerClient>;
   /** By the node's name, the devices that it has. Default: `a` and `b` on each. */
@@ -103,10 +112,11 @@ export class ClaimWorld {
   laterMs = 0;
   #version = 100;
 
-  constructor(given: GivenObjects, { nodes = ['n1'], args, client, devices, allocate }: ClaimWorldOptions = {}) {
+  constructor(given: GivenObjects, options: ClaimWorldOptions = {}) {
+    const { nodes = ['n1'], allocatable = {}, args, client, devices, allocate } = options;
     this.objects = clusterObjects({ deviceClasses: [gpuClass], resourceSlices: [], resourceClaims: [], ...given });
     for (const claim of this.claims.list()) this.#server.set(claim.metadata?.name ?? '', claim);
-    this.#nodes = nodes.map((name) => ({ metadata: { name, labels: { host: name } } }));
+    this.#nodes = nodes.map((name) => ({ metadata: { name, labels: { host: name } }, status: { allocatable } }));
     this.#devices = devices;
     const context = frameworkContext({
       snapshot: () => this.snapshot(),
@@ -120,6 +130,9 @@ export class ClaimWorld {
         ...noSchedulerClient,
         patchObject: (_resource, object, patch, signal) => this.#patch('object', object, patch, signal),
         patchObjectStatus: (_resource, object, patch, signal) => this.#patch('status', object, patch, signal),
+        createObject: (_resource, object, signal) => this.#make(object, signal),
+        deleteObject: (_resource, object, signal) => this.#delete(object, signal),
+        patchStatus: ({ metadata }, change, signal) => this.#ask(`pod d/${metadata?.name}`, change, signal, () => {}),
         getObject: async (_resource, { metadata }) => this.#read(metadata?.name ?? '') as never,
         event: ({ reason, note }) => this.told.push(`${reason}: ${note}`),
         ...client,
@@ -213,29 +226,49 @@ export class ClaimWorld {
     return claims.map((_, index) => allocationOf({ device: free[index] as string, pool: node }));
   }
 
+  #make<T extends ApiObject>(object: T, signal: AbortSignal): Promise<T> {
+    return this.#ask(`make d/${object.metadata?.generateName}`, object, signal, (isSeen) => {
+      this.#version += 1;
+      const name = `${object.metadata?.generateName}${this.#version}`;
+      return this.change({ ...object, metadata: { ...object.metadata, name, uid: `u-${name}` } } as never, isSeen) as never;
+    });
+  }
+
+  #delete<T extends ApiObject>({ metadata }: T, signal: AbortSignal): Promise<void> {
+    const name = metadata?.name ?? '';
+    return this.#ask(`delete d/${name}`, undefined, signal, (isSeen) => {
+      this.#server.delete(name);
+      if (isSeen) this.delete(name);
+    });
+  }
+
   #patch<T extends ApiObject>(what: string, object: T, patch: object, signal: AbortSignal): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
     const { name = '', resourceVersion, uid } = object.metadata ?? {};
-    const take = (isSeen: boolean): ResourceClaim | undefined => {
+    return this.#ask(`${what} d/${name}`, patch, signal, (isSeen) => {
       const stored = this.#server.get(name);
-      if (stored?.metadata?.resourceVersion !== resourceVersion || stored?.metadata?.uid !== uid) {
-        reject(new ApiError({ status: 409, reason: 'Conflict', message: `${name}: the object has been modified` }));
-        return undefined;
+      if (stored?.metadata?.resourceVersion !== resourceVersion || stored?.metadata?.uid !== uid)
+        throw new ApiError({ status: 409, reason: 'Conflict', message: `${name}: the object has been modified` });
+      return this.change(merged(stored, patch) as ResourceClaim, isSeen) as never;
+    });
+  }
+
+  /** `work` is what the server does; the watch brings it where it is asked to. */
+  #ask<T>(what: string, patch: unknown, signal: AbortSignal, work: (isSeen: boolean) => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const take = (isSeen: boolean, then: (answer: T) => void): void => {
+      try {
+        then(work(isSeen));
+      } catch (error) {
+        reject(error);
       }
-      return this.change(merged(stored, patch) as ResourceClaim, isSeen);
     };
+    const lost = (): void => reject(new ApiError({ status: 504, reason: 'Timeout', message: 'the answer was lost' }));
     const asked: AskedWrite = {
-      what: `${what} d/${name}`,
+      what,
       patch,
       signal,
-      take: (isSeen = true) => {
-        const taken = take(isSeen);
-        if (taken !== undefined) resolve(taken as never);
-      },
-      takeUnheard: (isSeen = true) => {
-        take(isSeen);
-        reject(new ApiError({ status: 504, reason: 'Timeout', message: 'the answer was lost' }));
-      },
+      take: (isSeen = true) => take(isSeen, resolve),
+      takeUnheard: (isSeen = true) => take(isSeen, lost),
       refuse: reject,
     };
     this.asked.push(asked);
