@@ -311,6 +311,19 @@ describe('the rights in deploy/scheduler-rbac.yaml', () => {
     const { status } = (await admin.send('GET', devicesPath('resourceclaims/device'))).body as ResourceClaim;
     expect(status?.reservedFor).toMatchObject([{ resource: 'pods', name: 'with-device' }]);
     expect(status?.allocation?.devices?.results).toMatchObject([{ driver: deviceDriver, device: 'one' }]);
+
+    // a device for an extended resource, once the claim is gone that was left from before
+    const limits = { cpu: '1m', [deviceResource]: '1' };
+    const waits = { schedulingGates: [{ name: 'test.example.com/waits' }] };
+    await create('extended', '1m', { ...waits, containers: [{ name: 'app', image: 'app:1', resources: { limits } }] });
+    const { uid = '' } = podOf(await admin.getPod(namespace, 'extended')).metadata ?? {};
+    await admin.send('POST', devicesPath('resourceclaims'), { body: leftClaim(uid) });
+    await admin.patch(`/api/v1/namespaces/${namespace}/pods/extended`, { spec: { schedulingGates: null } }, 'merge');
+    await expect.poll(() => nodeOf('extended'), { timeout: 60_000 }).toBe('rbac-schedules');
+    const { extendedResourceClaimStatus: given } = podOf(await admin.getPod(namespace, 'extended')).status ?? {};
+    const made = (await admin.send('GET', devicesPath(`resourceclaims/${given?.resourceClaimName}`))).body as ResourceClaim;
+    expect(made.status).toMatchObject({ reservedFor: [{ name: 'extended', uid }] });
+    expect((await admin.send('GET', devicesPath('resourceclaims/left'))).status).toBe(404);
     await scheduler.stop();
     await admin.send('DELETE', nodePath);
     expect(failures.filter((failure) => /forbidden/.test(String(failure)))).toEqual([]);
@@ -318,6 +331,19 @@ describe('the rights in deploy/scheduler-rbac.yaml', () => {
     expect([...used].sort()).toEqual(rightsOf(granted.flatMap(({ rules }) => rules as never)));
   });
 });
+
+/** As an attempt before has made it for the pod. */
+function leftClaim(uid: string): JsonObject {
+  const exactly = { deviceClassName: deviceDriver, allocationMode: 'ExactCount', count: 1 };
+  return {
+    metadata: {
+      name: 'left',
+      annotations: { 'resource.kubernetes.io/extended-resource-claim': 'true' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'extended', uid, controller: true }],
+    },
+    spec: { devices: { requests: [{ name: 'container-0-request-0', exactly }] } },
+  };
+}
 
 const selectedNode = 'volume.kubernetes.io/selected-node';
 const claimsPath = (): string => `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
@@ -342,17 +368,20 @@ async function createStorage(): Promise<string[]> {
 }
 
 const deviceDriver = 'rbac.test.example.com';
+const deviceResource = 'example.com/rbac-gpu';
 const deviceApi = '/apis/resource.k8s.io/v1';
 const devicesPath = (path: string): string => `${deviceApi}/namespaces/${namespace}/${path}`;
 
-/** A device on the node, a class for its driver, and a claim of one. */
+/** Two devices on the node, a class for them that stands for an extended resource, too, and a claim of one. */
 async function createDevices(onNode: string): Promise<void> {
   const pool = { name: onNode, generation: 1, resourceSliceCount: 1 };
-  const slice = { driver: deviceDriver, nodeName: onNode, pool, devices: [{ name: 'one' }] };
+  const slice = { driver: deviceDriver, nodeName: onNode, pool, devices: [{ name: 'one' }, { name: 'two' }] };
   const selectors = [{ cel: { expression: `device.driver == "${deviceDriver}"` } }];
   const requests = [{ name: 'device', exactly: { deviceClassName: deviceDriver } }];
   const made = [
-    await admin.send('POST', `${deviceApi}/deviceclasses`, { body: { metadata: { name: deviceDriver }, spec: { selectors } } }),
+    await admin.send('POST', `${deviceApi}/deviceclasses`, {
+      body: { metadata: { name: deviceDriver }, spec: { selectors, extendedResourceName: deviceResource } },
+    }),
     await admin.send('POST', `${deviceApi}/resourceslices`, { body: { metadata: { name: deviceDriver }, spec: slice } }),
     await admin.send('POST', devicesPath('resourceclaims'), {
       body: { metadata: { name: 'device' }, spec: { devices: { requests } } },
