@@ -14,7 +14,7 @@ import type {
   SelectorJudge,
 } from './device-types.ts';
 import { claimName, type RequestChoices, requestPlans } from './request-plan.ts';
-import type { SearchedClaim } from './search-parts.ts';
+import type { WantedClaim } from './search-parts.ts';
 import { type SlicePool, SlicePools } from './slice-pools.ts';
 
 /** What an allocator works on. Nothing of it changes while the allocator is used. */
@@ -57,11 +57,11 @@ export class ClaimAllocator {
   /** The allocation of each claim, in order; undefined where the claims do not fit the node. Throws DeviceAllocationError. */
   allocate(node: WireNode, claims: readonly ResourceClaim[]): readonly ClaimAllocation[] | undefined {
     const pools = this.#pools.reachedBy(node);
-    const searched = claims.map((claim) => this.#searched(claim));
     const isOverdue = this.#isOverdue;
     requireTime(isOverdue);
-    const parts = { node, pools, claims: searched, ledger: new DeviceLedger(this.#taken), isOverdue };
-    const found = new DeviceSearch(parts, claims.map(claimName)).run();
+    const parts = { node, pools, ledger: new DeviceLedger(this.#taken), isOverdue };
+    const wanted = claims.map((claim) => this.#wanted(claim));
+    const found = new DeviceSearch(parts, wanted).run();
     if (found === undefined) {
       refuseInvalid(pools);
       return undefined;
@@ -71,12 +71,14 @@ export class ClaimAllocator {
     );
   }
 
-  /** Constraints count what they are given, so that each search has its own. */
-  #searched(claim: ResourceClaim): SearchedClaim {
-    const constraints = (claim.spec.devices?.constraints ?? []).map((given, index) =>
-      attributeConstraint(`claim ${claimName(claim)}, constraint #${index}`, given),
-    );
-    return { requests: this.#plansOf(claim), constraints };
+  #wanted(claim: ResourceClaim): WantedClaim {
+    const name = claimName(claim);
+    const given = claim.spec.devices?.constraints ?? [];
+    return {
+      name,
+      requests: () => this.#plansOf(claim),
+      constraints: () => given.map((one, index) => attributeConstraint(`claim ${name}, constraint #${index}`, one)),
+    };
   }
 
   #plansOf(claim: ResourceClaim): readonly RequestChoices[] {

@@ -9,9 +9,11 @@ import {
   type FoundClaim,
   type FoundDevice,
   mostDevices,
+  type SearchedClaim,
   type SearchParts,
   type SearchPlace,
   type Want,
+  type WantedClaim,
 } from './search-parts.ts';
 
 /** After so many looks at devices a search asks, before it goes on, whether that can lead to anything. */
@@ -46,14 +48,22 @@ export class DeviceSearch {
   #looks = 0;
   #hasGoneBack = false;
 
-  /** Throws DeviceAllocationError for a request of all devices where a pool is not whole, and for too large a claim. */
-  constructor(parts: SearchParts, names: readonly string[]) {
-    this.#parts = parts;
-    this.#found = parts.claims.map(() => []);
-    this.#chosen = parts.claims.map(() => []);
-    for (const [index, { requests }] of parts.claims.entries()) this.#prepare(requests, names[index] ?? '');
+  /**
+   * Throws DeviceAllocationError for a claim that cannot be read, for a request of all devices where a pool is not whole, and for too large a
+   * claim.
+   */
+  constructor(parts: Omit<SearchParts, 'claims'>, wanted: readonly WantedClaim[]) {
+    const claims: SearchedClaim[] = [];
+    this.#parts = { ...parts, claims };
+    this.#found = wanted.map(() => []);
+    this.#chosen = wanted.map(() => []);
+    for (const { name, requests, constraints } of wanted) {
+      const plans = requests();
+      this.#prepare(plans, name);
+      claims.push({ requests: plans, constraints: constraints() });
+    }
     this.#outlook = new SearchOutlook(
-      parts,
+      this.#parts,
       (plan) => this.#sizeOf(plan),
       (plan, device) => this.#isSelectable(plan, device),
     );

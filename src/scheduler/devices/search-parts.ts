@@ -14,6 +14,14 @@ export interface SearchedClaim {
   readonly constraints: readonly AttributeConstraint[];
 }
 
+/** A claim before it is searched for. Each part is made when its turn comes, so that the first error of all is the one that is told. */
+export interface WantedClaim {
+  readonly name: string;
+  readonly requests: () => readonly RequestChoices[];
+  /** Constraints count what they are given, so that each search has its own. */
+  readonly constraints: () => readonly AttributeConstraint[];
+}
+
 /** A device of a pool. */
 export interface Candidate {
   readonly pool: SlicePool;

@@ -79,6 +79,13 @@ describe('a request of all devices', () => {
     );
     const invalid = sliceOf('x', devicesNamed('a', 'a'));
     expect(() => given(allocatorOf([invalid]), claimOf([requestOf('r', 'All')]))).toThrow('is currently invalid');
+    const [all, broken] = [
+      claimOf([requestOf('r', 'All')], { constraints: [{}] }),
+      claimOf([requestOf('r')], { constraints: [{}] }),
+    ];
+    // of several errors the first one is told, as upstream finds them
+    expect(() => given(allocatorOf([invalid]), all, broken)).toThrow('is currently invalid');
+    expect(() => given(allocatorOf([invalid]), broken, all)).toThrow('empty constraint');
   });
 
   it('must not break a constraint of its claim', () => {
