@@ -26,7 +26,7 @@ describe('upkeep of a node that works again', () => {
     await using world = await NodeWorld.make();
     const { runtime } = world;
     const collect = vi.spyOn(ContainerCollector.prototype, 'collect').mockRejectedValueOnce(new Error('no list'));
-    const agent = world.agent({ evictionHard: {}, imageGCHighThresholdPercent: 85, logger });
+    const agent = world.agent({ evictionHard: {}, imageGCHighThresholdPercent: 99, logger });
     runtime.imageFilesystems = async () => [];
     await world.through(agent.start());
     runtime.fail({ call: 'ListImages', times: 1000, fault: { kind: 'error', error: 'failed', message: 'no images' } });
