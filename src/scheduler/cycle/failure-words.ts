@@ -48,5 +48,5 @@ function wordsOfFit({ message, diagnosis }: FitError, nodeName: string | undefin
 function wordsOfPlugin({ plugin, extensionPoint, cause, message }: PluginError, nodeName: string | undefined): FailureWords {
   if (extensionPoint === 'bind' && cause !== undefined && (plugin === binder || isApiFailure(cause)))
     return wordsOfRequest(`the pod could not be bound to the node ${nodeName}`, cause);
-  return { kind: 'plugin-failed', message, help: helpForFailedPlugin(plugin, extensionPoint) ?? helpForPlugin(plugin) };
+  return { kind: 'plugin-failed', message, help: helpForFailedPlugin(plugin, extensionPoint, message) ?? helpForPlugin(plugin) };
 }

@@ -150,12 +150,16 @@ const asSuch: Readonly<Record<string, string>> = {
 };
 
 /** What would help where a plugin of ours has failed on account of what users wrote; undefined where the plugin is to be corrected. */
-export function helpForFailedPlugin(plugin: string, extensionPoint: string): string | undefined {
+export function helpForFailedPlugin(plugin: string, extensionPoint: string, message: string): string | undefined {
   if (plugin !== 'DynamicResources') return undefined;
+  if (isOfTime.test(message))
+    return 'Ask for less in the claims of the namespace: with fewer alternatives, constraints and steps of selectors. The pod is tried again once its namespace has time left for searches.';
   if (extensionPoint === 'filter' || extensionPoint === 'preFilter')
     return 'Correct what the message names, in the claim or its template, the device class or the slices of the driver: it cannot be worked out as it stands.';
   return 'See what the message says of the claim: it could not be written, or its devices are not ready. The pod is tried again.';
 }
+
+const isOfTime = /timed out trying to allocate devices|have taken too long/;
 
 /** By what the plugin for claims of devices says of a pod as such. */
 const deviceClaimsHelp: readonly (readonly [reason: RegExp, help: string])[] = [

@@ -32,8 +32,13 @@ describe('claimsInWords', () => {
 
 describe('helpForFailedPlugin', () => {
   it('has words for what users wrote into claims alone', () => {
-    expect(helpForFailedPlugin('DynamicResources', 'filter')).toContain('in the claim or its template');
-    expect(helpForFailedPlugin('DynamicResources', 'preBind')).toContain('could not be written');
-    expect(helpForFailedPlugin('NodeName', 'filter')).toBeUndefined();
+    expect(helpForFailedPlugin('DynamicResources', 'filter', 'CEL compile error')).toContain('in the claim or its template');
+    expect(helpForFailedPlugin('DynamicResources', 'preBind', 'create claim')).toContain('could not be written');
+    for (const message of [
+      'node n: timed out trying to allocate devices',
+      'searches for devices of the namespace d have taken too long',
+    ])
+      expect(helpForFailedPlugin('DynamicResources', 'filter', message)).toContain('Ask for less in the claims');
+    expect(helpForFailedPlugin('NodeName', 'filter', 'broken')).toBeUndefined();
   });
 });
