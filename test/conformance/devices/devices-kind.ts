@@ -13,6 +13,6 @@ export const devicesKind = replayedKind({
 });
 
 /** What differs, node by node. There is no exemption. */
-export function judgeDevices({ out }: DevicesCase, played: Readonly<Record<string, NodeDevices>>): string[] {
+function judgeDevices({ out }: DevicesCase, played: Readonly<Record<string, NodeDevices>>): string[] {
   return memberDifferences({ ...out }, { ...played });
 }

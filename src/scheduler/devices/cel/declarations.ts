@@ -155,7 +155,7 @@ export const missingFunctions: ReadonlySet<string> = new Set(
 );
 
 export const quantityType = structType('kubernetes.Quantity');
-export const semverType = structType('kubernetes.Semver');
+const semverType = structType('kubernetes.Semver');
 
 /** The functions of device selectors, each with its forms. */
 export function celFunctions(): ReadonlyMap<string, readonly CelOverload[]> {

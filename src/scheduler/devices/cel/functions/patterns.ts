@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module';
+import { RE2JS } from 're2js';
 import type { CelMeter } from '../cel-meter.ts';
 import { CelFailure } from '../values.ts';
-
-type Library = typeof import('re2js');
-type Pattern = ReturnType<Library['RE2JS']['compile']>;
 
 /** Patterns that were compiled last are kept, of so many steps together: those of an expression are used for every device. */
 const mostPatterns = 100;
@@ -16,11 +13,10 @@ const largestPattern = 50_000;
 /** The library takes no repeats of repeats beyond this. */
 const mostRepeats = 1000;
 
-/** Regular expressions of RE2, which take time in proportion to the text, whatever the pattern. The library is loaded at the first one. */
+/** Regular expressions of RE2, which take time in proportion to the text, whatever the pattern. */
 export class Patterns {
-  readonly #compiled = new Map<string, Pattern | string>();
+  readonly #compiled = new Map<string, RE2JS | string>();
   #kept = 0;
-  #library: Library | undefined;
 
   /** What is wrong with a pattern. */
   problem(pattern: string): string | undefined {
@@ -41,7 +37,7 @@ export class Patterns {
     return most === 0 ? [] : (compiled.re2().findAll(text, most) ?? []);
   }
 
-  #ready(pattern: string, text: string, meter: CelMeter): Pattern | CelFailure {
+  #ready(pattern: string, text: string, meter: CelMeter): RE2JS | CelFailure {
     if (!this.#compiled.has(pattern)) meter.work(Math.min(patternSize(pattern), largestPattern) * workToMake);
     const compiled = this.#pattern(pattern);
     if (typeof compiled === 'string') return new CelFailure(compiled);
@@ -49,7 +45,7 @@ export class Patterns {
     return compiled;
   }
 
-  #pattern(pattern: string): Pattern | string {
+  #pattern(pattern: string): RE2JS | string {
     const known = this.#compiled.get(pattern);
     if (known !== undefined) return known;
     const compiled = this.#compile(pattern);
@@ -63,11 +59,10 @@ export class Patterns {
     return compiled;
   }
 
-  #compile(pattern: string): Pattern | string {
+  #compile(pattern: string): RE2JS | string {
     if (patternSize(pattern) > largestPattern) return 'this regular expression is too large';
-    this.#library ??= createRequire(import.meta.url)('re2js') as Library;
     try {
-      return this.#library.RE2JS.compile(pattern);
+      return RE2JS.compile(pattern);
     } catch (error) {
       return `this is no regular expression of RE2: ${error instanceof Error ? error.message : pattern}`;
     }

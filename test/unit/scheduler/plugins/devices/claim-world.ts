@@ -22,7 +22,7 @@ type Metadata = NonNullable<ApiObject['metadata']>;
 type Result = Partial<NonNullable<NonNullable<ClaimAllocation['devices']>['results']>[number]>;
 
 /** A class that every claim here asks for. */
-export const gpuClass = { metadata: { name: 'gpu' }, spec: {} };
+const gpuClass = { metadata: { name: 'gpu' }, spec: {} };
 
 /** A claim of the namespace `d` for one device of the class `gpu`. */
 export function claimOf(name: string, status: object = {}, metadata: Metadata = {}): ResourceClaim {
