@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 14050,
+  checks: 14850,
   soak: 19,
-  cluster: 1020,
+  cluster: 1030,
   consumers: 154,
   browser: 67,
-  docs: 290,
+  docs: 294,
   monitoring: 4,
 };
