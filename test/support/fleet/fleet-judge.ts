@@ -74,6 +74,7 @@ class FleetJudge {
   readonly #inDoubt: ReadonlyMap<string, readonly AuditedWrite[]>;
   readonly #acceptedDeletes: ReadonlyMap<string, readonly AuditedWrite[]>;
   readonly #terms: ShardTerms;
+  readonly #nodes: ReadonlySet<string>;
   readonly #nodeOfPod = new Map<string, string>();
   readonly #nodeOfObject = new Map<string, string>();
   #unattributed = 0;
@@ -87,6 +88,7 @@ class FleetJudge {
     this.#inDoubt = Map.groupBy(record.writes.filter(isInDoubt), targetOf);
     const deletes = accepted.filter(({ verb }) => verb === 'delete');
     this.#acceptedDeletes = Map.groupBy(deletes, targetOf);
+    this.#nodes = new Set(record.versions.flatMap(({ kind, name }) => (kind === 'node' ? [name] : [])));
     this.#terms = new ShardTerms(record, (revision) => this.#byRevision.get(revision) ?? []);
     for (const version of record.versions) this.#learn(version);
   }
@@ -131,7 +133,8 @@ class FleetJudge {
       case 'node lease':
         return version.name;
       case 'event':
-        return this.#nodeOfPod.get(version.about) ?? (version.namespace === 'default' ? version.about : undefined);
+        // the apiserver writes events of its own about the Service `kubernetes`
+        return this.#nodeOfPod.get(version.about) ?? (this.#nodes.has(version.about) ? version.about : undefined);
       default:
         return undefined;
     }

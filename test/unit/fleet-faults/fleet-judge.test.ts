@@ -130,6 +130,13 @@ function clean(): Story {
 }
 
 describe('the judge of a fleet', () => {
+  it('leaves the events to the apiserver that it writes of its own Service', () => {
+    const story = clean();
+    const involvedObject = { kind: 'Service', name: 'kubernetes', uid: 'uid-of-service' };
+    story.write('admin', 'events/default/kubernetes.1', { involvedObject }, { verb: 'create', code: 201 });
+    expect(judgeFleet(story.record()).findings).toEqual([]);
+  });
+
   it('finds nothing in a clean record, and says how long the node waited for its new owner', () => {
     expect(judgeFleet(clean().record())).toEqual({
       findings: [],
