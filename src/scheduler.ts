@@ -51,9 +51,11 @@ export type { NamedResource, ObjectHandler, ObjectLister } from './scheduler/fra
 export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
 export { type Diagnosis, FitError } from './scheduler/framework/fit-error.ts';
 export {
+  type ChangeAction,
   type ClusterEventWithHint,
   type EventAction,
   type EventResource,
+  type EvictAction,
   type ExtensionPoint,
   type NarrowCandidates,
   type NodeFailures,
