@@ -236,7 +236,7 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/errors base/options base/concurrency api/quantity api/json api/pod api/selectors client/transport ' +
     'client/resources client/reflector scheduler/nodes scheduler/framework scheduler/plugins',
   'scheduler/devices/cel': '',
-  'scheduler/devices/cel/functions': 'api/quantity scheduler/devices/cel',
+  'scheduler/devices/cel/functions': 'api/json api/quantity scheduler/devices/cel',
   'scheduler/devices/cel/evaluation': 'scheduler/devices/cel scheduler/devices/cel/functions',
   'scheduler/devices/selectors':
     'base/errors base/text-beginning scheduler/devices/cel scheduler/devices/cel/functions scheduler/devices/cel/evaluation',

@@ -1,6 +1,7 @@
 // Behaviour of strconv.Quote and unicode.IsPrint in Go.
 
-const shortEscapes: Readonly<Record<string, string>> = {
+/** What Go writes for characters that have a name of their own. */
+export const shortEscapes: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
   '\b': '\\b',
   '\f': '\\f',

@@ -1,3 +1,4 @@
+import { shortEscapes } from '../../../../api/json/go-quote.ts';
 import type { CelMeter } from '../cel-meter.ts';
 import { CelFailure, CelList, type CelValue, characterCount, typeNameOf } from '../values.ts';
 import { searchWork, tooLong } from './basics.ts';
@@ -166,20 +167,8 @@ function join({ items }: CelList, separator: string, meter: CelMeter): CelValue 
   return texts.join(separator);
 }
 
-const escaped: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
 function quoted(text: string, meter: CelMeter): string {
   return `"${charactersOf(text, meter)
-    .map((character) => escaped[character] ?? character)
+    .map((character) => shortEscapes[character] ?? character)
     .join('')}"`;
 }
