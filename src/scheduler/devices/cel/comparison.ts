@@ -8,10 +8,9 @@ import {
   CelUint,
   type CelValue,
   isCelExtension,
+  maxInt,
   noOverload,
 } from './values.ts';
-
-const maxInt = 2n ** 63n - 1n;
 
 /** Whether two values are equal; a failure where one of Kubernetes' types is held against another type. */
 export function celEquals(a: CelValue, b: CelValue, meter: CelMeter): boolean | CelFailure {

@@ -1,6 +1,6 @@
 import { unescapedBytes, unescapedText } from './literals.ts';
 import { CelCompileError } from './syntax.ts';
-import { CelUint, type CelValue } from './values.ts';
+import { CelUint, type CelValue, maxUint, minInt } from './values.ts';
 
 /** A piece of the text of an expression. */
 export type CelToken =
@@ -24,9 +24,6 @@ const text = new RegExp(
   'y',
 );
 const beginsBytes = /[bB](?=[rR]?["'])/y;
-
-const mostInt = 2n ** 63n;
-const mostUint = 2n ** 64n;
 
 /** The tokens of an expression, the last one of kind `end`. Numbers are without their sign. */
 export function celTokens(source: string): CelToken[] {
@@ -72,7 +69,7 @@ function numberToken(read: Read, at: number): CelToken | undefined {
   if (found === undefined) return undefined;
   const unsigned = /[uU]$/.test(found);
   const value = BigInt(unsigned ? found.slice(0, -1) : found);
-  if (value > (unsigned ? mostUint - 1n : mostInt)) throw new CelCompileError(`the number ${found} is too large`, at);
+  if (value > (unsigned ? maxUint : -minInt)) throw new CelCompileError(`the number ${found} is too large`, at);
   return { kind: 'value', text: found, at, value: unsigned ? new CelUint(value) : value };
 }
 

@@ -1,6 +1,7 @@
 import { type CelToken, celTokens } from './lexer.ts';
 import { expandedMacro } from './macros.ts';
 import { CelCompileError, type CelExpression, type CelListElement, type CelMapEntry, operators } from './syntax.ts';
+import { maxInt } from './values.ts';
 
 const reserved = new Set(
   'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(
@@ -10,7 +11,6 @@ const reserved = new Set(
 
 /** How deep expressions may be nested, and how long a chain of operators, fields or calls may be. */
 const deepest = 250;
-const mostInt = 2n ** 63n - 1n;
 const relations = new Set(['<', '<=', '>=', '>', '==', '!=', 'in']);
 
 /** An expression of CEL with its macros expanded. Throws CelCompileError. */
@@ -188,7 +188,7 @@ class CelParser {
     const token = this.#token;
     if (token.kind === 'value') {
       this.#next++;
-      if (typeof token.value === 'bigint' && token.value > mostInt) {
+      if (typeof token.value === 'bigint' && token.value > maxInt) {
         throw new CelCompileError(`the number ${token.text} is too large`, token.at);
       }
       return { kind: 'literal', value: token.value, at: token.at };

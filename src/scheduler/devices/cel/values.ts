@@ -1,3 +1,8 @@
+/** What `int` and `uint` can be. */
+export const minInt = -(2n ** 63n);
+export const maxInt = 2n ** 63n - 1n;
+export const maxUint = 2n ** 64n - 1n;
+
 /** An unsigned integer: a number of its own kind beside int (bigint) and double (number). */
 export class CelUint {
   readonly value: bigint;

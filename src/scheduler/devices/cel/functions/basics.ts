@@ -10,14 +10,14 @@ import {
   type CelValue,
   characterCount,
   isUnhashable,
+  maxInt,
+  maxUint,
+  minInt,
   noOverload,
   typeNameOf,
 } from '../values.ts';
 import type { CelFunction } from './dispatch.ts';
 
-const minInt = -(2n ** 63n);
-const maxInt = 2n ** 63n - 1n;
-const maxUint = 2n ** 64n - 1n;
 /** No list is longer: nothing could go through it at the price that evaluation may have. */
 export const longestList = 1_000_000;
 

@@ -1,11 +1,9 @@
 import { amountInNano, parseQuantityText } from '../../../../api/quantity/quantity.ts';
-import { type CelExtension, CelFailure, type CelValue, noOverload } from '../values.ts';
+import { type CelExtension, CelFailure, type CelValue, maxInt, minInt, noOverload } from '../values.ts';
 import type { CelFunction } from './dispatch.ts';
 
 const nanoPower = -9;
 const nano = 10n ** BigInt(-nanoPower);
-const maxInt = 2n ** 63n - 1n;
-const minInt = -maxInt - 1n;
 
 /** An amount of a resource, exact to one billionth. */
 export class CelQuantity implements CelExtension {

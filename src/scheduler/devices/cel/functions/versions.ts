@@ -1,5 +1,5 @@
 import { textOrder } from '../comparison.ts';
-import { type CelExtension, CelFailure, type CelValue } from '../values.ts';
+import { type CelExtension, CelFailure, type CelValue, maxUint } from '../values.ts';
 import type { CelFunction } from './dispatch.ts';
 
 /** A semantic version (semver.org). */
@@ -19,7 +19,6 @@ export class CelVersion implements CelExtension {
   }
 }
 
-const maxUint = 2n ** 64n - 1n;
 const version = /^(\d+)\.(\d+)\.(\d+)(?:-([^+]*))?(?:\+(.*))?$/s;
 const number = /^(?:0|[1-9]\d*)$/;
 const identifier = /^[0-9A-Za-z-]+$/;
