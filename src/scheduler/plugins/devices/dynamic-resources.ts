@@ -65,15 +65,11 @@ export function dynamicResourcesBy(makeAllocator: MakeAllocator, args: unknown, 
       return typeof claims === 'string' ? unresolvable(claims) : undefined;
     },
     preFilter(state, pod) {
-      const claims = usableClaimsOf(pod.pod, plugin.tracker);
-      if (typeof claims === 'string') return unresolvable(claims);
-      const extended = plugin.extendedPartOf(pod);
-      if (claims.length === 0 && extended === undefined) return 'skip';
-      const refusal = plugin.whyNotNow(claims, extended);
-      if (refusal !== undefined) return unresolvable(refusal);
-      if (extended !== undefined) state.write(delegatedKey, new DelegatedResources(extended.needs.delegated));
-      const needsDevices = claims.some(hasNoDevices) || (extended !== undefined && extended.left === undefined);
-      state.write(claimsKey, new ClaimState(claims, extended, needsDevices ? plugin.searches.begin(pod) : undefined));
+      const data = plugin.stateOf(pod);
+      if (typeof data === 'string') return unresolvable(data);
+      if (data === undefined) return 'skip';
+      if (data.extended !== undefined) state.write(delegatedKey, new DelegatedResources(data.extended.needs.delegated));
+      state.write(claimsKey, data);
       return undefined;
     },
     filter(state, _pod, node) {
@@ -128,7 +124,7 @@ class ClaimedDevices {
   readonly tracker: ClaimTracker;
   readonly resourceClasses: ResourceClasses;
   readonly bindingTimeoutMs: number;
-  readonly searches: DeviceSearches;
+  readonly #searches: DeviceSearches;
   readonly #writer: ClaimWriter;
   readonly #madeFor: ClaimsOfAll['madeFor'];
   readonly #handle: PluginHandle;
@@ -149,17 +145,29 @@ class ClaimedDevices {
       deviceClass: (name: string) => this.#class(name),
       allocated: tracker.taken,
     });
-    this.searches = new DeviceSearches({ makeAllocator, needs, accounts, filterTimeoutMs, clock: safeClock(handle.clock) });
+    this.#searches = new DeviceSearches({ makeAllocator, needs, accounts, filterTimeoutMs, clock: safeClock(handle.clock) });
+  }
+
+  /** Undefined for a pod that claims nothing; a text says why no node need be looked at now. Throws where that is not known. */
+  stateOf(info: PodInfo): ClaimState | string | undefined {
+    const claims = usableClaimsOf(info.pod, this.tracker);
+    if (typeof claims === 'string') return claims;
+    const extended = this.#extendedPartOf(info);
+    if (claims.length === 0 && extended === undefined) return undefined;
+    const refusal = this.#whyNotNow(claims, extended);
+    if (refusal !== undefined) return refusal;
+    const needsDevices = claims.some(hasNoDevices) || (extended !== undefined && extended.left === undefined);
+    return new ClaimState(claims, extended, needsDevices ? this.#searches.begin(info) : undefined);
   }
 
   /** Undefined where no class stands for anything that the pod asks for. */
-  extendedPartOf(info: PodInfo): ExtendedPart | undefined {
+  #extendedPartOf(info: PodInfo): ExtendedPart | undefined {
     const needs = ExtendedNeeds.of(info, this.resourceClasses);
     return needs && { needs, left: this.#madeFor(extendedOwnerKey(info.pod))[0] };
   }
 
   /** Why no node need be looked at now. Throws for a claim that cannot be read, and where it is not known how a write has ended. */
-  whyNotNow(claims: readonly ResourceClaim[], extended: ExtendedPart | undefined): string | undefined {
+  #whyNotNow(claims: readonly ResourceClaim[], extended: ExtendedPart | undefined): string | undefined {
     for (const claim of claims) {
       if (!hasNoDevices(claim)) continue;
       const reason = this.#whyPending(claim) ?? this.#whyNoClass(claim);
@@ -181,7 +189,7 @@ class ClaimedDevices {
       hasNoDevices(claim) || (data.isReached(index, node) && this.#mayBecomeReady(claim)) ? [] : [index],
     );
     const wanted = extended === undefined ? data.toAllocate : [...data.toAllocate, extended.claim];
-    const found = data.searches && wanted.length > 0 ? this.searches.on(data.searches, node, wanted) : undefined;
+    const found = data.searches && wanted.length > 0 ? this.#searches.on(data.searches, node, wanted) : undefined;
     if (typeof found === 'string') return found;
     for (const index of unavailable) data.unavailable.add(index);
     if (unavailable.length > 0) return 'resourceclaim not available on the node';
