@@ -15,11 +15,7 @@ class ClaimGen:
 
     def case(self):
         g, r = self.g, self.r
-        devices = DeviceGen(gen=g)
-        # long searches are in the kind devices
-        devices.focus -= {"many"}
-        devices.focus |= {"plain"}
-        made = devices.case()
+        made = DeviceGen.plain_case(g)
         self.nodes, self.slices = made["nodes"], made["slices"]
         for n in self.nodes:
             n["metadata"]["labels"]["host"] = n["metadata"]["name"]

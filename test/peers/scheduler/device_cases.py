@@ -20,6 +20,14 @@ class DeviceGen:
         if "many" in self.focus:
             self.focus &= {"many", "plain", "pools", "alternatives", "configs", "all", "admin", "binding", "wrong"}
 
+    @classmethod
+    def plain_case(cls, gen):
+        """For the kinds of whole pods: long searches are in the kind devices."""
+        devices = cls(gen=gen)
+        devices.focus -= {"many"}
+        devices.focus |= {"plain"}
+        return devices.case()
+
     def on(self, focus, much, little=0.03):
         if focus not in self.focus and "many" in self.focus:
             return False

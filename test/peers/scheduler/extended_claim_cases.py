@@ -16,11 +16,7 @@ class ExtendedClaimGen:
 
     def case(self):
         g, r = self.g, self.r
-        devices = DeviceGen(gen=g)
-        # long searches are in the kind devices
-        devices.focus -= {"many"}
-        devices.focus |= {"plain"}
-        made = devices.case()
+        made = DeviceGen.plain_case(g)
         self.nodes, self.slices, self.classes = made["nodes"], made["slices"], made["classes"]
         self.name_classes()
         self.pod = {"metadata": {"name": "p", "namespace": "d", "uid": "u-p"}, "spec": self.spec(), "status": {}}

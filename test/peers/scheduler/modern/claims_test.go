@@ -223,27 +223,30 @@ func (cw *claimWorld) outdate(c *claimsCase) error {
 	return nil
 }
 
-// taken returns the writes since it was called last. Random ids of new shares have one name.
+// taken returns the writes since it was called last.
 func (cw *claimWorld) taken() []claimWrite {
 	writes := cw.writes
 	cw.writes = nil
 	for i := range writes {
-		if writes[i].Status == nil {
-			continue
-		}
-		writes[i].Status = writes[i].Status.DeepCopy()
-		if writes[i].Status.Allocation == nil {
-			continue
-		}
-		results := writes[i].Status.Allocation.Devices.Results
-		for k := range results {
-			if id := results[k].ShareID; id != nil && len(*id) == 36 {
-				named := types.UID("share-new")
-				results[k].ShareID = &named
-			}
-		}
+		writes[i].Status = withNamedShares(writes[i].Status)
 	}
 	return writes
+}
+
+// withNamedShares returns a copy in which random ids of new shares have one name.
+func withNamedShares(status *resourceapi.ResourceClaimStatus) *resourceapi.ResourceClaimStatus {
+	status = status.DeepCopy()
+	if status == nil || status.Allocation == nil {
+		return status
+	}
+	results := status.Allocation.Devices.Results
+	for i := range results {
+		if id := results[i].ShareID; id != nil && len(*id) == 36 {
+			named := types.UID("share-new")
+			results[i].ShareID = &named
+		}
+	}
+	return status
 }
 
 func nodeInfoOf(n *v1.Node) fwk.NodeInfo {

@@ -211,25 +211,12 @@ func (w *extendedClaimsWorld) unreserve(versions map[string]*resourceapi.Resourc
 	return nil
 }
 
-// written returns the writes since it was called last. Random ids of new shares have one name.
+// written returns the writes since it was called last.
 func (w *extendedClaimsWorld) written() []extendedClaimsWrite {
 	writes := w.made
 	w.made = nil
 	for i := range writes {
-		if writes[i].Status == nil {
-			continue
-		}
-		writes[i].Status = writes[i].Status.DeepCopy()
-		if writes[i].Status.Allocation == nil {
-			continue
-		}
-		results := writes[i].Status.Allocation.Devices.Results
-		for k := range results {
-			if id := results[k].ShareID; id != nil && len(*id) == 36 {
-				named := types.UID("share-new")
-				results[k].ShareID = &named
-			}
-		}
+		writes[i].Status = withNamedShares(writes[i].Status)
 	}
 	return writes
 }
