@@ -5,7 +5,7 @@ import type { Nominator } from './cache/nominator.ts';
 import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { PodAttempts } from './cycle/pod-attempts.ts';
 import type { StatusWrites } from './cycle/status-writes.ts';
-import type { ExtenderReports } from './extenders/extender-reports.ts';
+import { type ExtenderReports, passedOver } from './extenders/extender-reports.ts';
 import type { PodInfo } from './nodes/pod-info.ts';
 import { isEndingByPreemption } from './preemption/default-preemption.ts';
 import type { SteadyTime } from './queue/backoff-queue.ts';
@@ -191,14 +191,11 @@ const stateTexts = { stopping: 'the scheduler is stopping', stopped: 'the schedu
 /** Extenders that pods are placed without; where an extender that is not ignorable fails, its pods say so. */
 function extenderProblems({ attempts, extenders, time }: ReportedState): Problem[] {
   if (attempts.isSuspended) return [];
-  return extenders.failing().map(({ extender, error, sinceMs, attempt }) =>
-    frozenProblem({
-      kind: 'extender-passed-over',
-      message: `an extender fails and is passed over: ${error.message}`,
-      ...{ since: time.wallTime(time.at(sinceMs)), attempt },
-      help: `See whether the extender ${extender} runs and answers: until then it has no say in what it fails at.`,
-    }),
-  );
+  return extenders
+    .failing()
+    .map(({ error, sinceMs, attempt }) =>
+      frozenProblem({ ...passedOver(error), since: time.wallTime(time.at(sinceMs)), attempt }),
+    );
 }
 
 /** What is wrong with pods; what has lasted longest comes first. */

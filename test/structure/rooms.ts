@@ -216,10 +216,12 @@ export const rooms: Readonly<Record<string, string>> = {
     'kubelet/systemd kubelet/cgroups kubelet/images kubelet/logs kubelet/machine kubelet/pleg kubelet/resize kubelet/eviction ' +
     'kubelet/shutdown kubelet/cadvisor kubelet/server kubelet/volumes kubelet/registration kubelet/claims kubelet/csi kubelet/dra kubelet/devices kubelet/containers ' +
     'kubelet/pods',
+  'scheduler/problem-kinds': '',
   'scheduler/nodes': 'base/errors base/names base/options api/quantity api/json api/pod api/selectors client/resources',
   'scheduler/cache': 'base/clock api/json api/selectors scheduler/nodes',
   'scheduler/extenders':
-    'base/clock base/errors base/names base/options base/logging api/json api/pod client/kubeconfig client/transport scheduler/nodes',
+    'base/clock base/errors base/names base/options base/logging base/failure-run base/problem api/json api/pod client/kubeconfig ' +
+    'client/transport scheduler/problem-kinds scheduler/nodes',
   'scheduler/framework':
     'base/guard base/clock base/errors base/concurrency api/json api/selectors client/transport client/resources client/reflector ' +
     'scheduler/nodes scheduler/extenders',
@@ -262,9 +264,9 @@ export const rooms: Readonly<Record<string, string>> = {
     'base/clock base/concurrency base/errors base/options base/logging base/tls-server client/resources client/reviews',
   'scheduler/queue':
     'base/guard base/clock base/errors base/logging base/concurrency base/problem api/json api/pod client/transport ' +
-    'client/resources scheduler/nodes scheduler/framework',
+    'client/resources scheduler/problem-kinds scheduler/nodes scheduler/framework',
   'scheduler/reports':
-    'base/clock base/metrics base/problem client/resources scheduler/nodes scheduler/extenders scheduler/framework scheduler/queue',
+    'base/clock base/metrics base/problem client/resources scheduler/problem-kinds scheduler/nodes scheduler/extenders scheduler/framework scheduler/queue',
   'scheduler/cluster':
     'base/guard base/clock base/errors base/options base/metrics base/random base/logging base/concurrency ' +
     'base/failure-run base/problem api/json api/pod client/transport client/resources client/events client/reflector ' +

@@ -1,3 +1,5 @@
+import type { Problem } from '../../base/problem.ts';
+import type { SchedulerProblemKind } from '../problem-kinds.ts';
 import type { ExtenderError, ExtenderStep } from './extender-error.ts';
 
 /** An extender that was asked of a pod and has not answered yet. */
@@ -21,6 +23,17 @@ export interface FailingExtender {
   readonly sinceMs: number;
   /** So many failures in a row. */
   readonly attempt: number;
+  /** The log has told of one of them. */
+  readonly isTold: boolean;
+}
+
+/** What is told of an extender that is passed over, but for its times. */
+export function passedOver(error: ExtenderError): Pick<Problem, 'message' | 'help'> & { readonly kind: SchedulerProblemKind } {
+  return {
+    kind: 'extender-passed-over',
+    message: `an extender fails and is passed over: ${error.message}`,
+    help: `See whether the extender ${error.extender} runs and answers: until then it has no say in what it fails at.`,
+  };
 }
 
 /** What the extenders of a scheduler do at a moment, for people. */
@@ -45,17 +58,23 @@ export class ExtenderReports {
     return [...(this.#asked.get(podUID) ?? [])];
   }
 
-  /** An extender has failed, and pods are placed without it. */
-  failed(error: ExtenderError, nowMs: number): void {
+  /** An extender has failed, and pods are placed without it. `tells`: the log tells of this failure. Returns what is known of its failures in a row. */
+  failed(error: ExtenderError, nowMs: number, tells: boolean): FailingExtender {
     const { extender, step } = error;
     const key = `${step} ${extender}`;
-    const { sinceMs = nowMs, attempt = 0 } = this.#failing.get(key) ?? {};
-    this.#failing.set(key, { extender, error, sinceMs, attempt: attempt + 1 });
+    const { sinceMs = nowMs, attempt = 0, isTold = false } = this.#failing.get(key) ?? {};
+    const failing = { extender, error, sinceMs, attempt: attempt + 1, isTold: isTold || tells };
+    this.#failing.set(key, failing);
+    return failing;
   }
 
-  /** An extender has done what it was asked to do. */
-  answered(extender: string, step: ExtenderStep): void {
-    if (this.#failing.size > 0) this.#failing.delete(`${step} ${extender}`);
+  /** An extender has done what it was asked to do. Returns what had failed until then. */
+  answered(extender: string, step: ExtenderStep): FailingExtender | undefined {
+    if (this.#failing.size === 0) return undefined;
+    const key = `${step} ${extender}`;
+    const failing = this.#failing.get(key);
+    this.#failing.delete(key);
+    return failing;
   }
 
   /** Those that have failed and have not done the same since. */

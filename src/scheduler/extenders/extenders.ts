@@ -3,14 +3,16 @@
 import { podFields } from '../../api/pod/pod-log-fields.ts';
 import type { SteadyClock } from '../../base/clock.ts';
 import { errorText } from '../../base/errors.ts';
+import { endedFailures } from '../../base/failure-run.ts';
 import type { Logger } from '../../base/logging/logger.ts';
+import { problemFields } from '../../base/problem.ts';
 import type { RequestGuard } from '../../client/transport/request-guard.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { Extender, ExtenderFilterResult, ExtenderRefusal } from './extender.ts';
 import { ExtenderError, type ExtenderStep } from './extender-error.ts';
 import { requireOneBinder } from './extender-options.ts';
-import { ExtenderReports } from './extender-reports.ts';
+import { ExtenderReports, type FailingExtender, passedOver } from './extender-reports.ts';
 import type { PreemptionCandidate } from './extender-wire.ts';
 
 export interface ExtendersOptions {
@@ -150,7 +152,7 @@ export class Extenders {
     try {
       signal.throwIfAborted();
       const answer = await call();
-      this.#reports.answered(name, step);
+      this.#tellOfAnswer(this.#reports.answered(name, step));
       return answer;
     } catch (cause) {
       signal.throwIfAborted();
@@ -167,9 +169,21 @@ export class Extenders {
     const { clock, logger } = this.#options ?? {};
     if (clock === undefined || logger === undefined) return;
     const now = clock.elapsed();
-    this.#reports.failed(err, now);
-    if (now - (this.#toldAt.get(extender) ?? Number.NEGATIVE_INFINITY) < toldEveryMs) return;
+    const tells = now - (this.#toldAt.get(extender) ?? Number.NEGATIVE_INFINITY) >= toldEveryMs;
+    const { attempt, sinceMs } = this.#reports.failed(err, now, tells);
+    if (!tells) return;
     this.#toldAt.set(extender, now);
-    logger.warn({ err, url: extender.name, ...podFields(pod) }, 'an extender failed and is passed over');
+    const problem = problemFields({ ...passedOver(err), attempt, since: sinceMs }, now);
+    logger.warn({ err, url: extender.name, ...podFields(pod), ...problem }, 'an extender failed and is passed over');
+  }
+
+  #tellOfAnswer(failed: FailingExtender | undefined): void {
+    const { clock, logger } = this.#options ?? {};
+    if (clock === undefined || logger === undefined || failed?.isTold !== true) return;
+    const { extender: url, attempt, sinceMs: since } = failed;
+    logger.info(
+      { url, ...endedFailures({ attempt, since }, clock.elapsed()) },
+      'an extender that was passed over has its say again',
+    );
   }
 }

@@ -6,6 +6,7 @@ import { type Problem, problemFields } from '../../base/problem.ts';
 import type { PluginAt } from '../framework/plugin.ts';
 import { asRejection, helpForPlugin, pluginFailure } from '../framework/plugin-error.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
+import type { SchedulerProblemKind } from '../problem-kinds.ts';
 import { type BackoffBounds, BackoffQueue, type SteadyTime } from './backoff-queue.ts';
 import type { Requeueing } from './event-interest.ts';
 import { type PodGate, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
@@ -213,7 +214,7 @@ function askGates(entry: QueueEntry, plugins: readonly GatingPlugin[], logger: L
 }
 
 /** A plugin that cannot say whether a pod may be tried. */
-export function gateWords(plugin: string): Pick<Problem, 'kind' | 'help'> {
+export function gateWords(plugin: string): Pick<Problem, 'help'> & { readonly kind: SchedulerProblemKind } {
   return { kind: 'plugin-failed', help: helpForPlugin(plugin, 'an update of the pod') };
 }
 

@@ -1,9 +1,10 @@
 import type { Diagnosis } from '../framework/fit-error.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
+import type { SchedulerProblemKind } from '../problem-kinds.ts';
 
 /** A failure as people are told of it; see `Problem`. */
 export interface FailureWords {
-  readonly kind: string;
+  readonly kind: SchedulerProblemKind | typeof givenUp;
   readonly message: string;
   readonly help: string | undefined;
 }

@@ -1,6 +1,7 @@
 import { capitalized } from '../../base/problem.ts';
 import type { Diagnosis } from '../framework/fit-error.ts';
 import type { PluginRejection } from '../framework/plugin.ts';
+import type { SchedulerProblemKind } from '../problem-kinds.ts';
 
 /** What one plugin has against so many nodes. */
 interface Against {
@@ -228,7 +229,7 @@ export function helpBeforeBinding(plugin: string): string {
 }
 
 /** `volume-claim`, `resource-claim`: the pod's claims cannot be used as they are. `pod-group`: this scheduler never places it. */
-export function kindOfNowhere({ rest, isRejectedAsSuch }: Diagnosis): string {
+export function kindOfNowhere({ rest, isRejectedAsSuch }: Diagnosis): SchedulerProblemKind {
   if (!isRejectedAsSuch) return 'no-node-fits';
   if (rest !== undefined && ofVolumes.has(rest.plugin)) return 'volume-claim';
   if (rest?.plugin === 'GangScheduling') return 'pod-group';

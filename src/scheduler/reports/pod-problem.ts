@@ -6,7 +6,7 @@ import type { PodInfo } from '../nodes/pod-info.ts';
 import type { PodPlace } from '../queue/scheduling-queue.ts';
 import { gateWords } from '../queue/waiting-pods.ts';
 import { claimsInWords } from './claims-in-words.ts';
-import { givenUp, type LastAttempt } from './last-attempts.ts';
+import { type FailureWords, givenUp, type LastAttempt } from './last-attempts.ts';
 import { helpBeforeBinding, helpForGate, helpForNowhere } from './plugin-help.ts';
 
 /** What is known of a pod. */
@@ -75,7 +75,8 @@ const slowConfirmationMs = 30_000;
 const mostNames = 3;
 
 /** A problem before it is frozen, with the times of the queue; its help is worked out when it is asked for. */
-export interface PodTrouble extends Pick<PodProblem, 'kind' | 'message' | 'attempt'> {
+export interface PodTrouble extends Pick<PodProblem, 'message' | 'attempt'> {
+  readonly kind: FailureWords['kind'];
   readonly since: number;
   readonly retryAt?: number | undefined;
   readonly help: () => string | undefined;

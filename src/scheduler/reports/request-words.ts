@@ -2,6 +2,7 @@ import type { Problem } from '../../base/problem.ts';
 import { apiProblem, type FailureInWords, failureInWords, refusalText } from '../../client/resources/api-problem.ts';
 import { classifyApiError, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import { PluginError } from '../framework/plugin-error.ts';
+import type { RequestProblemKind } from '../problem-kinds.ts';
 import type { FailureWords } from './last-attempts.ts';
 
 /** What helps a scheduler more than what the kind of the failure says by itself. */
@@ -28,7 +29,8 @@ export function wordsOfRequest(what: string, error: unknown): FailureWords {
   const answer = isApiFailure(error) || !(error instanceof Error) ? error : error.cause;
   if (!isApiFailure(answer))
     return { kind: 'client-failed', message, help: 'See why the client of the scheduler fails: its error is in the log.' };
-  return withOwnHelp({ ...failureInWords(answer), message });
+  const { kind, help } = failureInWords(answer);
+  return withOwnHelp({ kind: kind as RequestProblemKind, help, message });
 }
 
 /** False for an error that tells of no request: it is of the caller's own client. */

@@ -5,9 +5,11 @@ import type { SteadyClock } from '../../../src/base/clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../../../src/client/transport/kube-transport.ts';
-import type { ClusterScheduler, ClusterSchedulerOptions } from '../../../src/scheduler.ts';
+import type { ExtenderOptions } from '../../../src/scheduler/extenders/extender-options.ts';
+import { type ClusterScheduler, type ClusterSchedulerOptions, inTreePlugins, type Plugin } from '../../../src/scheduler.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
+import { type Answers, type ExtenderServer, extenderServer } from '../../unit/scheduler/extenders/extender-world.ts';
 import { ShownPage } from '../stuck/shown-page.ts';
 import type { LogLine } from '../stuck/stuck-node.ts';
 import type { StuckRow } from '../stuck/stuck-row.ts';
@@ -16,6 +18,8 @@ import { SchedulingWorld } from './scheduling-world.ts';
 /** A way in which a scheduler or one of its pods is stuck, and what people are told of it. Of a pod it is the one named `web`. */
 export interface StuckSchedulerRow extends StuckRow {
   readonly about: 'pod' | 'scheduler';
+  /** False: it was so from the beginning, so that no time is told. */
+  readonly hasBegun?: false;
   /** `fields`: what else is in the line. */
   readonly log?: { readonly message: string; readonly fields?: JsonObject };
   /** On which servers. Default: in memory alone. */
@@ -26,6 +30,20 @@ export interface StuckSchedulerRow extends StuckRow {
   readonly mend?: (world: StuckSchedulerWorld) => Promise<unknown>;
   /** True: on a real server it would take a right that the test cannot give later. */
   readonly mendsInMemoryAlone?: true;
+}
+
+/** A line and an event of a pod that could not be placed. */
+export const notPlaced = { message: 'a pod could not be placed' };
+export const failed = { reason: 'FailedScheduling' };
+/** A class that every cluster has, and its priority. */
+export const critical = { priorityClassName: 'system-node-critical', priority: 2_000_001_000 };
+
+/** A profile with one plugin more. */
+export function withPlugin({ places }: StuckSchedulerWorld, plugin: Plugin): object {
+  return {
+    registry: { ...inTreePlugins(), [plugin.name]: () => plugin },
+    profiles: [{ schedulerName: places.schedulerName, plugins: { multiPoint: { enabled: [{ name: plugin.name }] } } }],
+  };
 }
 
 export interface LeveledLine extends LogLine {
@@ -75,14 +93,18 @@ export class StuckSchedulerWorld implements AsyncDisposable {
   readonly places: SchedulingWorld;
   readonly clock = new JumpingClock();
   readonly logs: LeveledLine[] = [];
+  /** What a row writes in capitals where a run has a name of its own: `NAMESPACE`, `EXTENDER`. */
+  readonly names: Record<string, string>;
   readonly #stack: AsyncDisposableStack;
   /** Requests that are refused. */
   readonly #refusals: { readonly fits: (method: string, path: string) => boolean; readonly error: ApiError }[] = [];
   #scheduler: ClusterScheduler | undefined;
+  #mend = (): void => {};
 
   private constructor(server: TestServer, places: SchedulingWorld, stack: AsyncDisposableStack) {
     this.server = server;
     this.places = places;
+    this.names = { NAMESPACE: places.namespace };
     this.#stack = stack;
   }
 
@@ -96,6 +118,33 @@ export class StuckSchedulerWorld implements AsyncDisposable {
   get scheduler(): ClusterScheduler {
     if (this.#scheduler === undefined) throw new Error('no scheduler was made');
     return this.#scheduler;
+  }
+
+  /** An extender that is asked what there are answers for. `EXTENDER` of the row stands for its address. */
+  async extender(
+    answers: Answers,
+    options: Partial<ExtenderOptions> = {},
+  ): Promise<{ readonly server: ExtenderServer; readonly options: ExtenderOptions }> {
+    const server = this.#stack.use(await extenderServer(answers));
+    this.names.EXTENDER = server.url.slice(0, -1);
+    const verbs = Object.fromEntries(Object.keys(answers).map((verb) => [`${verb}Verb`, verb]));
+    return { server, options: { urlPrefix: server.url, nodeCacheCapable: true, ...verbs, ...options } };
+  }
+
+  /** What `mend` is to do. */
+  mends(work: () => void): void {
+    this.#mend = work;
+  }
+
+  mend(): void {
+    this.#mend();
+  }
+
+  /** The row as it is in this run. */
+  named<Row extends StuckRow>(row: Row): Row {
+    const inRun = (text: string): string =>
+      Object.entries(this.names).reduce((named, [name, value]) => named.replaceAll(name, value), text);
+    return { ...row, words: inRun(row.words), help: row.help && inRun(row.help) };
   }
 
   /** The uid of the pod `web`. */

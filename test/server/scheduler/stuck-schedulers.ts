@@ -1,15 +1,20 @@
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import { inTreePlugins, type Plugin } from '../../../src/scheduler.ts';
-import type { StuckSchedulerRow, StuckSchedulerWorld } from './stuck-scheduler-world.ts';
+import { bindingRows } from './stuck-bindings.ts';
+import { extenderRows } from './stuck-extenders.ts';
+import {
+  critical,
+  failed,
+  notPlaced,
+  type StuckSchedulerRow,
+  type StuckSchedulerWorld,
+  withPlugin,
+} from './stuck-scheduler-world.ts';
 
 const giveTheRight =
   'Give the user that the message names the right that it names; deploy/scheduler-rbac.yaml has all that a scheduler needs.';
 const listing = { message: 'listing or watching failed' };
 const noNode = { message: 'a pod fits on no node' };
-const notPlaced = { message: 'a pod could not be placed' };
-const failed = { reason: 'FailedScheduling' };
-/** A class that every cluster has, and its priority. */
-const critical = { priorityClassName: 'system-node-critical', priority: 2_000_001_000 };
 
 async function listForbidden(world: StuckSchedulerWorld, right: 'list pods' | 'list nodes'): Promise<void> {
   await world.places.addPod('web', '1');
@@ -22,14 +27,6 @@ async function giveRight(world: StuckSchedulerWorld): Promise<void> {
   world.allow();
   await world.places.addNode('n', '4');
   await world.places.bound('web');
-}
-
-/** A profile with one plugin more. */
-function withPlugin({ places }: StuckSchedulerWorld, plugin: Plugin): object {
-  return {
-    registry: { ...inTreePlugins(), [plugin.name]: () => plugin },
-    profiles: [{ schedulerName: places.schedulerName, plugins: { multiPoint: { enabled: [{ name: plugin.name }] } } }],
-  };
 }
 
 /** A node that a lesser pod fills, which has to go for the pod `web`. */
@@ -75,11 +72,39 @@ async function addDeviceClaim({ places, server }: StuckSchedulerWorld, hasClass:
   await server.admin.send('POST', path, { body: { metadata: { name: 'gpu' }, spec } });
 }
 
+/** A device of the node `n`. */
+async function addDevice({ places, server }: StuckSchedulerWorld, more: JsonObject): Promise<void> {
+  const nodeName = `${places.schedulerName}-n`;
+  const pool = { name: nodeName, generation: 1, resourceSliceCount: 1 };
+  const spec = { driver, nodeName, pool, devices: [{ name: 'gpu-0', ...more }] };
+  await server.admin.send('POST', '/apis/resource.k8s.io/v1/resourceslices', { body: { metadata: { name: nodeName }, spec } });
+}
+
 async function endVictim({ places, server }: StuckSchedulerWorld): Promise<void> {
   await server.admin.patchPod(places.namespace, 'lesser', { metadata: { finalizers: null } }, 'merge');
   await server.admin.deletePod(places.namespace, 'lesser', { gracePeriodSeconds: 0 });
   await places.bound('web');
 }
+
+const notStarted: StuckSchedulerRow = {
+  id: 'scheduler-not-started',
+  title: 'a scheduler that was made and not started',
+  about: 'scheduler',
+  kind: 'not-running',
+  words: 'the scheduler was not started',
+  help: 'Call `start()`.',
+  servers: 'both',
+  hasBegun: false,
+  async arrange(world) {
+    await world.places.addNode('n', '4');
+    await world.places.addPod('other', '1');
+    world.make();
+  },
+  async mend(world) {
+    await world.scheduler.start();
+    await world.places.bound('other');
+  },
+};
 
 const rightRows: readonly StuckSchedulerRow[] = [
   {
@@ -437,6 +462,21 @@ const waitRows: readonly StuckSchedulerRow[] = [
 
 const failureRows: readonly StuckSchedulerRow[] = [
   {
+    id: 'pod-of-a-group',
+    title: 'a pod of a pod group',
+    about: 'pod',
+    kind: 'pod-group',
+    words: 'the pod belongs to the pod group "trainers", and this scheduler places no groups of pods',
+    log: noNode,
+    event: failed,
+    help: 'Let a scheduler that places pod groups have the pod, or turn the plugin GangScheduling off in the profile: its pods are then placed one by one, and some may wait while others hold nodes.',
+    async arrange(world) {
+      await world.start();
+      await world.places.addNode('n', '2');
+      await world.places.addPod('web', '1', { spec: { schedulingGroup: { podGroupName: 'trainers' } } });
+    },
+  },
+  {
     id: 'claimed-volume',
     title: 'a pod with a claim that is not there',
     about: 'pod',
@@ -515,14 +555,27 @@ const failureRows: readonly StuckSchedulerRow[] = [
       await world.places.addNode('n', '2');
       await addPodWithDevice(world);
     },
-    async mend({ places, server }) {
-      const nodeName = `${places.schedulerName}-n`;
-      const pool = { name: nodeName, generation: 1, resourceSliceCount: 1 };
-      const spec = { driver, nodeName, pool, devices: [{ name: 'gpu-0' }] };
-      await server.admin.send('POST', '/apis/resource.k8s.io/v1/resourceslices', {
-        body: { metadata: { name: nodeName }, spec },
-      });
-      await places.bound('web');
+    async mend(world) {
+      await addDevice(world, {});
+      await world.places.bound('web');
+    },
+  },
+  {
+    id: 'waits-for-devices',
+    title: 'a pod whose device its driver does not make ready',
+    about: 'pod',
+    kind: 'waits-before-binding',
+    words: 'the plugin DynamicResources waits for the devices of',
+    help: 'See whether the drivers of the devices run: each says in the status of the claim when its device is ready. In the end the pod gives the node back and is tried again.',
+    async arrange(world) {
+      await addDeviceClaim(world, true);
+      const conditions = { bindingConditions: ['example.com/ready'], bindingFailureConditions: ['example.com/broken'] };
+      await addDevice(world, conditions);
+      await world.start();
+      await world.places.addNode('n', '2');
+      await addPodWithDevice(world);
+      await world.places.until('it has its node', () => world.scheduler.stats().binding === 1);
+      world.clock.skip(11_000);
     },
   },
   {
@@ -639,9 +692,12 @@ const failureRows: readonly StuckSchedulerRow[] = [
 
 /** The ways in which a scheduler of a cluster, or a pod that it is to place, is stuck. */
 export const stuckSchedulers: readonly StuckSchedulerRow[] = [
+  notStarted,
   ...rightRows,
   ...serverRows,
   ...nodeRows,
   ...waitRows,
   ...failureRows,
+  ...bindingRows,
+  ...extenderRows,
 ];

@@ -1,6 +1,9 @@
+import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { schedulerProblemKinds } from '../../../src/scheduler/problem-kinds.ts';
 import { readLogLines } from '../../structure/log-lines.ts';
+import { stuckSchedulers } from '../scheduler/stuck-schedulers.ts';
 import { pageFile, stuckPage, stuckRows } from './page.ts';
 import { wellAgain } from './well-again.ts';
 
@@ -24,6 +27,15 @@ describe('the page "When something is wrong"', () => {
     ).toEqual([]);
   });
 
+  it('has a row of each kind that a scheduler tells of itself, and the scheduler names no kind beside them', async () => {
+    const rows = new Set(stuckSchedulers.map(({ kind }) => kind));
+    expect(schedulerProblemKinds.filter((kind) => !rows.has(kind))).toEqual([]);
+    const named = await kindsInSource();
+    expect(named.length).toBeGreaterThanOrEqual(15);
+    const known: readonly string[] = schedulerProblemKinds;
+    expect(named.filter((kind) => !known.includes(kind))).toEqual([]);
+  });
+
   it('has kinds in kebab-case, and help that is one or more whole sentences', () => {
     for (const { id, kind, help } of stuckRows()) {
       expect(kind, id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
@@ -31,3 +43,11 @@ describe('the page "When something is wrong"', () => {
     }
   });
 });
+
+/** What the files of the scheduler that know of problems call them. */
+async function kindsInSource(): Promise<string[]> {
+  const root = new URL('../../../src/scheduler/', import.meta.url);
+  const texts = await Promise.all(globSync('**/*.ts', { cwd: root }).map((file) => readFile(new URL(file, root), 'utf8')));
+  const telling = texts.filter((text) => /base\/problem\.ts|problem-kinds\.ts|last-attempts\.ts/.test(text));
+  return telling.flatMap((text) => [...text.matchAll(/\bkind: '([a-z][a-z0-9-]*)'/g)].map(([, kind = '']) => kind));
+}

@@ -54,6 +54,7 @@ export const wellAgain: Readonly<Record<string, string>> = {
   'the machine does not wait long enough for its pods at a shutdown: they get less time':
     'the machine waits long enough for its pods again',
   'a pod could not be placed': 'a pod has its node, which could not be placed before',
+  'an extender failed and is passed over': 'an extender that was passed over has its say again',
   'the status of a pod could not be written': 'the status of a pod is written again',
   'the Lease of the leader can be neither taken nor renewed: without it this process does nothing':
     'the Lease of the leader can be taken and renewed again',

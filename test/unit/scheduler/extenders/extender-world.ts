@@ -34,6 +34,8 @@ export async function extenderServer(answers: Answers) {
   return { ...server, asked, verbs, [Symbol.asyncDispose]: server[Symbol.asyncDispose] };
 }
 
+export type ExtenderServer = Awaited<ReturnType<typeof extenderServer>>;
+
 async function textOf(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += chunk;

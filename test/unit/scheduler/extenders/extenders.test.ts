@@ -5,7 +5,7 @@ import { extendersOption } from '../../../../src/scheduler/extenders/extender-op
 import { Extenders } from '../../../../src/scheduler/extenders/extenders.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { nodeInfo, podInfo } from '../framework-world.ts';
-import { type Answers, extenderServer } from './extender-world.ts';
+import { type Answers, all, extenderServer } from './extender-world.ts';
 
 const { signal } = new AbortController();
 const nodes = ['n1', 'n2', 'n3'].map((name) => nodeInfo(name));
@@ -18,7 +18,8 @@ async function several(answers: Answers, options: Readonly<Record<string, object
   const lines: string[] = [];
   const logger = {
     debug: () => {},
-    info: () => {},
+    info: ({ attempt, failingForMs }: { attempt?: number; failingForMs?: number }, text: string) =>
+      lines.push(`${text} (${attempt}, ${failingForMs} ms)`),
     error: () => {},
     warn: (_fields: unknown, text: string) => lines.push(text),
   };
@@ -102,6 +103,27 @@ describe('extenders', () => {
       expect((await world.extenders.filter(web, nodes, signal)).feasible).toEqual(nodes);
     }
     expect(world.lines).toEqual(['an extender failed and is passed over', 'an extender failed and is passed over']);
+  });
+
+  it('have their say again once they answer: the log says so where it has told of the failures before', async () => {
+    let works = false;
+    await using world = await several({ afilter: (asked) => (works ? all(asked) : 'x') }, { a: { ignorable: true } });
+    for (const [ms, isWell] of [
+      [0, false],
+      [1000, false],
+      [1000, true],
+      [0, true],
+      [0, false],
+      [0, true],
+    ] as const) {
+      await world.clock.advance(ms);
+      works = isWell;
+      await world.extenders.filter(web, nodes, signal);
+    }
+    expect(world.lines).toEqual([
+      'an extender failed and is passed over',
+      'an extender that was passed over has its say again (2, 2000 ms)',
+    ]);
   });
 
   it('narrow the victims one after another: each is asked of what the ones before have left, the ignorable ones last', async () => {

@@ -11,7 +11,7 @@ describe('the last attempts', () => {
     expect(kept()).toEqual([false, true, true]);
     attempts.set('a', failed(1));
     expect(kept()).toEqual([true, false, true]);
-    const words = { kind: 'plugin-failed', message: 'not at all', help: undefined };
+    const words = { kind: 'plugin-failed', message: 'not at all', help: undefined } as const;
     attempts.set('c', { at: 1, words, isTold: false, diagnosis: undefined, preemption: undefined });
     attempts.set('b', failed(1));
     expect(kept()).toEqual([true, true, false]);

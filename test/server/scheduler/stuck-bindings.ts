@@ -1,0 +1,96 @@
+import {
+  critical,
+  failed,
+  notPlaced,
+  type StuckSchedulerRow,
+  type StuckSchedulerWorld,
+  withPlugin,
+} from './stuck-scheduler-world.ts';
+
+/** A transport to which `answer` is given for requests whose path ends so. */
+function answering(world: StuckSchedulerWorld, end: string, answer: () => Promise<never>) {
+  const transport = world.transport(world.server.kubeConfig());
+  const request = transport.request.bind(transport);
+  let isMended = false;
+  world.mends(() => {
+    isMended = true;
+  });
+  transport.request = (given) => (given.path.endsWith(end) && !isMended ? answer() : request(given));
+  return transport;
+}
+
+const silence = (): Promise<never> => new Promise(() => {});
+
+/** Bindings that do not end well. */
+export const bindingRows: readonly StuckSchedulerRow[] = [
+  {
+    id: 'binding-without-an-answer',
+    title: 'a binding that the apiserver does not answer',
+    about: 'pod',
+    kind: 'slow-binding',
+    words: 'has got no answer yet',
+    help: 'See whether the apiserver answers: until then nobody knows whether the pod is bound.',
+    async arrange(world) {
+      await world.start({ transport: answering(world, '/binding', silence) });
+      await world.places.addNode('n', '2');
+      await world.places.addPod('web', '1');
+      await world.places.until('it has its node', () => world.scheduler.stats().binding === 1);
+      world.clock.skip(11_000);
+    },
+  },
+  {
+    id: 'status-without-an-answer',
+    title: 'a pod that is to be bound while the write of its condition hangs',
+    about: 'pod',
+    kind: 'scheduling-failed',
+    words: 'the pod was not bound within',
+    log: notPlaced,
+    event: failed,
+    // the event before it may be the one that is found
+    eventWords: false,
+    help: undefined,
+    async arrange(world) {
+      await world.start({ transport: answering(world, '/status', silence), bindTimeoutMs: 500 });
+      await world.places.addPod('web', '1');
+      await world.places.until('it has no node', () => world.scheduler.stats().failedAttempts > 0);
+      await world.places.addNode('n', '2');
+    },
+  },
+  {
+    id: 'preempted-before-it-was-bound',
+    title: 'a pod that had a node, which a more important pod got before it was bound',
+    about: 'pod',
+    kind: 'preempted',
+    words: 'the pod was preempted before it was bound',
+    event: failed,
+    help: undefined,
+    async arrange(world) {
+      const permit = ({ name }: { readonly name: string }) => (name === 'web' ? { waitMs: 600_000 } : undefined);
+      const profile = withPlugin(world, { name: 'Gang', permit: (_state, { pod }) => permit(pod.metadata as never) });
+      await world.start({ ...profile, podInitialBackoffMs: 600_000, podMaxBackoffMs: 600_000 });
+      await world.places.addNode('n', '2');
+      await world.places.addPod('web', '2');
+      await world.places.until('it has its node', () => world.scheduler.stats().binding === 1);
+      await world.places.addPod('important', '2', { spec: critical });
+    },
+  },
+  {
+    id: 'client-throws',
+    title: "a client of one's own that throws what is no answer of an apiserver",
+    about: 'pod',
+    kind: 'client-failed',
+    words: 'no such table',
+    log: { ...notPlaced, fields: { plugin: 'DefaultBinder' } },
+    event: failed,
+    help: 'See why the client of the scheduler fails: its error is in the log.',
+    async arrange(world) {
+      await world.start({ transport: answering(world, '/binding', () => Promise.reject(new Error('no such table'))) });
+      await world.places.addNode('n', '2');
+      await world.places.addPod('web', '1');
+    },
+    async mend(world) {
+      world.mend();
+      await world.places.bound('web');
+    },
+  },
+];
