@@ -39,6 +39,9 @@ export const help = `A scheduler in the place of kube-scheduler: it chooses node
   --authorization-webhook-cache-unauthorized-ttl TIME
                                  how long answers count (default 10s)
 
+  --profiling, --contention-profiling, --kube-api-content-type TYPE
+                                 taken, without effect
+
   --policy-config-file FILE      predicates and priorities: a file of kind Policy, for the pods of default-scheduler
   --policy-configmap NAME, --policy-configmap-namespace NAMESPACE
                                  the same in the key policy.cfg of a ConfigMap (default in kube-system)`;

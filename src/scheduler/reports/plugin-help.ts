@@ -202,7 +202,7 @@ const ofVolumes: ReadonlySet<string> = new Set(['VolumeBinding', 'VolumeZone', '
 const claimsHelp: readonly (readonly [reason: RegExp, help: string])[] = [
   [
     /unbound immediate/,
-    "See why the pod's claim has no volume yet: its storage class makes one, or an administrator. The pod is tried again then.",
+    "See why the pod's claim has no volume yet: its storage class makes one, or an administrator, and kube-controller-manager marks the claim as bound (pv.kubernetes.io/bind-completed). The pod is tried again then.",
   ],
   [
     /waiting for ephemeral/,

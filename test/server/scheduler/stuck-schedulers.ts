@@ -500,7 +500,7 @@ const failureRows: readonly StuckSchedulerRow[] = [
     words: 'pod has unbound immediate PersistentVolumeClaims',
     log: noNode,
     event: failed,
-    help: "See why the pod's claim has no volume yet: its storage class makes one, or an administrator. The pod is tried again then.",
+    help: "See why the pod's claim has no volume yet: its storage class makes one, or an administrator, and kube-controller-manager marks the claim as bound (pv.kubernetes.io/bind-completed). The pod is tried again then.",
     servers: 'both',
     async arrange(world) {
       await addClaim(world, '');

@@ -30,6 +30,8 @@ describe('the page "When something is wrong"', () => {
   it('has a row of each kind that a scheduler tells of itself, and the scheduler names no kind beside them', async () => {
     const rows = new Set(stuckSchedulers.map(({ kind }) => kind));
     expect(schedulerProblemKinds.filter((kind) => !rows.has(kind))).toEqual([]);
+    const guide = await readFile(new URL('../../../docs/guides/scheduler.md', import.meta.url), 'utf8');
+    expect(schedulerProblemKinds.filter((kind) => !guide.includes(`\`${kind}\``))).toEqual([]);
     const named = await kindsInSource();
     expect(named.length).toBeGreaterThanOrEqual(15);
     const known: readonly string[] = schedulerProblemKinds;
