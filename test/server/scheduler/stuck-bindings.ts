@@ -75,6 +75,28 @@ export const bindingRows: readonly StuckSchedulerRow[] = [
     },
   },
   {
+    id: 'binding-invalid',
+    title: 'a binding that an admission policy of the cluster refuses',
+    about: 'pod',
+    kind: 'invalid',
+    words: "ValidatingAdmissionPolicy 'own-nodes' with binding 'all' denied request",
+    log: { ...notPlaced, fields: { errorClass: 'invalid', plugin: 'DefaultBinder' } },
+    event: failed,
+    help: 'Correct what the message names: the apiserver refuses the object as it is.',
+    async arrange(world) {
+      const message =
+        "pods/binding \"web\" is forbidden: ValidatingAdmissionPolicy 'own-nodes' with binding 'all' denied request: not on this node";
+      world.refuse('POST', /\/binding$/, { status: 422, reason: 'Invalid', message });
+      await world.start();
+      await world.places.addNode('n', '2');
+      await world.places.addPod('web', '1');
+    },
+    async mend(world) {
+      world.allow();
+      await world.places.bound('web');
+    },
+  },
+  {
     id: 'client-throws',
     title: "a client of one's own that throws what is no answer of an apiserver",
     about: 'pod',
