@@ -110,6 +110,9 @@ const options = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
+/** Every flag that is taken. */
+export const flagNames: readonly string[] = Object.keys(options);
+
 /** Where the policy is; undefined where the profiles say all. */
 export type PolicyPlace = { readonly file: string } | { readonly name: string; readonly namespace: string } | undefined;
 

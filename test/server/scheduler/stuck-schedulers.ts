@@ -93,7 +93,6 @@ const notStarted: StuckSchedulerRow = {
   kind: 'not-running',
   words: 'the scheduler was not started',
   help: 'Call `start()`.',
-  servers: 'both',
   hasBegun: false,
   async arrange(world) {
     await world.places.addNode('n', '4');

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFlags } from '../../../examples/scheduler/flags.ts';
+import { flagNames, help, parseFlags } from '../../../examples/scheduler/flags.ts';
 import { settingsOf } from '../../../examples/scheduler/settings.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -40,6 +40,8 @@ describe('the flags of the scheduler example', () => {
       },
     });
     expect(parseFlags(['--help'])).toBe('help');
+    const listed = new Set(help.match(/--[a-z][a-z-]*/g));
+    expect(flagNames.filter((name) => name !== 'help' && !listed.has(`--${name}`))).toEqual([]);
   });
 
   it('are those that kubeadm gives', () => {
