@@ -27,6 +27,8 @@ export interface DeviceFaultReport {
   readonly mostWaiting: number;
   /** Pods that would have fit, and were not bound: none. */
   readonly leftThatFit: readonly string[];
+  /** At the end, as the watches tell it. Where it is not, they told nothing right of the pods that would have fit either. */
+  readonly isInOrder: boolean;
   readonly versions: Readonly<Record<DeviceClaimVersion['kind'], number>>;
   /** Requests for pods and claims that the server refused as not valid or not allowed, of whomever. */
   readonly refusals: readonly string[];
@@ -90,14 +92,14 @@ export async function runDeviceFaults(options: DeviceFaultOptions): Promise<Devi
     if (pods.waiting === 0 || leftThatFit.length > 0) break;
     await pods.remove(Math.max(1, Math.floor(pods.bound / 5)));
   } while (pods.wanted > 0);
-  await eventually(() => pods.isInOrder, calmMs, 100);
+  const isInOrder = await eventually(() => pods.isInOrder, calmMs, 100);
 
   const versions: DeviceClaimVersion[] = [];
   await readEtcdVersions(servers.controlPlane.etcdUrl, deviceClaimKeys, (found) => versions.push(deviceClaimVersion(found)));
   const count = (kind: DeviceClaimVersion['kind']): number => versions.filter((version) => version.kind === kind).length;
   const metrics = String((await admin.send('GET', '/metrics')).body);
   return {
-    ...{ open, mostWaiting, leftThatFit, refusals: refusalsOf(metrics) },
+    ...{ open, mostWaiting, leftThatFit, isInOrder, refusals: refusalsOf(metrics) },
     versions: { claim: count('claim'), pod: count('pod') },
     findings: judgeDeviceClaims(versions, { pods: pods.wanted }),
     tookMs: performance.now() - began,
@@ -122,6 +124,7 @@ export function renderDeviceReport({
   open,
   mostWaiting,
   leftThatFit,
+  isInOrder,
   versions,
   refusals,
   findings,
@@ -132,6 +135,7 @@ export function renderDeviceReport({
     `open at each fault: ${open.join(', ')}; ${mostWaiting} waited for others to go; ${(tookMs / 1000).toFixed(1)} s`,
     `versions: ${versions.claim} of claims, ${versions.pod} of pods`,
     `waited for no reason: ${leftThatFit.join(', ') || 'none'}`,
+    `in order at the end, as the watches tell it: ${isInOrder ? 'yes' : 'never'}`,
     ...deviceClaimRules.map((rule) => `${rule}: ${count(rule)}`),
     ...findings.slice(0, 40).map(({ rule, detail }) => `  ${rule}: ${detail}`),
     ...refusals.map((line) => `  refused: ${line}`),

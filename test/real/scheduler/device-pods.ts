@@ -4,6 +4,7 @@ import type { Prng } from '../../random/chaos/prng.ts';
 import type { AdminClient } from '../../support/admin-client.ts';
 import { objectOf, type ServedPod } from '../../support/answers.ts';
 import { type StoredDeviceClaim, storedDeviceClaim } from '../../support/device-claims/device-claim-record.ts';
+import { followChanges } from '../../support/follow-changes.ts';
 
 const namespace = 'with-devices';
 const driver = 'gpu.test.example.com';
@@ -213,19 +214,15 @@ export class DevicePods implements AsyncDisposable {
     });
   }
 
-  async #follow<T extends { readonly metadata?: { readonly uid?: string } }, Kept = T>(
+  async #follow<T extends { readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string } }, Kept = T>(
     path: string,
     known: Map<string, Kept>,
     kept: (object: T) => Kept,
   ): Promise<void> {
-    while (!this.#isOver) {
-      // without a version a watch begins with all that there is
-      for await (const { type, object } of this.#options.admin.watch<T>(path)) {
-        if (type === 'ERROR') throw new Error(`a watch said ${JSON.stringify(object)}`);
-        const uid = object.metadata?.uid ?? '';
-        if (type === 'DELETED') known.delete(uid);
-        else known.set(uid, kept(object));
-      }
+    for await (const { type, object } of followChanges<T>(this.#options.admin, path)) {
+      const uid = object.metadata?.uid ?? '';
+      if (type === 'DELETED') known.delete(uid);
+      else known.set(uid, kept(object));
     }
   }
 }

@@ -16,7 +16,8 @@ async function main(flags: FaultFlags<'blind'>): Promise<number> {
   const log = (line: string): void => console.error(line);
   const report = await runDeviceFaults({ ...flags, log });
   console.log(`seed ${flags.seed}\n${renderDeviceReport(report)}`);
-  return report.findings.length + report.leftThatFit.length + report.refusals.length === 0 ? 0 : 1;
+  const wrong = [...report.findings, ...report.leftThatFit, ...report.refusals];
+  return wrong.length === 0 && report.isInOrder ? 0 : 1;
 }
 
 const flags = faultFlags(['blind']);
