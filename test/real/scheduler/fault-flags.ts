@@ -40,3 +40,9 @@ export function faultFlags<How extends string>(faults: readonly How[]): FaultFla
     broken,
   };
 }
+
+/** Writes each line with the seconds since now: a machine that stands still is told from a fault. */
+export function logWithSeconds(): (line: string) => void {
+  const began = performance.now();
+  return (line) => console.error(`${((performance.now() - began) / 1000).toFixed(1)} s: ${line}`);
+}

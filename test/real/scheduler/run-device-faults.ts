@@ -1,7 +1,7 @@
 // `npm run test:claim-faults -- --nodes 100 --pods 1000 --kills 10 --pauses 2 --seed 1`: schedulers in processes of their own place pods with
 // claims of devices, and the leader is killed, or stands still, again and again. Exits with 1 on any damage.
 import { renderDeviceReport, runDeviceFaults } from './device-faults.ts';
-import { type FaultFlags, faultFlags } from './fault-flags.ts';
+import { type FaultFlags, faultFlags, logWithSeconds } from './fault-flags.ts';
 
 const help = `Usage: npm run test:claim-faults -- [options]
   --nodes N     default 10, each with four devices
@@ -13,8 +13,7 @@ const help = `Usage: npm run test:claim-faults -- [options]
                   --pauses 0, since nobody leads`;
 
 async function main(flags: FaultFlags<'blind'>): Promise<number> {
-  const log = (line: string): void => console.error(line);
-  const report = await runDeviceFaults({ ...flags, log });
+  const report = await runDeviceFaults({ ...flags, log: logWithSeconds() });
   console.log(`seed ${flags.seed}\n${renderDeviceReport(report)}`);
   const wrong = [...report.findings, ...report.leftThatFit, ...report.refusals];
   return wrong.length === 0 && report.isInOrder ? 0 : 1;

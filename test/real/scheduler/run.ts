@@ -1,6 +1,6 @@
 // `npm run test:storage-faults -- --nodes 100 --pods 1000 --kills 10 --pauses 2 --seed 1`: schedulers in processes of their own place pods with claims,
 // and the leader is killed, or stands still, again and again. Exits with 1 on any damage.
-import { type FaultFlags, faultFlags } from './fault-flags.ts';
+import { type FaultFlags, faultFlags, logWithSeconds } from './fault-flags.ts';
 import { runStorageFaults } from './storage-faults.ts';
 import { areClaimsSound, renderStorageReport } from './storage-report.ts';
 
@@ -17,9 +17,7 @@ const help = `Usage: npm run test:storage-faults -- [options]
 const faults = ['rash', 'blind', 'twice'] as const;
 
 async function main(flags: FaultFlags<(typeof faults)[number]>): Promise<number> {
-  const began = performance.now();
-  const log = (line: string): void => console.error(`${((performance.now() - began) / 1000).toFixed(1)} s: ${line}`);
-  const report = await runStorageFaults({ ...flags, log });
+  const report = await runStorageFaults({ ...flags, log: logWithSeconds() });
   console.log(renderStorageReport(report));
   return areClaimsSound(report) ? 0 : 1;
 }
