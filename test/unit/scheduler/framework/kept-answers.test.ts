@@ -43,6 +43,38 @@ describe('KeptAnswers', () => {
     }
   });
 
+  it.each([
+    [101, 12, 0, 60],
+    [107, 14, 60, 150],
+    [108, 14, 60, 150],
+    [102, 40, 160, 100],
+    [103, 40, 160, 100],
+    [104, 40, 160, 100],
+    [105, 60, 240, 100],
+    [106, 60, 240, 100],
+    [109, 130, 300, 40],
+    [111, 40, 160, 100],
+    [113, 40, 160, 100],
+  ])('decides after many changes as one that sees the cluster for the first time (seed %i, %i nodes)', (...run) => {
+    const [seed, nodes, pods, turns] = run;
+    const world = new KeptWorld(seed, nodes, pods);
+    let fitting = 0;
+    for (let turn = 0; turn < turns; turn += 1) {
+      world.begin();
+      const pod = world.nextPod();
+      const expected = world.said(pod, world.fresh());
+      const said = world.said(pod, world.kept);
+      expect(said).toEqual(expected);
+      const { nodeName } = (said as { readonly chosen: Partial<ScheduleResult> }).chosen;
+      if (nodeName !== undefined) world.place(pod, nodeName);
+      fitting += Number(nodeName !== undefined);
+      // sums of domains are kept as long as no node changes
+      const what = seed % 2 === 0 && turn % 10 < 8 ? 'pods' : 'anything';
+      for (let change = 0; change < 3; change += 1) world.change(what);
+    }
+    expect(fitting).toBeGreaterThan(turns / 3);
+  });
+
   it('asks no more about a node for a signature that came twice', () => {
     const { plugin, asked } = counting();
     const framework = frameworkWith([plugin, { name: 'Scoring', signature: () => '', score: () => 1 }]);

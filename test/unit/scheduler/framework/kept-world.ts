@@ -1,12 +1,16 @@
 import { Random } from '../../../../examples/virtual-node/random.ts';
 import type { WireNode } from '../../../../src/api/json/types.ts';
+import { resources } from '../../../../src/client/resources/api-resource.ts';
 import { Nominator } from '../../../../src/scheduler/cache/nominator.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
 import { findNodesThatFit, prioritizeNodes, SchedulingAlgorithm } from '../../../../src/scheduler/cycle/algorithm.ts';
+import type { ClusterObjects } from '../../../../src/scheduler/framework/cluster-objects.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { FitError } from '../../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { PluginFactory } from '../../../../src/scheduler/framework/plugin.ts';
+import { givenPod } from '../../../../src/scheduler/nodes/given-objects.ts';
+import type { Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
 import { createPodInfo, type PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { inTreePlugins } from '../../../../src/scheduler/profile/plugin-registry.ts';
 import { createFrameworks } from '../../../../src/scheduler/profile/profile-plugins.ts';
@@ -45,22 +49,61 @@ interface Scheduling {
   readonly algorithm: SchedulingAlgorithm;
 }
 
-/** A cluster that changes by chance, and two schedulers for it: one that keeps what plugins say, and one that does not. */
+/** What a scheduler sees of a cluster. */
+interface Seen {
+  readonly snapshot: Snapshot;
+  readonly nominated: Nominator;
+  readonly objects: ClusterObjects;
+}
+
+/** How large an image is, whichever node has it. */
+const imageSizes = { 'a:1': 300_000_000, 'b:1': 700_000_000, 'c:1': 500_000_000 };
+
+/** A cluster that changes by chance, and schedulers for it: one that keeps what plugins say, and one that does not. */
 export class KeptWorld {
   readonly kept: Scheduling;
   readonly plain: Scheduling;
+  readonly #seed: number;
   readonly #random: Random;
   readonly #cache = new SchedulerCache({ clock: new FakeClock() });
   readonly #nominator = new Nominator();
+  readonly #objects = clusterObjects({
+    services: [{ spec: { selector: { app: 'served' } } }],
+    namespaces: [{ metadata: { name: 'd', labels: { team: 'a' } } }, { metadata: { name: 'e', labels: { team: 'b' } } }],
+  });
   readonly #placed: PodInfo[] = [];
   #nodes: WireNode[] = [];
   #made = 0;
 
-  constructor(seed: number, nodes: number) {
+  /** So many pods are on nodes to begin with. */
+  constructor(seed: number, nodes: number, pods = 0) {
+    this.#seed = seed;
     this.#random = new Random(seed);
-    this.kept = this.#schedulingBy(seed, []);
-    this.plain = this.#schedulingBy(seed, ['NoSignature']);
+    const seen = { snapshot: this.#cache.updateSnapshot(), nominated: this.#nominator, objects: this.#objects };
+    this.kept = this.#schedulingBy(seen, []);
+    this.plain = this.#schedulingBy(seen, ['NoSignature']);
     for (let index = 0; index < nodes; index += 1) this.#setNode(this.#newNode(`n${index}`));
+    for (let index = 0; index < pods; index += 1) {
+      const pod = this.nextPod();
+      // as upstream, a port that two pods of a node have is free once one of them is gone
+      if (pod.hostPorts.length === 0) this.place(pod, `n${this.#int(nodes)}`);
+    }
+  }
+
+  /** A scheduler that sees the cluster as it is now for the first time. It begins to look where the others do. */
+  fresh(): Scheduling {
+    const cache = new SchedulerCache({ clock: new FakeClock() });
+    const nominated = new Nominator();
+    for (const { name } of this.#cache.updateSnapshot().nodes) cache.addNode(this.#cache.nodeOf(name) as WireNode);
+    for (const pod of this.#placed) cache.assumePod(pod, this.#cache.nodeNameOf(pod.uid) ?? '');
+    for (const name of this.#nominator.nodeNames()) for (const pod of this.#nominator.onNode(name)) nominated.nominate(pod, name);
+    const services = this.#objects.lister(resources.services).list();
+    const namespaces = this.#objects.lister(resources.namespaces).list();
+    const objects = clusterObjects({ services, namespaces });
+    const scheduling = this.#schedulingBy({ snapshot: cache.updateSnapshot(), nominated, objects }, []);
+    const { startIndex } = this.kept.algorithm;
+    scheduling.algorithm.searched(startIndex, startIndex + 1);
+    return scheduling;
   }
 
   /** A pod that was never seen; most are made after a template. */
@@ -69,9 +112,9 @@ export class KeptWorld {
     const template = this.#pick(templates) as BareParts;
     const name = `p${this.#made}`;
     const labels = { ...template.metadata?.labels, ...(this.#random.chance(0.1) && { parity: 'even' }) };
-    const metadata = { ...template.metadata, labels, name, namespace: 'd', uid: name };
+    const metadata = { ...template.metadata, labels, name, namespace: this.#random.chance(0.8) ? 'd' : 'e', uid: name };
     const spec: NonNullable<BareParts['spec']> = { priority: this.#int(3), ...template.spec };
-    return createPodInfo(barePod({ metadata, spec }));
+    return createPodInfo(givenPod(barePod({ metadata, spec })));
   }
 
   /** What both say of the pod: the nodes that fit with their totals, all that was said against the others, and the choice. */
@@ -108,30 +151,30 @@ export class KeptWorld {
     this.#cache.updateSnapshot();
   }
 
-  /** Something happens in the cluster. */
-  change(): void {
+  /** Something happens in the cluster, or to its pods alone. */
+  change(what: 'anything' | 'pods' = 'anything'): void {
     const pod = this.#pick(this.#placed);
     const node = this.#pick(this.#nodes);
-    const dice = this.#random.next();
+    const dice = this.#random.next() * (what === 'pods' ? 0.58 : 1);
     if (dice < 0.3 && pod !== undefined) this.#removePod(pod);
     else if (dice < 0.4 && pod !== undefined) this.#nominator.nominate(pod, node?.metadata?.name ?? '');
     else if (dice < 0.5 && pod !== undefined) this.#nominator.delete(pod.uid);
-    else if (dice < 0.52) this.#setNode(this.#newNode(`n${this.#nodes.length + 1000 * this.#int(3)}`));
+    else if (dice < 0.58 && pod !== undefined) this.#changePod(pod);
+    else if (dice < 0.6) this.#setNode(this.#newNode(`n${this.#nodes.length + 1000 * this.#int(3)}`));
+    else if (dice < 0.63) this.#changeNamespace();
     else if (node === undefined) return;
-    else if (dice < 0.54) this.#removeNode(node);
-    else if (dice < 0.75) this.#setNode(this.#newNode(node.metadata?.name ?? ''));
+    else if (dice < 0.65) this.#removeNode(node);
+    else if (dice < 0.72) this.#setNode(this.#newNode(node.metadata?.name ?? ''));
+    else if (dice < 0.78) this.#changeNode(node);
   }
 
-  #schedulingBy(seed: number, more: readonly string[]): Scheduling {
-    const choices = new Random(seed, 1);
+  #schedulingBy({ snapshot, nominated, objects }: Seen, more: readonly string[]): Scheduling {
     const context = frameworkContext({
-      snapshot: () => this.#snapshot,
-      nominated: this.#nominator,
-      random: () => choices.next(),
-      objects: clusterObjects({
-        services: [{ spec: { selector: { app: 'served' } } }],
-        namespaces: [{ metadata: { name: 'd' } }],
-      }),
+      snapshot: () => snapshot,
+      nominated,
+      // all of them choose alike for one pod
+      random: () => new Random(this.#seed, this.#made).next(),
+      objects,
     });
     const registry = { ...inTreePlugins(), NoSignature: noSignature, ByLabel: byLabel, ByNodes: byNodes };
     const enabled = ['ByLabel', 'ByNodes', ...more].map((name) => ({ name }));
@@ -139,24 +182,23 @@ export class KeptWorld {
     return { framework: framework as Framework, algorithm: new SchedulingAlgorithm() };
   }
 
-  readonly #snapshot = this.#cache.updateSnapshot();
-
   #newNode(name: string): WireNode {
     const random = this.#random;
     const labels = {
       ...(random.chance(0.95) && { 'kubernetes.io/hostname': name }),
       ...(random.chance(0.9) && { 'topology.kubernetes.io/zone': random.chance(0.05) ? '' : `z${this.#int(3)}` }),
+      ...(random.chance(0.8) && { rack: `r${this.#int(9)}` }),
       disk: this.#pick(['ssd', 'hdd']) as string,
     };
     const effect = this.#pick(['NoSchedule', 'PreferNoSchedule', 'NoExecute']) as string;
-    const images = ['a:1', 'b:1', 'c:1'].filter(() => random.chance(0.3));
+    const images = Object.entries(imageSizes).filter(() => random.chance(0.3));
     const spec = {
       ...(random.chance(0.1) && { unschedulable: true }),
       ...(random.chance(0.2) && { taints: [{ key: 'dedicated', value: 'x', effect }] }),
     };
     const status = {
       allocatable: { cpu: `${1 + this.#int(4)}`, memory: '4Gi', pods: `${3 + this.#int(8)}` },
-      images: images.map((image) => ({ names: [image], sizeBytes: (1 + this.#int(9)) * 100_000_000 })),
+      images: images.map(([name, sizeBytes]) => ({ names: [name], sizeBytes })),
     };
     return { metadata: { name, labels }, spec, status } as WireNode;
   }
@@ -170,6 +212,41 @@ export class KeptWorld {
     if (this.#nodes.length < 3) return;
     this.#nodes = this.#nodes.filter((other) => other !== node);
     this.#cache.removeNode(node);
+  }
+
+  /** Its labels alone, or its taints, or its images. */
+  #changeNode(node: WireNode): void {
+    const { metadata, spec, status } = this.#newNode(node.metadata?.name ?? '');
+    this.#setNode({ ...node, ...(this.#pick([{ metadata }, { spec }, { status }]) as object) });
+  }
+
+  /** Another version of a pod on a node: with another label, or one that is being deleted. */
+  #changePod(pod: PodInfo): void {
+    const { metadata, spec } = pod.pod;
+    const nodeName = this.#cache.nodeNameOf(pod.uid) ?? '';
+    const labels = { ...metadata?.labels, app: this.#pick(['even', 'apart', 'near', 'liked']) as string };
+    const isDeleted = this.#random.chance(0.4);
+    const after = createPodInfo(
+      barePod({
+        metadata: {
+          ...metadata,
+          uid: pod.uid,
+          labels,
+          ...(isDeleted && { deletionTimestamp: '2000-01-01T00:00:00Z' }),
+        } as object,
+        spec: { ...spec, nodeName } as object,
+      }),
+    );
+    if (this.#cache.isAssumed(pod.uid)) this.#cache.addPod(after);
+    else this.#cache.updatePod(pod, after);
+    this.#placed[this.#placed.indexOf(pod)] = after;
+  }
+
+  #changeNamespace(): void {
+    const name = this.#pick(['d', 'e']) as string;
+    const labels = { team: this.#pick(['a', 'b']) as string };
+    if (this.#random.chance(0.2)) this.#objects.delete(resources.namespaces, undefined, name);
+    else this.#objects.set(resources.namespaces, { metadata: { name, labels } });
   }
 
   #removePod(pod: PodInfo): void {

@@ -9,6 +9,10 @@ function selector(app: string) {
   return { matchLabels: { app } };
 }
 
+function ofTeam(team: string) {
+  return { matchLabels: { team } };
+}
+
 function spread(topologyKey: string, whenUnsatisfiable: string, app: string, more: object = {}) {
   return { maxSkew: 1, topologyKey, whenUnsatisfiable, labelSelector: selector(app), ...more };
 }
@@ -33,6 +37,8 @@ export const templates: readonly object[] = [
   { spec: { containers: containers('100m', '64Mi', { ports: [{ containerPort: 80, hostPort: 80 }] }) } },
   { spec: { containers: containers('100m'), tolerations: [{ key: 'dedicated', operator: 'Exists' }] } },
   { spec: { containers: containers('100m'), tolerations: [{ operator: 'Exists' }] } },
+  { spec: { containers: containers('100m'), tolerations: [{ key: 'dedicated', value: 'y', effect: 'NoSchedule' }] } },
+  { spec: { containers: [...containers('100m'), { name: 'second', image: 'a:1' }] } },
   { spec: { containers: containers('100m'), nodeSelector: { disk: 'ssd' } } },
   { spec: { containers: containers('100m'), ...nodeAffinity({ [preferred]: [{ weight: 5, preference: onSsd }] }) } },
   {
@@ -98,6 +104,61 @@ export const templates: readonly object[] = [
           [preferred]: [{ weight: 7, podAffinityTerm: { topologyKey: host, labelSelector: selector('near') } }],
         },
       },
+    },
+  },
+  {
+    metadata: { labels: { app: 'even' } },
+    spec: {
+      containers: containers('20m'),
+      topologySpreadConstraints: [spread(zone, 'DoNotSchedule', 'even', { maxSkew: 3, minDomains: 3 })],
+    },
+  },
+  {
+    metadata: { labels: { app: 'even' } },
+    spec: {
+      containers: containers('20m'),
+      topologySpreadConstraints: [
+        spread(zone, 'DoNotSchedule', 'even', { maxSkew: 4, matchLabelKeys: ['parity'], nodeAffinityPolicy: 'Ignore' }),
+        spread('rack', 'DoNotSchedule', 'even', { maxSkew: 5, nodeTaintsPolicy: 'Honor' }),
+      ],
+    },
+  },
+  {
+    metadata: { labels: { app: 'liked' } },
+    spec: {
+      containers: containers('20m'),
+      affinity: {
+        podAffinity: { [required]: [{ topologyKey: zone, labelSelector: selector('liked'), namespaceSelector: {} }] },
+        podAntiAffinity: { [required]: [{ topologyKey: host, labelSelector: selector('near'), namespaceSelector: ofTeam('a') }] },
+      },
+    },
+  },
+  {
+    metadata: { labels: { app: 'near' } },
+    spec: {
+      containers: containers('20m'),
+      affinity: {
+        podAntiAffinity: {
+          [required]: [{ topologyKey: 'rack', labelSelector: selector('apart'), namespaces: ['e'] }],
+          [preferred]: [
+            {
+              weight: 9,
+              podAffinityTerm: { topologyKey: zone, labelSelector: selector('near'), namespaceSelector: ofTeam('b') },
+            },
+            {
+              weight: 4,
+              podAffinityTerm: { topologyKey: 'rack', labelSelector: selector('even'), mismatchLabelKeys: ['parity'] },
+            },
+          ],
+        },
+      },
+    },
+  },
+  {
+    metadata: { labels: { app: 'even' } },
+    spec: {
+      containers: containers('20m'),
+      topologySpreadConstraints: [spread('rack', 'DoNotSchedule', 'even', { maxSkew: 2 })],
     },
   },
 ];
