@@ -5,21 +5,14 @@ import { DeviceAllocationError, requireTime } from './device-allocation-error.ts
 import { attributeConstraint } from './device-constraints.ts';
 import { DeviceLedger, TakenDevices } from './device-ledger.ts';
 import { DeviceSearch } from './device-search.ts';
-import type {
-  AllocatedDevices,
-  ClaimAllocation,
-  DeviceClass,
-  ResourceClaim,
-  ResourceSlice,
-  SelectorJudge,
-} from './device-types.ts';
+import type { AllocatedDevices, ClaimAllocation, DeviceClass, ResourceClaim, SelectorJudge } from './device-types.ts';
 import { claimName, type RequestChoices, requestPlans } from './request-plan.ts';
 import type { WantedClaim } from './search-parts.ts';
-import { type SlicePool, SlicePools } from './slice-pools.ts';
+import type { SlicePool, SlicePools } from './slice-pools.ts';
 
-/** What an allocator works on. Nothing of it changes while the allocator is used. */
+/** What an allocator works on. Nothing of it changes while the allocator is asked about a node. */
 export interface ClaimAllocatorOptions {
-  readonly slices: readonly ResourceSlice[];
+  readonly pools: Pick<SlicePools, 'reachedBy'>;
   readonly deviceClass: (name: string) => DeviceClass | undefined;
   /** What claims have, those that were promised it included. */
   readonly allocated: AllocatedDevices;
@@ -33,7 +26,6 @@ export interface ClaimAllocatorOptions {
 /** Which devices of a node claims would be given. It changes nothing, and reads what is the same for all nodes only once. */
 export class ClaimAllocator {
   readonly #options: ClaimAllocatorOptions;
-  readonly #pools: SlicePools;
   readonly #taken: TakenDevices;
   readonly #isOverdue: () => boolean;
   readonly #judge: SelectorJudge;
@@ -41,7 +33,6 @@ export class ClaimAllocator {
 
   constructor(options: ClaimAllocatorOptions) {
     this.#options = options;
-    this.#pools = new SlicePools(options.slices);
     this.#taken = new TakenDevices(options.allocated);
     this.#isOverdue = options.isOverdue ?? (() => false);
     const { selectors } = options;
@@ -56,7 +47,7 @@ export class ClaimAllocator {
 
   /** The allocation of each claim, in order; undefined where the claims do not fit the node. Throws DeviceAllocationError. */
   allocate(node: WireNode, claims: readonly ResourceClaim[]): readonly ClaimAllocation[] | undefined {
-    const pools = this.#pools.reachedBy(node);
+    const pools = this.#options.pools.reachedBy(node);
     const isOverdue = this.#isOverdue;
     requireTime(isOverdue);
     const parts = { node, pools, ledger: new DeviceLedger(this.#taken), isOverdue };

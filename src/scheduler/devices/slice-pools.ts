@@ -25,40 +25,77 @@ export interface PoolCounters {
   readonly users: readonly PooledSlice[];
 }
 
-/** All slices of a pool, of whatever generation and for whatever node. */
+/** So many times its slices and devices a pool may hold in what was built of it: whoever changes nodes could make each reach other slices. */
+const mostTimesBuilt = 16;
+
+/** All slices of a pool, of whatever generation and for whatever node. What was built of them is kept until one of them changes. */
 export class PoolSource {
   readonly driver: string;
   readonly name: string;
-  readonly #slices: PooledSlice[] = [];
-  readonly #everywhere: PooledSlice[] = [];
-  /** What was built of slices that several nodes reach, by their places. */
+  readonly #slices = new Set<PooledSlice>();
+  #everywhere: readonly PooledSlice[] | undefined;
+  /** By the places of the slices that a node reaches. */
   readonly #built = new Map<string, SlicePool | undefined>();
   readonly #generations = new Map<number, readonly PooledSlice[]>();
   /** Undefined for counters that are used or named wrongly. */
-  readonly #counters = new Map<readonly PooledSlice[], PoolCounters | undefined>();
+  readonly #counters = new WeakMap<readonly PooledSlice[], PoolCounters | undefined>();
+  /** Slices and devices: of the pool, and in what was built. */
+  #size = 0;
+  #builtSize = 0;
 
   constructor(driver: string, name: string) {
     this.driver = driver;
     this.name = name;
   }
 
-  /** All are added before a pool is built. */
+  /** How often it is kept as built, each time for the nodes that reach the same slices. */
+  get kept(): number {
+    return this.#built.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#slices.size === 0;
+  }
+
   add(slice: PooledSlice): void {
-    this.#slices.push(slice);
-    if (slice.isEverywhere) this.#everywhere.push(slice);
+    this.#slices.add(slice);
+    this.#size += sizeOf(slice);
+    this.#forget();
+  }
+
+  delete(slice: PooledSlice): void {
+    this.#slices.delete(slice);
+    this.#size -= sizeOf(slice);
+    this.#forget();
   }
 
   /** The slices that reach every node, in their order. */
   get everywhere(): readonly PooledSlice[] {
+    this.#everywhere ??= [...this.#slices].filter(({ isEverywhere }) => isEverywhere).sort((a, b) => a.index - b.index);
     return this.#everywhere;
   }
 
   /** The pool of the slices that a node reaches, in their order. Undefined where they are out of date. */
   poolOf(slices: readonly PooledSlice[]): SlicePool | undefined {
-    if (slices.some(({ isOwn }) => isOwn)) return this.#build(slices);
     const key = slices.map(({ index }) => index).join(' ');
-    if (!this.#built.has(key)) this.#built.set(key, this.#build(slices));
-    return this.#built.get(key);
+    if (this.#built.has(key)) return this.#built.get(key);
+    const pool = this.#build(slices);
+    const size = slices.length + (pool?.devices.length ?? 0);
+    if (this.#builtSize + size > mostTimesBuilt * this.#size) this.#forgetBuilt();
+    this.#built.set(key, pool);
+    this.#builtSize += size;
+    return pool;
+  }
+
+  #forget(): void {
+    this.#everywhere = undefined;
+    this.#generations.clear();
+    this.#forgetBuilt();
+  }
+
+  #forgetBuilt(): void {
+    this.#built.clear();
+    this.#builtSize = 0;
   }
 
   #build(reached: readonly PooledSlice[]): SlicePool | undefined {
@@ -67,7 +104,7 @@ export class PoolSource {
     const count = slices[0]?.spec.pool.resourceSliceCount ?? 0;
     let known: readonly PooledSlice[] = slices;
     if (slices.length !== count) {
-      if (newestOf(this.#slices) > generation) return undefined;
+      if (newestOf([...this.#slices]) > generation) return undefined;
       known = this.#ofGeneration(generation);
     }
     const none = { source: this, devices: [], hasBindingConditions: false, counters: undefined };
@@ -82,7 +119,7 @@ export class PoolSource {
   #ofGeneration(generation: number): readonly PooledSlice[] {
     const known = this.#generations.get(generation);
     if (known !== undefined) return known;
-    const found = this.#slices.filter((slice) => slice.generation === generation);
+    const found = [...this.#slices].filter((slice) => slice.generation === generation);
     this.#generations.set(generation, found);
     return found;
   }
@@ -93,6 +130,10 @@ export class PoolSource {
     if (!this.#counters.has(known)) this.#counters.set(known, readCounters(reached, known));
     return this.#counters.get(known);
   }
+}
+
+function sizeOf({ spec }: PooledSlice): number {
+  return 1 + (spec.devices?.length ?? 0);
 }
 
 function newestOf(slices: readonly PooledSlice[]): number {
@@ -131,24 +172,88 @@ function readCounters(reached: readonly PooledSlice[], known: readonly PooledSli
   return { sizes, users: known.filter(({ hasCounters }) => !hasCounters) };
 }
 
-/** The pools of a cluster, and what each node reaches of them. */
+/** A slice with the pool that it is of. */
+type PlacedSlice = readonly [source: PoolSource, slice: PooledSlice];
+
+/**
+ * The pools of a cluster, and what each node reaches of them. What was built is kept: a slice that changes, comes or goes makes its own pool
+ * be built anew, and no other.
+ */
 export class SlicePools {
   readonly #sources = new Map<string, PoolSource>();
+  readonly #placed = new Map<ResourceSlice, PlacedSlice>();
   /** Slices of one node each, by its name. */
-  readonly #ofNode = new Map<string, [PoolSource, PooledSlice][]>();
+  readonly #ofNode = new Map<string, Set<PlacedSlice>>();
   /** Slices whose selectors have to be asked for each node. */
-  readonly #selective: [PoolSource, PooledSlice][] = [];
-  #everywhere: readonly SlicePool[] | undefined;
+  readonly #selective = new Set<PlacedSlice>();
+  #sortedSelective: readonly PlacedSlice[] | undefined;
+  readonly #everywhere = new Map<PoolSource, SlicePool>();
+  #sortedEverywhere: readonly SlicePool[] | undefined;
+  /** Pools of which it is not known any more what every node reaches. */
+  readonly #changed = new Set<PoolSource>();
+  #nextIndex = 0;
 
   constructor(slices: readonly ResourceSlice[]) {
-    for (const [index, given] of slices.entries()) {
-      const slice = new PooledSlice(given, index);
-      const source = this.#sourceOf(slice);
-      source.add(slice);
-      if (!slice.saysNodes || slice.isEverywhere) continue;
-      if (slice.isOwn) listIn(this.#ofNode, slice.spec.nodeName ?? '').push([source, slice]);
-      else this.#selective.push([source, slice]);
+    for (const slice of slices) this.change(undefined, slice);
+  }
+
+  /** How much is kept: the pools, and for each what was built for the nodes that reach the same slices. */
+  get kept(): number {
+    return Array.from(this.#sources.values(), ({ kept }) => 1 + kept).reduce((sum, kept) => sum + kept, 0);
+  }
+
+  /**
+   * A slice was added, is gone, or has changed: then the new one has the place of the other among all slices. Throws Error for a slice that was
+   * not there, and for one that cannot be read: what it knows is of no use then.
+   */
+  change(before: ResourceSlice | undefined, after: ResourceSlice | undefined): void {
+    const index = before === undefined ? this.#nextIndex++ : this.#remove(before);
+    if (after !== undefined) this.#add(after, new PooledSlice(after, index));
+  }
+
+  #add(given: ResourceSlice, slice: PooledSlice): void {
+    const source = this.#sourceOf(slice);
+    const placed: PlacedSlice = [source, slice];
+    this.#placed.set(given, placed);
+    source.add(slice);
+    this.#pass(source);
+    if (!slice.saysNodes || slice.isEverywhere) return;
+    if (slice.isOwn) {
+      const { nodeName = '' } = slice.spec;
+      const ofNode = this.#ofNode.get(nodeName) ?? new Set();
+      this.#ofNode.set(nodeName, ofNode.add(placed));
+      return;
     }
+    this.#selective.add(placed);
+    this.#sortedSelective = undefined;
+  }
+
+  /** Answers with the place that the slice had. */
+  #remove(given: ResourceSlice): number {
+    const placed = this.#placed.get(given);
+    if (placed === undefined) throw new RangeError('a slice that is not there');
+    const [source, slice] = placed;
+    this.#placed.delete(given);
+    source.delete(slice);
+    if (source.isEmpty) this.#sources.delete(sourceKey(slice));
+    this.#pass(source);
+    if (this.#selective.delete(placed)) this.#sortedSelective = undefined;
+    const { nodeName = '' } = slice.spec;
+    const ofNode = this.#ofNode.get(nodeName);
+    ofNode?.delete(placed);
+    if (ofNode?.size === 0) this.#ofNode.delete(nodeName);
+    return slice.index;
+  }
+
+  /** The pool is other than it was. */
+  #pass(source: PoolSource): void {
+    if (this.#everywhere.delete(source)) this.#sortedEverywhere = undefined;
+    if (source.everywhere.length === 0) {
+      this.#changed.delete(source);
+      return;
+    }
+    this.#changed.add(source);
+    this.#sortedEverywhere = undefined;
   }
 
   /**
@@ -159,35 +264,47 @@ export class SlicePools {
     const reached = new Map<PoolSource, PooledSlice[]>();
     const local = this.#ofNode.get(node.metadata?.name ?? '') ?? [];
     for (const [source, slice] of local) listIn(reached, source).push(slice);
-    for (const [source, slice] of this.#selective) {
+    this.#sortedSelective ??= [...this.#selective].sort(([, a], [, b]) => a.index - b.index);
+    for (const [source, slice] of this.#sortedSelective) {
       if (isReached(slice, node)) listIn(reached, source).push(slice);
     }
-    this.#everywhere ??= this.#poolsEverywhere();
-    if (reached.size === 0) return this.#everywhere;
-    const pools = this.#everywhere.filter(({ source }) => !reached.has(source));
+    const everywhere = this.#poolsEverywhere();
+    if (reached.size === 0) return everywhere;
+    const pools = everywhere.filter(({ source }) => !reached.has(source));
     for (const [source, slices] of reached) {
       const pool = source.poolOf(inOrder([...slices, ...source.everywhere]));
-      if (pool !== undefined && (pool.state !== 'whole' || pool.devices.length > 0)) pools.push(pool);
+      if (isOfUse(pool)) pools.push(pool);
     }
     return pools.sort(comparePools);
   }
 
   #poolsEverywhere(): readonly SlicePool[] {
-    const pools = [...this.#sources.values()].flatMap((source) => {
-      const pool = source.everywhere.length === 0 ? undefined : source.poolOf(source.everywhere);
-      return pool === undefined || (pool.state === 'whole' && pool.devices.length === 0) ? [] : [pool];
-    });
-    return pools.sort(comparePools);
+    for (const source of this.#changed) {
+      const pool = source.poolOf(source.everywhere);
+      if (isOfUse(pool)) this.#everywhere.set(source, pool);
+    }
+    this.#changed.clear();
+    this.#sortedEverywhere ??= [...this.#everywhere.values()].sort(comparePools);
+    return this.#sortedEverywhere;
   }
 
-  #sourceOf({ spec: { driver, pool } }: PooledSlice): PoolSource {
-    const id = `${driver}/${pool.name}`;
-    const known = this.#sources.get(id);
+  #sourceOf(slice: PooledSlice): PoolSource {
+    const key = sourceKey(slice);
+    const known = this.#sources.get(key);
     if (known !== undefined) return known;
+    const { driver, pool } = slice.spec;
     const made = new PoolSource(driver, pool.name);
-    this.#sources.set(id, made);
+    this.#sources.set(key, made);
     return made;
   }
+}
+
+function sourceKey({ spec: { driver, pool } }: PooledSlice): string {
+  return `${driver}/${pool.name}`;
+}
+
+function isOfUse(pool: SlicePool | undefined): pool is SlicePool {
+  return pool !== undefined && (pool.state !== 'whole' || pool.devices.length > 0);
 }
 
 function listIn<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {

@@ -3,13 +3,14 @@ import { ClaimAllocator } from '../../../src/scheduler/devices/claim-allocator.t
 import { DeviceAllocationError } from '../../../src/scheduler/devices/device-allocation-error.ts';
 import { type AllocatedDevices, deviceKey } from '../../../src/scheduler/devices/device-types.ts';
 import { DeviceSelectors } from '../../../src/scheduler/devices/selectors/device-selectors.ts';
+import { SlicePools } from '../../../src/scheduler/devices/slice-pools.ts';
 import type { DevicesCase, NodeDevices, RecordedShare } from './devices-case.ts';
 
 /** Asks our allocator about one node after the other. */
 export function playDevices({ slices, classes, claims, allocated, nodes }: DevicesCase): Readonly<Record<string, NodeDevices>> {
   let shares = 0;
   const allocator = new ClaimAllocator({
-    slices,
+    pools: new SlicePools(slices),
     deviceClass: (name) => classes.find(({ metadata }) => metadata?.name === name),
     allocated: allocatedOf(allocated),
     selectors: new DeviceSelectors(),

@@ -2,7 +2,8 @@ import type { WireNode } from '../../../api/json/types.ts';
 import type { SteadyClock } from '../../../base/clock.ts';
 import { errorText } from '../../../base/errors.ts';
 import { DeviceAllocationError } from '../../devices/device-allocation-error.ts';
-import type { AllocatedDevices, ClaimAllocation, DeviceClass, ResourceClaim, ResourceSlice } from '../../devices/device-types.ts';
+import type { AllocatedDevices, ClaimAllocation, DeviceClass, ResourceClaim } from '../../devices/device-types.ts';
+import type { SlicePools } from '../../devices/slice-pools.ts';
 import type { SearchAccounts, TimedSearch } from './search-accounts.ts';
 import { namesOfClaims } from './usable-claims.ts';
 
@@ -14,7 +15,8 @@ export interface NodeAllocator {
 
 /** What an allocator is made of for one pod. */
 export interface AllocatorNeeds {
-  readonly slices: readonly ResourceSlice[];
+  /** The pools as they are whenever they are asked for. */
+  readonly pools: Pick<SlicePools, 'reachedBy'>;
   readonly deviceClass: (name: string) => DeviceClass | undefined;
   readonly allocated: AllocatedDevices;
   /** True where the time for the node is over. */

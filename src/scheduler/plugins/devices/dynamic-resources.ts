@@ -6,7 +6,7 @@ import { callWithin, settledAtOnce, untilAborted } from '../../../base/concurren
 import { invalidOption } from '../../../base/errors.ts';
 import { longestTimerMs, requireKnownOptions } from '../../../base/options.ts';
 import { resources } from '../../../client/resources/api-resource.ts';
-import type { ClaimAllocation, DeviceClass, ResourceClaim, ResourceSlice } from '../../devices/device-types.ts';
+import type { ClaimAllocation, DeviceClass, ResourceClaim } from '../../devices/device-types.ts';
 import type { ObjectLister } from '../../framework/cluster-objects.ts';
 import {
   type Plugin,
@@ -29,6 +29,7 @@ import { ClaimWriter, isIdle } from './claim-writer.ts';
 import { alternativesScore } from './device-scores.ts';
 import { DeviceSearches, type MakeAllocator } from './device-searches.ts';
 import { type ChosenExtendedClaim, ExtendedNeeds, extendedOwnerKey, extendedOwners, leftFromBefore } from './extended-needs.ts';
+import { KeptPools, type WatchedSlices } from './kept-pools.ts';
 import { SearchAccounts } from './search-accounts.ts';
 import { claimKey, isReservedFor, namesOfClaims, usableClaimsOf } from './usable-claims.ts';
 
@@ -37,6 +38,7 @@ interface ClaimsOfAll {
   readonly tracker: ClaimTracker;
   readonly writer: ClaimWriter;
   readonly accounts: SearchAccounts;
+  readonly pools: KeptPools;
   /** The claims that were made for the extended resources of this pod. */
   readonly madeFor: (ownerKey: string) => readonly ResourceClaim[];
 }
@@ -131,7 +133,7 @@ class ClaimedDevices {
   readonly #classes: ObjectLister;
 
   constructor(makeAllocator: MakeAllocator, { filterTimeoutMs, bindingTimeoutMs }: PluginTimes, handle: PluginHandle) {
-    const { tracker, writer, madeFor, accounts } = claimsOfAll(handle);
+    const { tracker, writer, madeFor, accounts, pools } = claimsOfAll(handle);
     this.tracker = tracker;
     this.resourceClasses = resourceClassesOf(handle);
     this.#madeFor = madeFor;
@@ -139,9 +141,8 @@ class ClaimedDevices {
     this.#writer = writer;
     this.#handle = handle;
     this.#classes = handle.objects(resources.deviceClasses);
-    const slices = handle.objects(resources.resourceSlices);
     const needs = () => ({
-      slices: slices.list() as unknown as readonly ResourceSlice[],
+      pools: pools.upToDate(),
       deviceClass: (name: string) => this.#class(name),
       allocated: tracker.taken,
     });
@@ -345,6 +346,7 @@ function claimsOfAll(handle: PluginHandle): ClaimsOfAll {
   return handle.shared(claimsOfAllKey, () => {
     const clock = safeClock(handle.clock);
     const watched = handle.objects(resources.resourceClaims);
+    const slices = handle.objects(resources.resourceSlices);
     const madeFor = watched.index((claim) => extendedOwners(claim as unknown as ResourceClaim));
     const tracker = new ClaimTracker(watched as unknown as WatchedClaims, clock);
     const writer = new ClaimWriter({ client: handle.client, tracker, clock });
@@ -352,6 +354,7 @@ function claimsOfAll(handle: PluginHandle): ClaimsOfAll {
       tracker,
       writer,
       accounts: new SearchAccounts(clock),
+      pools: new KeptPools(slices as unknown as WatchedSlices),
       madeFor: (key) => madeFor(key) as unknown as readonly ResourceClaim[],
     };
   });

@@ -12,6 +12,7 @@ import type {
   SliceDevice,
   SliceSpec,
 } from '../../../../src/scheduler/devices/device-types.ts';
+import { SlicePools } from '../../../../src/scheduler/devices/slice-pools.ts';
 
 export const driver = 'gpu.example.com';
 
@@ -103,7 +104,7 @@ export const anyClass: DeviceClass = { metadata: { name: 'any' }, spec: {} };
 export function allocatorOf(slices: readonly ResourceSlice[], more: Partial<ClaimAllocatorOptions> = {}): ClaimAllocator {
   let shares = 0;
   return new ClaimAllocator({
-    slices,
+    pools: new SlicePools(slices),
     deviceClass: (name) => (name === 'any' ? anyClass : undefined),
     allocated: nothingAllocated,
     selectors: { matches: judgeByText },

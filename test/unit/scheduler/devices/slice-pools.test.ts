@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ResourceSlice } from '../../../../src/scheduler/devices/device-types.ts';
+import type { WireNode } from '../../../../src/api/json/types.ts';
+import type { ResourceSlice, SliceSpec } from '../../../../src/scheduler/devices/device-types.ts';
 import { SlicePools } from '../../../../src/scheduler/devices/slice-pools.ts';
+import { Prng } from '../../../random/chaos/prng.ts';
 import { deviceOf, devicesNamed, driver, nodeOf, poolOf, sliceOf } from './devices-world.ts';
 
 /** What a node reaches: the pools with their devices, or with what is wrong. */
@@ -149,5 +151,116 @@ describe('a pool', () => {
       'p: a',
     ]);
     expect(driver).not.toBe('net.example.com');
+  });
+});
+
+/** Everything that is kept of what a node reaches, but for its identity. */
+function pictureOf(pools: SlicePools, node: WireNode): unknown {
+  return pools.reachedBy(node).map(({ source, state, devices, hasBindingConditions, counters }) => ({
+    pool: `${source.driver}/${source.name}`,
+    state,
+    devices: devices.map(({ given, key, slice }) => [key, given, slice.name]),
+    hasBindingConditions,
+    counters: counters && {
+      sizes: counters.sizes,
+      users: counters.users.map(({ name, spec }) => `${name} ${JSON.stringify(spec)}`).sort(),
+    },
+  }));
+}
+
+const zones = ['x', 'y'];
+const nodes = ['n0', 'n1', 'n2'].flatMap((name) => zones.map((zone) => nodeOf(name, { zone })));
+
+/** Where a slice can be reached. */
+function anyPlace(prng: Prng): Partial<SliceSpec> {
+  const inZone = { matchExpressions: [{ key: 'zone', operator: 'In', values: [zones[prng.int(0, 1)] ?? ''] }] };
+  const places: Partial<SliceSpec>[] = [
+    {},
+    { nodeName: 'n1' },
+    { allNodes: true },
+    { nodeSelector: { nodeSelectorTerms: [inZone] } },
+    { perDeviceNodeSelection: true },
+  ];
+  return prng.pick(places) ?? {};
+}
+
+/** A slice of one of a few pools, with anything that a pool depends on. */
+function anySlice(prng: Prng, name: string): ResourceSlice {
+  const pool = poolOf(prng.pick(['p', 'q']) ?? '', prng.int(1, 3), prng.int(1, 2));
+  const place = anyPlace(prng);
+  const more = { pool, driver: prng.pick([driver, 'net.example.com']) ?? '', ...place };
+  if (prng.chance(0.25)) {
+    const value = prng.pick(['4', '4', '8', 'much']) ?? '';
+    return sliceOf(name, [], { ...more, sharedCounters: [{ name: prng.pick(['s', 't']) ?? '', counters: { mem: { value } } }] });
+  }
+  const given = {
+    ...(prng.chance(0.5) && { consumesCounters: [{ counterSet: 's', counters: { mem: { value: '1' } } }] }),
+    ...(prng.chance(0.2) && { bindingConditions: ['ready'] }),
+    ...(place.perDeviceNodeSelection === true && { nodeName: 'n2' }),
+  };
+  const names = Array.from({ length: prng.int(1, 3) }, (_, index) => (prng.chance(0.9) ? `${name}-${index}` : 'd'));
+  const devices = names.map((each) => deviceOf(each, {}, given));
+  return sliceOf(name, devices, more);
+}
+
+describe('pools that are kept', () => {
+  it.each([1, 2, 3, 4, 5])('are those that would be built anew, whatever changes (seed %i)', (seed) => {
+    const prng = new Prng(seed);
+    const pools = new SlicePools([]);
+    // as a store keeps them: a changed object stays at its place
+    const slices = new Map<string, ResourceSlice>();
+    for (let step = 0; step < 300; step++) {
+      const name = `s${prng.int(0, 8)}`;
+      const before = slices.get(name);
+      const after = prng.chance(0.75) || before === undefined ? anySlice(prng, name) : undefined;
+      pools.change(before, after);
+      if (after === undefined) slices.delete(name);
+      else slices.set(name, after);
+      if (prng.chance(0.3)) continue;
+      const anew = new SlicePools([...slices.values()]);
+      for (const node of nodes) expect(pictureOf(pools, node)).toEqual(pictureOf(anew, node));
+    }
+    for (const slice of slices.values()) pools.change(slice, undefined);
+    expect([nodes.flatMap((node) => pools.reachedBy(node)), pools.kept]).toEqual([[], 0]);
+  });
+
+  it('are built anew for a slice of theirs alone', () => {
+    const own = (name: string) => sliceOf(name, devicesNamed('a'), { pool: poolOf(name), nodeName: name });
+    const [first, second] = [own('n1'), own('n2')];
+    const everywhere = sliceOf('all', devicesNamed('a'), { pool: poolOf('all'), allNodes: true });
+    const pools = new SlicePools([first, second, everywhere]);
+    const seen = () => ['n1', 'n2'].map((name) => pools.reachedBy(nodeOf(name)));
+    const [before, again] = [seen(), seen()];
+    expect(again.flat().every((pool, index) => pool === before.flat()[index])).toBe(true);
+    pools.change(first, own('n1'));
+    const after = seen();
+    const isSame = after.map((list, node) => list.map((pool, index) => pool === before[node]?.[index]));
+    expect(isSame).toEqual([
+      [true, false],
+      [true, true],
+    ]);
+  });
+
+  it('refuse a change of a slice that they do not know', () => {
+    const pools = new SlicePools([sliceOf('s', devicesNamed('a'))]);
+    expect(() => pools.change(sliceOf('s', devicesNamed('a')), undefined)).toThrow('a slice that is not there');
+  });
+
+  it('are no more than a few times the slices, whatever nodes reach which', () => {
+    const count = 12;
+    const keys = Array.from({ length: count }, (_, index) => `k${index}`);
+    const selecting = (key: string) => ({ nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }] });
+    const pools = new SlicePools(
+      keys.map((key) => sliceOf(key, devicesNamed(key), { pool: poolOf('p', count), nodeSelector: selecting(key) })),
+    );
+    let most = 0;
+    for (let labels = 1; labels < 2 ** count; labels++) {
+      const given = keys.filter((_, index) => labels & (1 << index));
+      const [pool] = pools.reachedBy(nodeOf('n0', Object.fromEntries(given.map((key) => [key, '']))));
+      expect(pool?.devices.map((each) => each.given.name)).toEqual(given.toSorted());
+      most = Math.max(most, pools.kept);
+    }
+    expect(most).toBeGreaterThan(count);
+    expect(most).toBeLessThan(16 * count);
   });
 });
