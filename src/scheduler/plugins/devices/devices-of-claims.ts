@@ -11,11 +11,15 @@ interface TakenPart {
   readonly device: string;
   /** How much of each capacity, in billionths; undefined where the claim has the whole device. */
   readonly share: ReadonlyMap<string, bigint> | undefined;
+  /** True for a share that says what it uses up, be it nothing. */
+  readonly saysCapacity: boolean;
 }
 
 /** The shares of one device. */
 interface TakenShares {
   count: number;
+  /** How many of them say what they use up: the device has been counted for the counters of its pool, even if that is nothing. */
+  counted: number;
   readonly nano: Map<string, bigint>;
 }
 
@@ -46,7 +50,7 @@ export class DevicesOfClaims implements AllocatedDevices {
     for (const part of parts) this.#add(part, 1);
   }
 
-  #add({ device, share }: TakenPart, sign: 1 | -1): void {
+  #add({ device, share, saysCapacity }: TakenPart, sign: 1 | -1): void {
     if (share === undefined) {
       const count = (this.#whole.get(device) ?? 0) + sign;
       setOrDelete(this.#whole, device, count, count > 0);
@@ -54,15 +58,16 @@ export class DevicesOfClaims implements AllocatedDevices {
       else this.devices.delete(device);
       return;
     }
-    const shares = this.#shares.get(device) ?? { count: 0, nano: new Map<string, bigint>() };
+    const shares = this.#shares.get(device) ?? { count: 0, counted: 0, nano: new Map<string, bigint>() };
     shares.count += sign;
+    if (saysCapacity) shares.counted += sign;
     for (const [name, amount] of share) {
       const sum = (shares.nano.get(name) ?? 0n) + BigInt(sign) * amount;
       setOrDelete(shares.nano, name, sum, sum !== 0n);
     }
     const isShared = shares.count > 0;
     setOrDelete(this.#shares, device, shares, isShared);
-    setOrDelete(this.consumedCapacity, device, textsOf(shares.nano), isShared && shares.nano.size > 0);
+    setOrDelete(this.consumedCapacity, device, textsOf(shares.nano), shares.counted > 0);
     if (isShared) this.sharedDevices.add(device);
     else this.sharedDevices.delete(device);
   }
@@ -77,7 +82,7 @@ function setOrDelete<Value>(map: Map<string, Value>, key: string, value: Value, 
 function partOf(result: AllocatedDevice): readonly TakenPart[] {
   if (result.adminAccess === true) return [];
   const device = deviceKey(result);
-  return [{ device, share: result.shareID == null ? undefined : shareOf(result) }];
+  return [{ device, share: result.shareID == null ? undefined : shareOf(result), saysCapacity: result.consumedCapacity != null }];
 }
 
 /** A share that cannot be read counts as the whole device. */

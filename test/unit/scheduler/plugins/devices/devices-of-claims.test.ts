@@ -50,3 +50,15 @@ it('keeps the size of amounts for which there is no suffix', () => {
   taken.set('c', allocationOf(share('1', '999E')));
   expect(taken.consumedCapacity.get('gpu.example.com/n1/a')).toEqual({ memory: '999E' });
 });
+
+it('knows a device by a share of nothing, which has been counted for its counters, as long as there is one', () => {
+  const taken = new DevicesOfClaims();
+  const device = 'gpu.example.com/n1/a';
+  taken.set('c', allocationOf(share('1', '0')));
+  expect(taken.consumedCapacity.has(device)).toBe(true);
+  taken.set('e', allocationOf(share('2', '1Gi')));
+  taken.set('e', undefined);
+  expect([taken.consumedCapacity.has(device), taken.sharedDevices.has(device)]).toEqual([true, true]);
+  taken.set('c', allocationOf({ shareID: '1' }));
+  expect([taken.consumedCapacity.has(device), taken.sharedDevices.has(device)]).toEqual([false, true]);
+});
