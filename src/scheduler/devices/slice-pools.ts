@@ -39,6 +39,7 @@ export class PoolSource {
   readonly #generations = new Map<number, readonly PooledSlice[]>();
   /** Undefined for counters that are used or named wrongly. */
   readonly #counters = new WeakMap<readonly PooledSlice[], PoolCounters | undefined>();
+  #countEverywhere = 0;
   /** Slices and devices: of the pool, and in what was built. */
   #size = 0;
   #builtSize = 0;
@@ -59,14 +60,21 @@ export class PoolSource {
 
   add(slice: PooledSlice): void {
     this.#slices.add(slice);
+    if (slice.isEverywhere) this.#countEverywhere++;
     this.#size += sizeOf(slice);
     this.#forget();
   }
 
   delete(slice: PooledSlice): void {
     this.#slices.delete(slice);
+    if (slice.isEverywhere) this.#countEverywhere--;
     this.#size -= sizeOf(slice);
     this.#forget();
+  }
+
+  /** Whether some of its slices reach every node. */
+  get isEverywhere(): boolean {
+    return this.#countEverywhere > 0;
   }
 
   /** The slices that reach every node, in their order. */
@@ -247,13 +255,10 @@ export class SlicePools {
 
   /** The pool is other than it was. */
   #pass(source: PoolSource): void {
-    if (this.#everywhere.delete(source)) this.#sortedEverywhere = undefined;
-    if (source.everywhere.length === 0) {
-      this.#changed.delete(source);
-      return;
-    }
-    this.#changed.add(source);
+    this.#everywhere.delete(source);
     this.#sortedEverywhere = undefined;
+    if (source.isEverywhere) this.#changed.add(source);
+    else this.#changed.delete(source);
   }
 
   /**

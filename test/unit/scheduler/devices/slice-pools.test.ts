@@ -241,6 +241,22 @@ describe('pools that are kept', () => {
     ]);
   });
 
+  it('take a change without a look at the other slices of the pool', () => {
+    const count = 100;
+    let looks = 0;
+    const make = (name: string): ResourceSlice => {
+      const slice = sliceOf(name, devicesNamed(name), { pool: poolOf('p', count) });
+      const { nodeName: _none, ...spec } = slice.spec;
+      const counted = Object.defineProperty({ ...spec }, 'allNodes', { get: () => ++looks > 0 });
+      return { ...slice, spec: counted };
+    };
+    const slices = Array.from({ length: count }, (_, index) => make(`s${index}`));
+    const pools = new SlicePools(slices);
+    for (const slice of slices) pools.change(slice, make(slice.metadata?.name ?? ''));
+    expect(looks).toBeLessThan(20 * count);
+    expect(pools.reachedBy(nodeOf()).map(({ devices }) => devices.length)).toEqual([count]);
+  });
+
   it('refuse a change of a slice that they do not know', () => {
     const pools = new SlicePools([sliceOf('s', devicesNamed('a'))]);
     expect(() => pools.change(sliceOf('s', devicesNamed('a')), undefined)).toThrow('a slice that is not there');
