@@ -23,8 +23,9 @@ export class HeldBytes {
   }
 
   add(chunk: Buffer): void {
+    const isKept = this.#isWorthKeeping(chunk);
     this.#length += chunk.length;
-    if (chunk.length >= worthKeeping && chunk.buffer.byteLength <= chunk.length * 2) {
+    if (isKept) {
       this.#endPart();
       this.#parts.push(chunk);
       return;
@@ -45,6 +46,13 @@ export class HeldBytes {
     this.#length = 0;
     this.#slab = Buffer.alloc(0);
     return only !== undefined && parts.length === 1 ? only : Buffer.concat(parts);
+  }
+
+  /** Most answers come in one small chunk: the first one stays as it is where its buffer takes no more than a copy would. */
+  #isWorthKeeping(chunk: Buffer): boolean {
+    const around = chunk.buffer.byteLength;
+    if (this.#length === 0 && chunk.length > 0) return around <= Math.max(smallestSlab, chunk.length * 2);
+    return chunk.length >= worthKeeping && around <= chunk.length * 2;
   }
 
   #nextSlab(): void {

@@ -61,4 +61,31 @@ describe('HeldBytes', () => {
     held.add(large);
     expect(held.take()).toBe(large);
   });
+
+  it('gives back the only chunk as it came where its buffer is as small', () => {
+    for (const size of [1, 700, 3000]) {
+      const chunk = Buffer.allocUnsafeSlow(size);
+      const held = new HeldBytes();
+      held.add(Buffer.alloc(0));
+      held.add(chunk);
+      expect(held.take()).toBe(chunk);
+    }
+  });
+
+  it.each([
+    ['a piece of a larger buffer', Buffer.allocUnsafeSlow(8192).subarray(0, 3000)],
+    ['a little of a small one', Buffer.allocUnsafeSlow(1025).subarray(0, 400)],
+  ])('holds no buffer that is much larger than its bytes: %s', (_, chunk) => {
+    const held = new HeldBytes();
+    held.add(chunk);
+    expect(held.take().buffer.byteLength).toBe(chunk.length);
+  });
+
+  it('copies a small chunk that comes after another one, and keeps none that is empty', () => {
+    const { memory } = memoryOf((held) => {
+      for (let i = 0; i < 1000; i++) held.add(Buffer.alloc(0));
+      for (let i = 0; i < 10_000; i++) held.add(Buffer.allocUnsafeSlow(1));
+    });
+    expect(memory).toBeLessThan(25_000);
+  });
 });
