@@ -1,8 +1,10 @@
 import type { WireNode } from '../../api/json/types.ts';
 import { labelOf } from '../../api/selectors/label-selector.ts';
-import { type ImageState, type NodeInfo, NodeState, type SnapshotWithGenerations, zoneKeyOf } from '../nodes/node-info.ts';
+import type { ImageAccount } from '../nodes/image-account.ts';
+import { type NodeInfo, NodeState, type SnapshotWithGenerations, zoneKeyOf } from '../nodes/node-info.ts';
 import type { GroupedPods } from '../nodes/pod-index.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
+import { type CountedImages, type ImageCounting, ImageCounts, SnapshotImages } from './image-counts.ts';
 
 /** What has changed since it was asked for last. */
 export interface NodeChanges {
@@ -38,9 +40,9 @@ export class CachedNodes {
     return this.#order.list();
   }
 
-  /** Another number whenever the number of nodes that have an image has changed. */
-  get imagesVersion(): number {
-    return this.#images.version;
+  /** What there is to know of the images of all nodes. */
+  get images(): CountedImages {
+    return this.#images;
   }
 
   /** Also for a node that is not known, if there are pods of it. */
@@ -53,8 +55,8 @@ export class CachedNodes {
     const name = node.metadata?.name ?? '';
     const known = this.#states.get(name);
     const state = known === undefined ? new NodeState(name) : known.clone();
-    state.setNode(node, new Map()); // throws before anything is counted
-    state.setNode(node, this.#images.replace(known?.hasNode ? known.node : undefined, node));
+    state.setNode(node, state.images); // throws before anything is counted
+    state.setNode(node, this.#images.replace(known?.hasNode ? known : undefined, node));
     this.#states.set(name, state);
     this.#changed.add(name);
     if (this.#order.put(name, zoneKeyOf(node))) this.#hasNewOrder = true;
@@ -156,82 +158,9 @@ class ZoneOrder {
   }
 }
 
-// Behaviour of pkg/scheduler/backend/cache addNodeImageStates, v1.36.3.
-
-/**
- * `current`: what a node says of its images is always up to date. `when-set`: how many nodes have an image is counted when the
- * node itself comes or changes, as the classic scheduler did.
- */
-type ImageCounting = 'current' | 'when-set';
-
-interface CountedImage {
-  readonly sizeBytes: number;
-  nodes: number;
-}
-
-/** On how many nodes each image is. The size is that of the node which had the image first. */
-class ImageCounts {
-  readonly #counting: ImageCounting;
-  readonly #images = new Map<string, CountedImage>();
-  #version = 0;
-
-  constructor(counting: ImageCounting) {
-    this.#counting = counting;
-  }
-
-  /** Another number whenever an image is on more or fewer nodes than before. */
-  get version(): number {
-    return this.#version;
-  }
-
-  /** Counts the node's images, after those that it had before are taken away. */
-  replace(before: WireNode | undefined, after: WireNode): ReadonlyMap<string, ImageState> {
-    const had = imageSizes(before);
-    const has = imageSizes(after); // throws before anything is counted
-    if (had.size !== has.size || [...had.keys()].some((name) => !has.has(name))) this.#version += 1;
-    this.#take(had);
-    return this.#count(has);
-  }
-
-  remove(node: WireNode | undefined): void {
-    const had = imageSizes(node);
-    if (had.size > 0) this.#version += 1;
-    this.#take(had);
-  }
-
-  #count(sizes: ReadonlyMap<string, number>): Map<string, ImageState> {
-    const states = new Map<string, ImageState>();
-    for (const [name, sizeBytes] of sizes) {
-      const image = this.#images.get(name) ?? { sizeBytes, nodes: 0 };
-      image.nodes++;
-      this.#images.set(name, image);
-      states.set(name, this.#counting === 'current' ? image : { ...image });
-    }
-    return states;
-  }
-
-  #take(had: ReadonlyMap<string, number>): void {
-    for (const name of had.keys()) {
-      const image = this.#images.get(name);
-      if (image === undefined) continue;
-      image.nodes--;
-      if (image.nodes === 0) this.#images.delete(name);
-    }
-  }
-}
-
-/** By the names of the images; the first size counts. */
-function imageSizes(node: WireNode | undefined): Map<string, number> {
-  const sizes = new Map<string, number>();
-  for (const { names, sizeBytes = 0 } of node?.status?.images ?? []) {
-    for (const name of names ?? []) if (!sizes.has(name)) sizes.set(name, sizeBytes);
-  }
-  return sizes;
-}
-
 /** Where the snapshot finds the nodes. */
 export interface NodeSource {
-  get(name: string): NodeInfo | undefined;
+  get(name: string): NodeState | undefined;
 }
 
 /**
@@ -247,12 +176,12 @@ export class CacheSnapshot implements SnapshotWithGenerations {
   readonly #withAffinity = new NodePart((node) => node.podsWithAffinity.length > 0);
   readonly #withRequiredAntiAffinity = new NodePart((node) => node.podsWithRequiredAntiAffinity.length > 0);
 
-  readonly #imagesVersion: () => number;
+  readonly #images: SnapshotImages;
 
-  /** `imagesVersion`: of now, because what nodes say of their images is that of now. */
-  constructor(grouped: GroupedPods, imagesVersion: () => number) {
+  /** `images`: of now, because what nodes say of their images is that of now. `areShared`: all nodes say the same of an image. */
+  constructor(grouped: GroupedPods, images: CountedImages, areShared: boolean) {
     this.grouped = grouped;
-    this.#imagesVersion = imagesVersion;
+    this.#images = new SnapshotImages(images, areShared);
   }
 
   get nodes(): readonly NodeInfo[] {
@@ -276,7 +205,11 @@ export class CacheSnapshot implements SnapshotWithGenerations {
   }
 
   get imagesVersion(): number {
-    return this.#imagesVersion();
+    return this.#images.version;
+  }
+
+  get images(): ImageAccount | undefined {
+    return this.#images.account;
   }
 
   get(name: string): NodeInfo | undefined {
@@ -287,7 +220,9 @@ export class CacheSnapshot implements SnapshotWithGenerations {
   /** All nodes anew, in this order. */
   rebuild(order: readonly string[], source: NodeSource): void {
     this.#labelsVersion += 1;
-    this.#nodes = order.flatMap((name) => source.get(name) ?? []);
+    const nodes = order.flatMap((name) => source.get(name) ?? []);
+    this.#nodes = nodes;
+    this.#images.rebuild(nodes);
     this.#generations = Float64Array.from(this.#nodes, ({ generation }) => generation);
     this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
     this.#withAffinity.forget();
@@ -296,6 +231,7 @@ export class CacheSnapshot implements SnapshotWithGenerations {
 
   /** The same nodes, of which these have changed. Names that are not in the snapshot are passed over. */
   replace(names: Iterable<string>, source: NodeSource): void {
+    this.#images.update();
     for (const name of names) {
       const position = this.#positions.get(name);
       const node = source.get(name);
@@ -303,6 +239,7 @@ export class CacheSnapshot implements SnapshotWithGenerations {
       if (!hasSameLabels(node, this.#nodes[position])) this.#labelsVersion += 1;
       this.#nodes[position] = node;
       this.#generations[position] = node.generation;
+      this.#images.put(position, node);
       this.#withAffinity.put(node);
       this.#withRequiredAntiAffinity.put(node);
     }

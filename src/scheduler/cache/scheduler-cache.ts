@@ -49,13 +49,14 @@ export class SchedulerCache {
   readonly #pods = new Map<string, CachedPod>();
   readonly #assumed = new Set<string>();
   readonly #grouped = new PodIndex();
-  readonly #snapshot = new CacheSnapshot(this.#grouped, () => this.#nodes.imagesVersion);
+  readonly #snapshot: CacheSnapshot;
 
   constructor({ clock, assumedPodTTLMs = Number.POSITIVE_INFINITY, version = 'v1.36' }: SchedulerCacheOptions) {
     this.#clock = clock;
     this.#ttlMs = assumedPodTTLMs;
     this.#isClassic = version === 'v1.22';
     this.#nodes = new CachedNodes(this.#isClassic ? 'when-set' : 'current');
+    this.#snapshot = new CacheSnapshot(this.#grouped, this.#nodes.images, !this.#isClassic);
   }
 
   get nodeCount(): number {

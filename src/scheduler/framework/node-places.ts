@@ -1,5 +1,8 @@
 import { labelOf } from '../../api/selectors/label-selector.ts';
+import { type ImageAccount, imageAccountOf } from '../nodes/image-account.ts';
 import { generationsOf, type NodeInfo, type Snapshot } from '../nodes/node-info.ts';
+import { ImagePlaces } from './image-places.ts';
+import type { ScoreColumn } from './kept-columns.ts';
 import { RecurringValues } from './recurring-values.ts';
 
 /** So many topology keys are kept: clusters have a few. */
@@ -61,6 +64,8 @@ export class NodePlaces {
   #labelsVersion = -1;
   #domainsVersion = 0;
   #epoch = 0;
+  #account: ImageAccount | undefined;
+  readonly #imageColumns = new RecurringValues<ScoreColumn>();
   #places: Map<string, number> | undefined;
 
   get nodes(): readonly NodeInfo[] {
@@ -80,6 +85,7 @@ export class NodePlaces {
   /** Nodes change in place; a list of other nodes is another list. */
   begin(snapshot: Snapshot): void {
     const { nodes, labelsVersion } = snapshot;
+    this.#account = imageAccountOf(snapshot);
     this.#generations = generationsOf(snapshot);
     if (nodes === this.#nodes && labelsVersion === this.#labelsVersion) return;
     if (nodes !== this.#nodes) {
@@ -89,6 +95,11 @@ export class NodePlaces {
     }
     this.#labelsVersion = labelsVersion;
     this.#domainsVersion += 1;
+  }
+
+  /** Which places have which images; undefined where each node is to be asked. For one pod. */
+  images(): ImagePlaces | undefined {
+    return this.#account && new ImagePlaces(this.#account, this.#nodes, this.#epoch, this.#imageColumns);
   }
 
   /** The place of the node of this name; undefined where there is none. */

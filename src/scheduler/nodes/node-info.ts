@@ -98,6 +98,7 @@ export class NodeState implements TrialNodeInfo {
   #images: ReadonlyMap<string, ImageState> = new Map();
   #usedPorts: UsedPorts = new Map();
   #generation = 0;
+  #imagesGeneration = 0;
 
   /** Without a node there are only pods: the node is not known yet, or not any more. */
   constructor(name: string) {
@@ -150,10 +151,16 @@ export class NodeState implements TrialNodeInfo {
     return this.#generation;
   }
 
+  /** Another number whenever the node has been given another list of images. */
+  get imagesGeneration(): number {
+    return this.#imagesGeneration;
+  }
+
   /** Throws ERR_INVALID_ARGUMENT for an allocatable that is no quantity; nothing is changed then. */
   setNode(node: WireNode, images: ReadonlyMap<string, ImageState>): void {
     this.#allocatable = allocatableAmounts(node.status?.allocatable);
     this.#node = node;
+    if (images !== this.#images) this.#imagesGeneration++;
     this.#images = images;
     this.#generation++;
   }
@@ -206,6 +213,7 @@ export class NodeState implements TrialNodeInfo {
     copy.#images = this.#images;
     copy.#usedPorts = this.#usedPorts;
     copy.#generation = this.#generation;
+    copy.#imagesGeneration = this.#imagesGeneration;
     return copy;
   }
 
