@@ -54,7 +54,8 @@ class PlacedImages {
   /** Undefined where a node with all of the images would be worth nothing. */
   static of({ names, mostBytes }: WantedImages, images: ImagePlaces): PlacedImages | undefined {
     const worth = names.map((name) => bytesOf(images.stateOf(name), images.size));
-    if (worth.reduce((sum, bytes) => sum + Math.max(0, bytes), 0) <= leastBytes) return undefined;
+    const most = worth.reduce((sum, bytes) => sum + Math.max(0, bytes), 0);
+    if (scoreOf(most, mostBytes) === 0) return undefined;
     const holders = new Map<string, (place: number) => boolean>();
     const parts: ImagePart[] = [];
     for (const [index, name] of names.entries()) {

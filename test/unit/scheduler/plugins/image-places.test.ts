@@ -112,10 +112,12 @@ describe('ImageLocality by places', () => {
 
   it('looks at no node for images that are worth nothing even together', () => {
     const world = new ImageWorld();
-    world.cache.addNode(node('n1', { 'a:1': 10, 'b:1': 13, 'c:1': 1 }));
+    world.cache.addNode(node('n1', { 'a:1': 10, 'b:1': 13, 'c:1': 20, 'd:1': 60 }));
     expect(world.byPlace(podOf('a:1', 'b:1', 'absent'))).toBe('skip');
-    expect(world.byPlace(podOf('a:1', 'b:1', 'c:1'))).toEqual([0]);
+    expect(world.byPlace(podOf('a:1', 'b:1', 'c:1'))).toBe('skip');
     expect(world.byNode(podOf('a:1', 'b:1', 'c:1'))).toEqual([0]);
+    expect(world.byPlace(podOf('a:1', 'b:1', 'd:1'))).toEqual([2]);
+    expect(world.byNode(podOf('a:1', 'b:1', 'd:1'))).toEqual([2]);
   });
 
   it('asks each node where nodes have changed since the snapshot, or say different things of an image', () => {
