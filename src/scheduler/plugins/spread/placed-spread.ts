@@ -27,6 +27,8 @@ interface Counted {
   readonly byDomain: Float64Array;
   /** By place, where each node is a domain of its own. */
   readonly byPlace: ReadonlyMap<number, number> | undefined;
+  /** 1 for each place in it: most nodes have none of the pods, and a look here is cheaper. */
+  readonly isThere: Uint8Array;
   /** On all other nodes, in that case. */
   readonly elsewhere: number;
 }
@@ -68,10 +70,11 @@ export class PlacedSpread implements StateData<PlacedSpread> {
   score(place: number): number {
     if (this.#lacksKey?.(place)) return 0;
     let score = 0;
-    for (const { at, byDomain, byPlace, elsewhere } of this.#counted) {
+    for (const { at, byDomain, byPlace, isThere, elsewhere } of this.#counted) {
       const domain = at[place] as number;
       if (domain === noDomain) continue;
-      score += byPlace === undefined ? (byDomain[domain] as number) : (byPlace.get(place) ?? elsewhere);
+      if (byPlace === undefined) score += byDomain[domain] as number;
+      else score += isThere[place] === 1 ? (byPlace.get(place) as number) : elsewhere;
     }
     return score;
   }
@@ -84,6 +87,7 @@ export class PlacedSpread implements StateData<PlacedSpread> {
 }
 
 const nobody = new Float64Array(0);
+const nowhere = new Uint8Array(0);
 
 function countedOf(constraint: SpreadConstraint, domains: Domains, scored: readonly number[], spread: Spread): Counted {
   const { at } = domains;
@@ -91,11 +95,14 @@ function countedOf(constraint: SpreadConstraint, domains: Domains, scored: reado
   if (constraint.topologyKey === hostname) {
     const weight = Math.log(scored.length + 2);
     const byPlace = new Map<number, number>();
+    const isThere = new Uint8Array(at.length);
     for (const [name, pods] of podsByNode(constraint, spread.pod.namespace, spread.snapshot)) {
       const place = spread.places.of(name);
-      if (place !== undefined) byPlace.set(place, added(pods, weight));
+      if (place === undefined) continue;
+      byPlace.set(place, added(pods, weight));
+      isThere[place] = 1;
     }
-    return { at, byDomain: nobody, byPlace, elsewhere: added(0, weight) };
+    return { at, byDomain: nobody, byPlace, isThere, elsewhere: added(0, weight) };
   }
   const isScored = new Uint8Array(domains.names.length);
   let size = 0;
@@ -110,7 +117,7 @@ function countedOf(constraint: SpreadConstraint, domains: Domains, scored: reado
   }
   const weight = Math.log(size + Number(hasNameless) + 2);
   const byDomain = podsInDomains(constraint, domains, isScored, spread).map((pods) => added(pods, weight));
-  return { at, byDomain, byPlace: undefined, elsewhere: 0 };
+  return { at, byDomain, byPlace: undefined, isThere: nowhere, elsewhere: 0 };
 }
 
 /** Nodes without the label count as one domain, that of an empty value. `noDomain` where no node has that value. */
